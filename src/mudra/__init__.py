@@ -1,0 +1,4 @@
+"""Mudra: identity, registry and health of an account-aggregator network.
+
+ARCHITECTURE.md says which room does what and what may call what.
+"""

@@ -1,0 +1,5 @@
+"""The monitoring agent: runs at an account aggregator, alone.
+
+Counts calls, closes ten-minute windows, spools and pushes them. Knows the
+payload types of mudra.metrics and nothing else of the service.
+"""

@@ -1,0 +1,1 @@
+"""Where the agent's events come from: HTTP, OTLP, access logs, a Python call."""

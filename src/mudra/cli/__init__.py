@@ -1,0 +1,4 @@
+"""The mudra command: one file per noun.
+
+Administration acts on the database; member commands go through HTTP.
+"""

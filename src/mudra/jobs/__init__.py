@@ -1,0 +1,5 @@
+"""Timed and queued work: outbox, reminders, key rotation, roll-ups.
+
+Each job calls one use case; procrastinate keeps queue and schedule in the
+same PostgreSQL.
+"""

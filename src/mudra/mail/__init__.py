@@ -1,0 +1,4 @@
+"""Letters: composing them and handing them to an SMTP server.
+
+Never decides who gets what: the outbox row says it.
+"""

@@ -1,0 +1,21 @@
+"""Time: the only file that asks the machine what time it is.
+
+Everything else receives a `Clock` or an instant. The sandbox's time machine
+moves `ServiceClock` forward; nothing outside the sandbox can.
+"""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+Clock = Callable[[], datetime]
+"""Gives the present as an aware datetime in UTC."""
+
+
+class ServiceClock:
+    """The machine's clock plus the sandbox's offset (zero outside the sandbox)."""
+
+    def __init__(self) -> None:
+        self.offset = timedelta()
+
+    def __call__(self) -> datetime:
+        return datetime.now(UTC) + self.offset
