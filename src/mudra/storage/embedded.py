@@ -131,7 +131,7 @@ class EmbeddedServer:
                 lock,
                 self._namespaces,
             )
-            with subprocess.Popen(  # noqa: S603 - this same Python, a module of ours
+            with subprocess.Popen(
                 [sys.executable, "-P", "-m", "mudra.storage.embedded_keeper"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -219,7 +219,7 @@ def _converse(process: subprocess.Popen[bytes], task: str) -> str:
     answer = b""
     deadline = time.monotonic() + START_SECONDS + 5
     while select.select([process.stdout], [], [], max(0, deadline - time.monotonic()))[0]:
-        piece = process.stdout.read1()
+        piece = os.read(process.stdout.fileno(), 4096)
         if not piece:
             break
         answer += piece

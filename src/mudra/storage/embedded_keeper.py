@@ -176,7 +176,7 @@ class Keeper:
             capture_output=True,
             cwd="/",
             env=_ENVIRONMENT,
-            preexec_fn=account.initdb.enter,  # noqa: PLW1509 - no other thread runs Python code here
+            preexec_fn=account.initdb.enter,
             pass_fds=(alive,),
             check=False,
         )
