@@ -58,7 +58,7 @@ class Account:
         if path.exists():
             shutil.rmtree(path)
         path.mkdir(mode=0o700)
-        os.chown(path, self.initdb.uid, self.initdb.gid, follow_symlinks=False)
+        _give_directory(path, self.initdb.uid, self.initdb.gid)
         return path
 
     def give(self, root: Path) -> None:
@@ -69,7 +69,7 @@ class Account:
             for name in (*folders, *files):
                 os.chown(name, self.uid, self.gid, dir_fd=fd, follow_symlinks=False)
         # The root comes last: its owner says that all of it was done.
-        os.chown(root, self.uid, self.gid, follow_symlinks=False)
+        _give_directory(root, self.uid, self.gid)
 
 
 def choose(data_dir: Path, cluster: Path, programs: Path, *, namespaces: bool = True) -> Account:
@@ -262,6 +262,14 @@ def _checked(result: int) -> None:
         raise OSError(number, os.strerror(number))
 
 
+def _give_directory(path: Path, uid: int, gid: int) -> None:
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        os.fchown(fd, uid, gid)
+    finally:
+        os.close(fd)
+
+
 def private_directory(path: Path, account: Account) -> Path:
     """Make or accept a directory that only this account can enter.
 
@@ -273,7 +281,7 @@ def private_directory(path: Path, account: Account) -> Path:
     except FileExistsError:
         pass
     else:
-        os.chown(path, account.uid, account.gid, follow_symlinks=False)
+        _give_directory(path, account.uid, account.gid)
     found = path.lstat()
     private = stat.S_ISDIR(found.st_mode) and stat.S_IMODE(found.st_mode) == stat.S_IRWXU
     if not private or found.st_uid != account.uid:

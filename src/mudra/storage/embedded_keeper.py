@@ -193,6 +193,8 @@ class Keeper:
         base = self._task.socket_base
         path = Path(f"{base}-{account.uid}") if base else self._cluster / "run"
         embedded_account.private_directory(path, account)
+        # As with postmaster.pid: left by a server that was killed.
+        (path / f".s.PGSQL.{PORT}.lock").unlink(missing_ok=True)
         quoted = str(path).replace('"', '""')
         return f'"{quoted}"'
 

@@ -16,8 +16,10 @@ Locks are given up by closing the file, never by `LOCK_UN`, which would take
 them from forked workers too.
 """
 
+import errno
 import fcntl
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,12 +32,24 @@ ALIVE = "postgres.alive"
 
 def open_beside(data_dir: Path, name: str, *, append: bool = False) -> int:
     """Open (or make) a private file of the data directory, owned as the directory is."""
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | (os.O_APPEND if append else 0)
-    fd = os.open(data_dir / name, flags, 0o600)
+    flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | (os.O_APPEND if append else 0)
+    try:
+        fd = os.open(data_dir / name, flags | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return _only_name(os.open(data_dir / name, flags), data_dir / name)
     if os.geteuid() == 0:  # what root makes must not lock out the owner of the directory
         owner = data_dir.stat()
         os.fchown(fd, owner.st_uid, owner.st_gid)
     return fd
+
+
+def _only_name(fd: int, path: Path) -> int:
+    """Refuse a second name of another file: root would write there for the directory's owner."""
+    found = os.fstat(fd)
+    if stat.S_ISREG(found.st_mode) and found.st_nlink == 1:
+        return fd
+    os.close(fd)
+    raise OSError(errno.EPERM, "must be a plain file with one name; remove it", str(path))
 
 
 def take_shared(data_dir: Path, name: str) -> int:
