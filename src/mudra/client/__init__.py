@@ -1,4 +1,4 @@
 """Library for members' own programs: tokens, verification, directory.
 
-Depends on nothing of the service.
+Never depends on the service's own rooms.
 """
