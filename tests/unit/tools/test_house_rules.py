@@ -2,7 +2,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
 from tools.lint.__main__ import main
 from tools.lint.clock_rule import no_clock_outside_its_file
 from tools.lint.commit_rule import no_commit_outside_database
