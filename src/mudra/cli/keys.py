@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from mudra.audit.event import Caller, Event
+from mudra.audit.event import Caller, EventName
 from mudra.cli.operator_name import operator_name
 from mudra.cli.output import show_json, show_table
 from mudra.cli.store import AsJson, DataDir, with_rooms
@@ -19,11 +19,11 @@ from mudra.tokens.signing_keys import SigningKey
 app = typer.Typer(no_args_is_help=True, help="Signing keys of the service.")
 
 _WORDS = {
-    Event.SIGNING_KEY_CREATED: "made and published",
-    Event.SIGNING_KEY_APPOINTED: "signs from",
-    Event.SIGNING_KEY_RETIRED: "stops signing at",
-    Event.SIGNING_KEY_DROPPED: "dropped at",
-    Event.SIGNING_KEY_DESTROYED: "private part destroyed",
+    EventName.KEYS_SIGNING_CREATE: "made and published",
+    EventName.KEYS_SIGNING_ACTIVATE: "signs from",
+    EventName.KEYS_SIGNING_RETIRE: "stops signing at",
+    EventName.KEYS_SIGNING_DROP: "dropped at",
+    EventName.KEYS_SIGNING_DESTROY: "private part destroyed",
 }
 
 

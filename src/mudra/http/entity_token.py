@@ -10,7 +10,7 @@ from email.utils import format_datetime
 
 from litestar.types import Receive, Scope, Send
 
-from mudra.audit.event import Act, Caller, Event
+from mudra.audit.event import Act, Caller, EventName, Outcome
 from mudra.http.answer import Answer, refusal, success
 from mudra.http.client_address import client_address
 from mudra.http.envelope import Body, Envelope, EnvelopeFault, iso_ms, new_txn_id, read_txn_id
@@ -89,7 +89,13 @@ async def issue_entity_token(
     if not isinstance(verdict, SecretAccepted):
         reason = "wrong-credentials" if isinstance(verdict, SecretUnknown) else "secret-ended"
         service.issue_journal.note(
-            Act(Event.ENTITY_TOKEN_REFUSED, caller, known_id, reason=reason)
+            Act(
+                EventName.ENTITY_TOKEN_REFUSE,
+                caller,
+                known_id,
+                reason=reason,
+                outcome=Outcome.REFUSED,
+            )
         )
         return verdict
     jti = service.new_id()
@@ -104,7 +110,7 @@ async def issue_entity_token(
     token = SecretText(service.signer.sign(TokenKind.ENTITY, claims))
     service.issue_journal.note(
         Act(
-            Event.ENTITY_TOKEN_ISSUED,
+            EventName.ENTITY_TOKEN_ISSUE,
             caller,
             known_id,
             reason="grace" if verdict.grace_until else "",

@@ -12,7 +12,7 @@ from urllib.parse import unquote_plus
 import msgspec
 from litestar import Response, post
 
-from mudra.audit.event import Act, Caller, Event
+from mudra.audit.event import Act, Caller, EventName
 from mudra.http.bearer import token_in
 from mudra.http.entity_token import IssuedToken, issue_entity_token
 from mudra.http.errors import NoAuthorization, Problem, RateLimited, problem_of
@@ -136,7 +136,7 @@ async def revoke(request: AnyRequest, service: Service) -> Response[bytes]:
         async with service.open_work() as work:
             if await work.tokens.revoke_entity_token(facts.jti, entity_id, facts.expires_at):
                 await work.journal.note(
-                    Act(Event.ENTITY_TOKEN_REVOKED, caller, entity_id, detail={"jti": facts.jti})
+                    Act(EventName.ENTITY_TOKEN_REVOKE, caller, entity_id, detail={"jti": facts.jti})
                 )
     return Response(b"", media_type="application/json", headers=_PRIVATE)
 
@@ -148,7 +148,7 @@ async def _revoke_user_token(facts: TokenFacts, request: AnyRequest, service: Se
         if await work.tokens.revoke_user_token(facts.jti, await work.people.now()):
             await work.journal.note(
                 Act(
-                    Event.USER_TOKEN_REVOKED,
+                    EventName.USER_TOKEN_REVOKE,
                     caller,
                     user_id=facts.subject,
                     detail={"jti": facts.jti},

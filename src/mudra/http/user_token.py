@@ -2,7 +2,7 @@
 
 from litestar import Response, post
 
-from mudra.audit.event import Act, Event
+from mudra.audit.event import Act, EventName
 from mudra.http.answer import refusal, success
 from mudra.http.errors import InvalidField, is_refusal
 from mudra.http.exchange import AnyRequest, Exchange, receive_form
@@ -82,7 +82,7 @@ async def sign_in(exchange: Exchange, username: str, password: SecretText) -> Se
         )
         await work.journal.note(
             Act(
-                Event.USER_TOKEN_ISSUED,
+                EventName.USER_TOKEN_ISSUE,
                 exchange.caller(f"user:{user.user_id}"),
                 user_id=user.user_id,
                 detail={"jti": jti},

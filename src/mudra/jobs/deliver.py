@@ -10,7 +10,7 @@ from typing import Final
 import aiosmtplib
 import structlog
 
-from mudra.audit.event import Act, Caller, Event
+from mudra.audit.event import Act, Caller, EventName, Outcome
 from mudra.audit.ports import Journal
 from mudra.mail.smtp import MailServer, message_of, send
 from mudra.storage.outbox import Mail, PostgresOutbox
@@ -51,10 +51,12 @@ async def _deliver(
     async with open_outbox() as (outbox, journal):
         if error is None:
             await outbox.sent(mail.mail_id)
-            await journal.note(Act(Event.MAIL_SENT, caller))
+            await journal.note(Act(EventName.MAIL_LETTER_SEND, caller))
         else:
             await outbox.failed(mail.mail_id, error, _pause(mail.attempts))
-            await journal.note(Act(Event.MAIL_FAILED, caller, reason=error[:200]))
+            await journal.note(Act(
+                    EventName.MAIL_LETTER_SEND, caller, reason=error[:200], outcome=Outcome.FAILED
+                ))
     count("sent" if error is None else "failed")
     if error is not None:
         _log.warning("mail not delivered", mail_id=mail.mail_id, error=error)

@@ -3,7 +3,7 @@
 import secrets
 import uuid
 
-from mudra.audit.event import Act, Caller, Event
+from mudra.audit.event import Act, Caller, EventName
 from mudra.identity.onboard import NewMember, Onboarded, OnboardResult, onboard_member
 from mudra.runtime.work import Work
 from mudra.tokens.secret import first_secret, new_secret_text
@@ -23,6 +23,6 @@ async def onboard(new: NewMember, caller: Caller, work: Work) -> OnboardResult:
         secret = first_secret(result.member.entity_id, await work.people.now())
         await work.secrets.keep_first(secret, new_secret_text(secrets.token_bytes))
         await work.journal.note(
-            Act(Event.SECRET_CREATED, caller, secret.entity_id, detail={"version": 1})
+            Act(EventName.ENTITY_SECRET_CREATE, caller, secret.entity_id, detail={"version": 1})
         )
     return result

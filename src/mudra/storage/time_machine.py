@@ -7,7 +7,7 @@ from typing import Final
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from mudra.audit.event import Act, Caller, Event
+from mudra.audit.event import Act, Caller, EventName
 from mudra.runtime.clock import ServiceClock
 from mudra.storage.audit import PostgresJournal
 from mudra.storage.database import Database, Transaction
@@ -50,7 +50,7 @@ class PostgresTimeMachine:
             )
             await PostgresJournal(transaction).note(
                 Act(
-                    Event.CLOCK_ADVANCED,
+                    EventName.SANDBOX_CLOCK_ADVANCE,
                     Caller("sandbox"),
                     detail={"seconds": int(by.total_seconds())},
                 )
