@@ -2,7 +2,7 @@
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Final
@@ -146,7 +146,7 @@ class Act:
     entity_id: str = ""
     user_id: str = ""
     reason: str = ""
-    detail: Detail = NOTHING
+    detail: Detail = field(default_factory=dict)
     outcome: Outcome = Outcome.SUCCESS
 
     def at(self, instant: datetime) -> AuditEvent:

@@ -68,7 +68,7 @@ def _disk(settings: Settings) -> list[Finding]:
 def _master_key(settings: Settings) -> list[Finding]:
     path = settings.data_dir / FILE
     if not path.exists():
-        return [Finding("master key", True, "not a file: from the environment or a command")]  # noqa: FBT003
+        return [Finding("master key", True, "not a file: from the environment or a command")]
     mode = stat.S_IMODE(path.stat().st_mode)
     well = mode & 0o077 == 0
     text = f"{path}, mode {mode:04o}"
@@ -109,10 +109,10 @@ async def _signing_keys(rooms: Rooms) -> Finding:
     if missing:
         return Finding(
             "signing keys",
-            False,  # noqa: FBT003
+            False,
             f"none signs {' and '.join(missing)} tokens: start the service, or mudra keys rotate",
         )
-    return Finding("signing keys", True, f"{len(keys)} known, one signs each kind")  # noqa: FBT003
+    return Finding("signing keys", True, f"{len(keys)} known, one signs each kind")
 
 
 async def _sealed_values(rooms: Rooms) -> Finding:
@@ -122,7 +122,7 @@ async def _sealed_values(rooms: Rooms) -> Finding:
             holding = await work.secrets.held(member.entity_id)
             if holding is not None:
                 await work.secrets.text_of(holding.current)
-    return Finding("secrets", True, f"{len(members)} can be unsealed")  # noqa: FBT003
+    return Finding("secrets", True, f"{len(members)} can be unsealed")
 
 
 async def _one_secret_each(rooms: Rooms) -> Finding:
@@ -135,13 +135,13 @@ async def _one_secret_each(rooms: Rooms) -> Finding:
             )
         ).all()
     if without:
-        return Finding("invariants", False, f"no current secret: {', '.join(without)}")  # noqa: FBT003
-    return Finding("invariants", True, "every entity has one current secret")  # noqa: FBT003
+        return Finding("invariants", False, f"no current secret: {', '.join(without)}")
+    return Finding("invariants", True, "every entity has one current secret")
 
 
 async def _mail(rooms: Rooms) -> Finding:
     if rooms.settings.smtp_url is None:
-        return Finding("mail", True, "no mail server set: mails stay in the mailbox")  # noqa: FBT003
+        return Finding("mail", True, "no mail server set: mails stay in the mailbox")
     async with rooms.database.transaction() as transaction:
         now = await transaction.now()
         waiting = await transaction.connection.scalar(
@@ -150,5 +150,5 @@ async def _mail(rooms: Rooms) -> Finding:
             .where(mail_outbox.c.sent_at.is_(None), mail_outbox.c.created_at < now - _MAIL_WAITS)
         )
     if waiting:
-        return Finding("mail", False, f"{waiting} mails wait for over an hour: see mudra mail list")  # noqa: FBT003
-    return Finding("mail", True, "no mail waits for long")  # noqa: FBT003
+        return Finding("mail", False, f"{waiting} mails wait for over an hour: see mudra mail list")
+    return Finding("mail", True, "no mail waits for long")

@@ -54,9 +54,7 @@ def reset(
 def retire(entity_id: EntityId, base_url: BaseUrl = None, as_json: AsJson = False) -> None:
     """End the grace period of the old secret now."""
     entry = signed_in(base_url)
-    answer = post_json(
-        f"{entry.base_url}/v1/entity/secret/retire", {"entityId": entity_id}, entry
-    )
+    answer = post_json(f"{entry.base_url}/v1/entity/secret/retire", {"entityId": entity_id}, entry)
     if as_json:
         show_json(answer)
     else:

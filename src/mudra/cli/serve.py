@@ -20,9 +20,7 @@ from mudra.storage.master_key import MasterKeyError
 
 def serve(
     host: Annotated[str | None, typer.Option(help="Where to listen; MUDRA_HOST.")] = None,
-    port: Annotated[
-        int | None, typer.Option(min=0, max=65535, help="Port; MUDRA_PORT.")
-    ] = None,
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port; MUDRA_PORT.")] = None,
     data_dir: DataDir = None,
     workers: Annotated[
         int | None, typer.Option(min=1, max=64, help="Processes that serve HTTP; MUDRA_WORKERS.")
@@ -78,9 +76,7 @@ def _announce(settings: Settings, *, demo: bool) -> None:
 def _demo_lines() -> list[str]:
     command = _command()
     first = next(member for member in DEMO_NETWORK if member.entity_type == "FIU")
-    rows = [
-        f"  {m.entity_type:<4} {m.entity_id:<19} {m.name:<29} {m.admin}" for m in DEMO_NETWORK
-    ]
+    rows = [f"  {m.entity_type:<4} {m.entity_id:<19} {m.name:<29} {m.admin}" for m in DEMO_NETWORK]
     return [
         "",
         f"The demonstration network (every admin's password: {DEMO_PASSWORD})",

@@ -76,13 +76,13 @@ def _answered(url: str, call: Callable[[httpx.Client], httpx.Response]) -> dict[
         members = None
     if not isinstance(members, dict):
         fail(f"{url} answered {response.status_code} without JSON: is --base-url right?")
-    if response.is_success:
-        return members
-    fail(
-        f"{members.get('errorMsg', 'refused')} "
-        f"({members.get('errorCode', response.status_code)}, txnId {members.get('txnId')})",
-        _exit_code(response.status_code),
-    )
+    if not response.is_success:
+        fail(
+            f"{members.get('errorMsg', 'refused')} "
+            f"({members.get('errorCode', response.status_code)}, txnId {members.get('txnId')})",
+            _exit_code(response.status_code),
+        )
+    return members
 
 
 def _exit_code(status: int) -> Exit:

@@ -30,9 +30,7 @@ def entity(
 ) -> None:
     """Print an Entity Access Token (24 hours): reads the secret and generates one with it."""
     entry = signed_in(base_url)
-    read = post_json(
-        f"{entry.base_url}/v1/entity/secret/read", {"entityId": entity_id}, entry
-    )
+    read = post_json(f"{entry.base_url}/v1/entity/secret/read", {"entityId": entity_id}, entry)
     answer = post_form(
         f"{entry.base_url}/v1/entity/token/generate",
         {"id": entity_id, "secret": str(read["secret"])},
@@ -45,7 +43,7 @@ def entity(
         sys.stdout.write(f"{answer['accessToken']}\n")
 
 
-@app.command(epilog="Example: curl -H \"Authorization: Bearer $(mudra token user)\" …")
+@app.command(epilog='Example: curl -H "Authorization: Bearer $(mudra token user)" …')
 def user(base_url: BaseUrl = None, as_json: AsJson = False) -> None:
     """Print the User Access Token that the last login kept."""
     entry = signed_in(base_url)

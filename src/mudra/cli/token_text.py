@@ -26,5 +26,5 @@ def _extracted(token: SecretText) -> tuple[dict[str, object], dict[str, object]]
     except (JoseError, ValueError, binascii.Error):
         raise ValueError("this is no token (a compact JWT of three parts)") from None
     if not isinstance(claims, dict):
-        raise ValueError("this is no token (its claims are no JSON object)")
+        raise ValueError("this is no token (its claims are no JSON object)")  # noqa: TRY004  # of text
     return dict(signed.headers()), claims

@@ -51,10 +51,10 @@ def remember(entry: SignedIn) -> Path:
             file.write(msgspec.json.encode([entry, *others]))
             file.flush()
             os.fsync(file.fileno())
-        os.replace(name, path)
+        Path(name).replace(path)
     except BaseException:
         with suppress(FileNotFoundError):
-            os.unlink(name)
+            Path(name).unlink()
         raise
     return path
 

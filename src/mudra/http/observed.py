@@ -43,5 +43,3 @@ def observed(app: ASGIApp, observe: Observe) -> ASGIApp:
             )
 
     return watching
-
-

@@ -12,8 +12,8 @@ from typing import Final
 from mudra.audit.event import Act, Caller, EventName
 from mudra.audit.ports import Journal
 from mudra.identity.email_address import AddressRefused, NameRefused, display_name, normalise_email
-from mudra.identity.invite import LinkDesk
 from mudra.identity.email_link import LinkPurpose
+from mudra.identity.invite import LinkDesk
 from mudra.identity.ports import Member, People
 from mudra.identity.user import User, UserState
 

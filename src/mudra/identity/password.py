@@ -73,7 +73,9 @@ def check_password(password: str, context: PasswordContext) -> PasswordRefusal |
         return PasswordRefusal(f"password must be at most {MAX_LENGTH} characters")
     folded = text.casefold()
     if folded in _common() or _is_repeated(folded):
-        return PasswordRefusal("password is among the common ones or repeats one piece; choose another")
+        return PasswordRefusal(
+            "password is among the common ones or repeats one piece; choose another"
+        )
     if _run_share(folded) > _LONGEST_RUN:
         return PasswordRefusal("password follows rows of the keyboard or alphabet; choose another")
     if any(word in folded for word in context.words()):
@@ -140,7 +142,23 @@ def _parts(text: str) -> Iterator[str]:
 
 
 _TOO_GENERAL: Final = frozenset(
-    {"bank", "limited", "private", "finance", "financial", "account", "aggregator", "admin",
-     "services", "india", "insurance", "fund", "funds", "mutual", "pension", "example"}
+    {
+        "bank",
+        "limited",
+        "private",
+        "finance",
+        "financial",
+        "account",
+        "aggregator",
+        "admin",
+        "services",
+        "india",
+        "insurance",
+        "fund",
+        "funds",
+        "mutual",
+        "pension",
+        "example",
+    }
 )
 """Words that half of the network's members have in their names: they tell nobody apart."""

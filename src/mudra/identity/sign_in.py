@@ -62,7 +62,7 @@ async def admit(
     return Admitted(username, await people.by_username(username))
 
 
-async def settle(  # noqa: PLR0913  # its collaborators, each named
+async def settle(  # its collaborators, each named
     admitted: Admitted,
     caller: Caller,
     *,
@@ -92,9 +92,7 @@ async def settle(  # noqa: PLR0913  # its collaborators, each named
         return user
     await attempts.keep(username, throttle.after_failure(history, now))
     await attempts.address_failed(caller.address, now)
-    await journal.note(
-        _refused(caller, "wrong-credentials", user.user_id if user else "")
-    )
+    await journal.note(_refused(caller, "wrong-credentials", user.user_id if user else ""))
     return SignInRefused()
 
 

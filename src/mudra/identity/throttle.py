@@ -78,6 +78,4 @@ def decide_address(failures: Sequence[datetime], now: datetime) -> Proceed | Wai
 
 def may_send_link(sent: Sequence[datetime], now: datetime) -> bool:
     """Tell whether one more link may go to an address."""
-    return all(
-        sum(1 for at in sent if at > now - period) < most for most, period in _LINK_LIMITS
-    )
+    return all(sum(1 for at in sent if at > now - period) < most for most, period in _LINK_LIMITS)

@@ -8,12 +8,10 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-
 import procrastinate
 import structlog
 
 _log = structlog.get_logger()
-
 
 
 @dataclass(frozen=True, slots=True)

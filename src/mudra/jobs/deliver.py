@@ -54,9 +54,9 @@ async def _deliver(
             await journal.note(Act(EventName.MAIL_LETTER_SEND, caller))
         else:
             await outbox.failed(mail.mail_id, error, _pause(mail.attempts))
-            await journal.note(Act(
-                    EventName.MAIL_LETTER_SEND, caller, reason=error[:200], outcome=Outcome.FAILED
-                ))
+            await journal.note(
+                Act(EventName.MAIL_LETTER_SEND, caller, reason=error[:200], outcome=Outcome.FAILED)
+            )
     count("sent" if error is None else "failed")
     if error is not None:
         _log.warning("mail not delivered", mail_id=mail.mail_id, error=error)

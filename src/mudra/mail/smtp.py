@@ -5,11 +5,11 @@ machine; `smtps://` is TLS from the first byte. User and password stand in the U
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP as SMTP_POLICY
 from email.utils import format_datetime
-from datetime import datetime
 from urllib.parse import unquote, urlsplit
 
 import aiosmtplib

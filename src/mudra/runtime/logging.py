@@ -39,9 +39,7 @@ def set_up_logging(level: str, stream: TextIO | None = None) -> None:
             foreign_pre_chain=shared,
         )
     )
-    logging.basicConfig(
-        level=max(_LEVELS[level], logging.WARNING), handlers=[handler], force=True
-    )
+    logging.basicConfig(level=max(_LEVELS[level], logging.WARNING), handlers=[handler], force=True)
 
 
 class RequestLine(msgspec.Struct, omit_defaults=True):

@@ -1,4 +1,4 @@
-"""Onboarding across two areas in one transaction: the member with its admin, and its first secret."""
+"""Onboarding across two areas in one transaction: member, admin, first secret."""
 
 import secrets
 import uuid

@@ -87,7 +87,7 @@ class Supervisor:
         try:
             child.body(lifeline, lambda: _tell(reported))
             code = 0
-        except BaseException:
+        except BaseException:  # noqa: BLE001  # a child must not return into the parent's code
             _log.exception("process ended", name=child.name)
         finally:
             sys.stdout.flush()

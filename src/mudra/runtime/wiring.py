@@ -187,4 +187,3 @@ async def _mailbox(rooms: Rooms) -> list[ShownMail]:
 def token_terms(settings: Settings) -> TokenTerms:
     """Say what all tokens of this service have in common."""
     return TokenTerms(settings.issuer, settings.token_audience, settings.token_type_header)
-

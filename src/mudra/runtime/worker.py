@@ -74,10 +74,8 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
 
-def _observer(
-    log: RequestLog, clock: Clock
-) -> Callable[[str, str, int, float, str, str], None]:
-    def observe(  # noqa: PLR0913  # the shape of http/observed.py
+def _observer(log: RequestLog, clock: Clock) -> Callable[[str, str, int, float, str, str], None]:
+    def observe(  # the shape of http/observed.py
         method: str, path: str, status: int, seconds: float, address: str, txn_id: str
     ) -> None:
         shown = _shown(path)
@@ -86,8 +84,14 @@ def _observer(
         SECONDS.labels(figure).observe(seconds)
         log.note(
             RequestLine(
-                stamp(clock()), "request", method, shown, status,
-                round(seconds * 1000, 2), address, txn_id,
+                stamp(clock()),
+                "request",
+                method,
+                shown,
+                status,
+                round(seconds * 1000, 2),
+                address,
+                txn_id,
             )
         )
 
@@ -109,4 +113,3 @@ async def _flush_always(log: RequestLog) -> None:
     while True:
         await asyncio.sleep(_FLUSH_S)
         log.flush()
-

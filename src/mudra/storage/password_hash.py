@@ -63,9 +63,7 @@ class Argon2Passwords:
             return False
 
     def _peppered(self, password: SecretText) -> bytes:
-        return hmac.digest(
-            self._pepper, normalised(password.reveal()).encode(), hashlib.sha256
-        )
+        return hmac.digest(self._pepper, normalised(password.reveal()).encode(), hashlib.sha256)
 
     async def _in_turn(self, work: Callable[[], T]) -> T | HashingBusy:
         if self._waiting >= QUEUE:

@@ -164,9 +164,7 @@ mail_outbox: Final = sa.Table(
     sa.Column("attempts", sa.Integer, nullable=False, server_default="0"),
     _at("next_attempt_at", nullable=True),
     sa.Column("last_error", sa.Text),
-    sa.Index(
-        "mail_unsent", "next_attempt_at", postgresql_where=sa.text("sent_at IS NULL")
-    ),
+    sa.Index("mail_unsent", "next_attempt_at", postgresql_where=sa.text("sent_at IS NULL")),
 )
 
 audit_event: Final = sa.Table(

@@ -54,7 +54,9 @@ async def read_secret(
     if holding is None:
         await journal.note(_act(EventName.ENTITY_SECRET_READ, entity_id, caller, "not-admin"))
         return NotYourEntity()
-    await journal.note(_act(EventName.ENTITY_SECRET_READ, entity_id, caller, version=holding.current.version))
+    await journal.note(
+        _act(EventName.ENTITY_SECRET_READ, entity_id, caller, version=holding.current.version)
+    )
     return SecretShown(
         holding.current, await secrets.text_of(holding.current), _running_grace(holding)
     )
@@ -69,7 +71,7 @@ class ResetOrder:
     keep_old_days: int
 
 
-async def reset_secret(  # noqa: PLR0913  # its collaborators, each named
+async def reset_secret(  # its collaborators, each named
     order: ResetOrder,
     administered: tuple[str, ...],
     caller: Caller,

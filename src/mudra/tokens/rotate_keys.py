@@ -59,7 +59,7 @@ class _Rotation:
         await self.note(handover.following.kid, kind, EventName.KEYS_SIGNING_ACTIVATE, handover.at)
 
 
-async def keep_keys_ready(  # noqa: PLR0913  # its collaborators, each named
+async def keep_keys_ready(  # its collaborators, each named
     keys: SigningKeys,
     journal: Journal,
     caller: Caller,
@@ -74,9 +74,7 @@ async def keep_keys_ready(  # noqa: PLR0913  # its collaborators, each named
     work = _Rotation(keys, journal, caller, now, [])
     for kind in TokenKind:
         mine = [key for key in known if key.kind is kind]
-        due = signing_keys.plan(
-            mine, now, rotate_after=rotate_after, rotate_now=kind in rotate_now
-        )
+        due = signing_keys.plan(mine, now, rotate_after=rotate_after, rotate_now=kind in rotate_now)
         if due.handover is not None:
             await work.hand_over(due.handover)
         if due.make_active:
