@@ -72,5 +72,5 @@ async def _attempt(sending: Awaitable[None]) -> str | None:
 
 def _pause(attempts: int) -> timedelta:
     """Grow twofold, with jitter, so that many mails do not come back together."""
-    pause = min(_FIRST_PAUSE * 2 ** min(attempts, _DOUBLINGS), _LONGEST_PAUSE)
+    pause: timedelta = min(_FIRST_PAUSE * 2 ** min(attempts, _DOUBLINGS), _LONGEST_PAUSE)
     return pause * random.uniform(0.75, 1.25)  # noqa: S311  # spreads load, hides nothing

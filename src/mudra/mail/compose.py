@@ -4,7 +4,6 @@ An operator's own templates, by the same names, come before ours.
 """
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -47,14 +46,15 @@ class LetterWriter:
 
     def compose(self, notice: Notice) -> Letter:
         """Write the letter of a notice; the first line of the text template is the subject."""
-        facts: Mapping[str, str] = {
+        facts = {
             name: value.reveal() if isinstance(value, SecretText) else value
             for name, value in notice.facts.items()
-        } | {"network": self._network_name}
+        }
+        facts["network"] = self._network_name
         text = self._templates.get_template(f"{notice.kind.value}.txt").render(facts)
         subject, _, body = text.partition("\n")
         html = self._templates.get_template("letter.html").render(
-            facts | {"subject": subject, "paragraphs": _paragraphs(body)}
+            {**facts, "subject": subject, "paragraphs": _paragraphs(body)}
         )
         return Letter(notice.to, subject.strip(), body.strip() + "\n", html)
 

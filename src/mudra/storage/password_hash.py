@@ -58,9 +58,10 @@ class Argon2Passwords:
     def _matches(self, stored: str | None, peppered: bytes) -> bool:
         known = stored.removeprefix(_PEPPER_VERSION) if stored else self._nobody
         try:
-            return self._argon.verify(known, peppered) and stored is not None
+            self._argon.verify(known, peppered)
         except (VerificationError, InvalidHashError):
             return False
+        return stored is not None
 
     def _peppered(self, password: SecretText) -> bytes:
         return hmac.digest(self._pepper, normalised(password.reveal()).encode(), hashlib.sha256)
