@@ -125,6 +125,17 @@ def test_a_remembered_token_is_forgotten_with_its_key(issuer, steady):
     verifier.close()
 
 
+def test_a_remembered_token_is_not_checked_again_but_its_time_is(issuer, steady):
+    wall = Hands()
+    verifier = TokenVerifier(issuer.url, remember=5, wall=wall, steady=steady)
+    token = issuer.token()
+
+    assert verifier.verify(token) is verifier.verify(token)
+    wall.now += 86_400 + 60
+    assert not accepted(verifier, token)
+    verifier.close()
+
+
 def test_the_memory_is_bounded(issuer, steady):
     verifier = TokenVerifier(issuer.url, remember=3, wall=Hands(), steady=steady)
 
