@@ -2,6 +2,7 @@
 
 import enum
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Final
@@ -62,6 +63,10 @@ class EventName(enum.StrEnum):
     METRICS_REPORT_ACCEPT = "metrics:report:accept"
     METRICS_REPORT_REFUSE = "metrics:report:refuse"
 
+    KEYS_SIGNING_DROP = "keys:signing:drop"
+
+    MAIL_LETTER_SEND = "mail:letter:send"
+
     AUDIT_CHAIN_VERIFY = "audit:chain:verify"
     AUDIT_RECORD_EXPORT = "audit:record:export"
     SANDBOX_CLOCK_ADVANCE = "sandbox:clock:advance"
@@ -118,3 +123,43 @@ class AuditEvent(msgspec.Struct, frozen=True, kw_only=True):
                     f"detail {name!r} of {self.event} must be a text or a whole number, "
                     f"not {type(value).__name__}"
                 )
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who acts, from where, under which transaction ID of the interface."""
+
+    actor: str
+    address: str = ""
+    txn_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """One act as a use case notes it, before the database has given it a time.
+
+    `user_id` is the person whom it concerns, when that is not the actor.
+    """
+
+    event: EventName
+    caller: Caller
+    entity_id: str = ""
+    user_id: str = ""
+    reason: str = ""
+    detail: Detail = field(default_factory=dict)
+    outcome: Outcome = Outcome.SUCCESS
+
+    def at(self, instant: datetime) -> AuditEvent:
+        """Make the event of it."""
+        concerned = {"user": self.user_id} if self.user_id else {}
+        return AuditEvent(
+            event=self.event,
+            outcome=self.outcome,
+            at=instant,
+            actor=self.caller.actor,
+            txn_id=self.caller.txn_id,
+            entity_id=self.entity_id,
+            address=self.caller.address,
+            reason=self.reason,
+            detail={**concerned, **self.detail},
+        )

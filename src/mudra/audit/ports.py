@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from mudra.audit.chain import Checkpoint, Row
-from mudra.audit.event import AuditEvent
+from mudra.audit.event import Act
 
 
-class Trail(Protocol):
-    """Where a use case leaves its events, inside its own transaction (quality L3)."""
+class Journal(Protocol):
+    """Where acts are noted, in the transaction of the act itself (quality L3)."""
 
-    async def record(self, event: AuditEvent) -> None:
-        """Keep the event if and only if the transaction is kept; raise when it cannot be."""
+    async def note(self, act: Act) -> None:
+        """Note an act; when this fails, the act itself must not happen."""
         ...
 
 

@@ -1,4 +1,3 @@
-# ruff: noqa: N818 -- they name what happened, and read well after `except`
 """What can go wrong, each with its diagnosis and the way out.
 
     MudraClientError
