@@ -19,7 +19,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Final, TypeVar
 
 import argon2
-from argon2.exceptions import InvalidHashError, VerificationError
+from argon2.exceptions import InvalidHashError, VerificationError, VerifyMismatchError
 
 from mudra.identity.password import normalised
 from mudra.identity.ports import HashingBusy
@@ -106,10 +106,11 @@ class Argon2Passwords:
         peppered = self._peppered(version, password)
         try:
             self._argon.verify(encoded, peppered)
-        except InvalidHashError:
-            return self._matches(None, password)
-        except VerificationError:
+        except VerifyMismatchError:
             return False
+        except (InvalidHashError, VerificationError):
+            # What argon2 cannot read, it refuses before it has cost anything.
+            return self._matches(None, password)
         return encoded is not self._nobody
 
     def _peppered(self, version: int, password: SecretText) -> bytes:
