@@ -63,7 +63,7 @@ async def deliver(
     """Hand over a letter. The same `mail_id` again makes a second copy recognisable."""
     try:
         message = message_of(letter, server.sender, mail_id, written_at, server.sender_name)
-    except (LetterError, MessageError) as error:
+    except (ValueError, MessageError) as error:
         return Undelivered(again=False, problem=_plain(f"the letter cannot be sent: {error}"))
     try:
         await send(server, message)
