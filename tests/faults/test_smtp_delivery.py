@@ -11,12 +11,12 @@ from email.policy import default
 from pathlib import Path
 
 import pytest
+from tests.support.smtp_sink import Certificate, make_certificate, smtp_sink
 
 from mudra.mail import smtp
 from mudra.mail.letter import Letter
 from mudra.mail.smtp import Delivered, Undelivered, deliver, mail_server
 from mudra.secret_text import SecretText
-from tests.support.smtp_sink import Certificate, make_certificate, smtp_sink
 
 pytestmark = pytest.mark.filterwarnings("ignore:Requiring AUTH:UserWarning")
 

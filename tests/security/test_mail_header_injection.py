@@ -13,6 +13,7 @@ from email.parser import BytesParser
 from email.policy import default
 
 import pytest
+from tests.support.smtp_sink import SmtpSink, smtp_sink
 
 from mudra.identity.email_address import display_name, normalise_email
 from mudra.identity.ports import Notice, NoticeKind
@@ -21,7 +22,6 @@ from mudra.mail.facts import FACTS, LetterError
 from mudra.mail.letter import Letter
 from mudra.mail.smtp import MailUrlError, Undelivered, deliver, mail_server, message_of
 from mudra.secret_text import SecretText
-from tests.support.smtp_sink import SmtpSink, smtp_sink
 
 EVIL = "eve@evil.example"
 BREAKS = ["\r\n", "\n", "\r", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"]

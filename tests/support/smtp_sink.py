@@ -1,6 +1,6 @@
 """A real SMTP server that keeps what it is given, with a certificate of its own."""
 
-import datetime
+import datetime as dt
 import ipaddress
 import ssl
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ class SmtpSink:
     data_answer: str = ""
     port: int = 0
 
-    async def handle_RCPT(  # noqa: N802, PLR0917  # aiosmtpd's name for the hook
+    async def handle_RCPT(  # noqa: N802  # aiosmtpd's name for the hook
         self, _server: SMTP, _session: Session, envelope: Envelope, address: str, _options: object
     ) -> str:
         if self.rcpt_answer:
@@ -45,7 +45,7 @@ class SmtpSink:
         return "250 OK"
 
     async def handle_DATA(  # noqa: N802  # aiosmtpd's name for the hook
-        self, server: SMTP, session: Session, envelope: Envelope
+        self, _server: SMTP, session: Session, envelope: Envelope
     ) -> str:
         if self.data_answer:
             return self.data_answer
@@ -78,7 +78,7 @@ def make_certificate(directory: Path) -> Certificate:
     """Make a self-signed certificate for localhost and 127.0.0.1."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
-    now = datetime.datetime.now(datetime.UTC)
+    now = dt.datetime.now(dt.UTC)
     names = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
     certificate = (
         x509.CertificateBuilder()
@@ -86,8 +86,8 @@ def make_certificate(directory: Path) -> Certificate:
         .issuer_name(name)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1))
+        .not_valid_before(now - dt.timedelta(days=1))
+        .not_valid_after(now + dt.timedelta(days=1))
         .add_extension(x509.SubjectAlternativeName(names), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())

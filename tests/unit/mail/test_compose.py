@@ -1,7 +1,7 @@
 import re
+from datetime import UTC, datetime
 from email.parser import BytesParser
 from email.policy import default
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -79,7 +79,7 @@ def test_other_letters_hold_no_link(kind: NoticeKind):
 
 
 def test_numbers_of_one_are_spoken_of_as_one():
-    assert "expires in 1 day" == write(NoticeKind.SECRET_EXPIRY, days_left="1").subject[-16:]
+    assert write(NoticeKind.SECRET_EXPIRY, days_left="1").subject[-16:] == "expires in 1 day"
     assert "for 1 hour:" in write(NoticeKind.PASSWORD_RESET, valid_hours="1").text
     assert "for 2 hours:" in write(NoticeKind.PASSWORD_RESET, valid_hours="2").text
 
