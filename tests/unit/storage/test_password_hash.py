@@ -1,11 +1,13 @@
 """Quality A6, A8, A11. Cheap parameters, except where the cost itself is the subject."""
 
 import asyncio
+import threading
 import time
 import traceback
 
 import pytest
 import uvloop
+from argon2.exceptions import VerifyMismatchError
 
 from mudra.identity.ports import HashingBusy
 from mudra.secret_text import SecretText
@@ -150,14 +152,30 @@ def test_no_hash_takes_as_long_as_a_wrong_password():
     assert 0.5 < with_hash / without < 2
 
 
+class GatedArgon:
+    """Finishes no hash before the gate is opened."""
+
+    def __init__(self) -> None:
+        self.gate = threading.Event()
+
+    def verify(self, _stored, _password):
+        self.gate.wait()
+        raise VerifyMismatchError
+
+
 def test_a_flood_is_refused_at_once_beyond_the_queue():
-    hasher = cheap(memory_mib=1)
+    hasher = cheap()
+    hasher._argon = gated = GatedArgon()
 
     async def flood():
-        return await asyncio.gather(*(hasher.verify(None, PASSWORD) for _ in range(500)))
+        tries = [asyncio.create_task(hasher.verify(None, PASSWORD)) for _ in range(500)]
+        refused, _ = await asyncio.wait(tries, return_when=asyncio.FIRST_COMPLETED)
+        gated.gate.set()
+        return len(refused), await asyncio.gather(*tries)
 
-    answers = run(flood())
+    refused_at_once, answers = run(flood())
 
+    assert refused_at_once == 500 - (QUEUE + 1)
     assert answers.count(HashingBusy(retry_after_s=2)) == 500 - (QUEUE + 1)
     assert answers.count(False) == QUEUE + 1
     assert run(hasher.verify(None, PASSWORD)) is False
