@@ -31,7 +31,11 @@ class Answer:
 
 
 def success(
-    envelope: Envelope, members: Body, *, status: int = 200, headers: Mapping[str, str] | None = None
+    envelope: Envelope,
+    members: Body,
+    *,
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
 ) -> Answer:
     """Answer with the envelope and its members; never cached, for it may carry a token (T7)."""
     return Answer(

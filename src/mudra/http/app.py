@@ -62,13 +62,13 @@ async def _hot(scope: Scope, receive: Receive, send: Send, service: Service) -> 
         await entity_token.generate(scope, receive, send, service)
     except DatabaseUnavailable:
         await _send_refusal(scope, receive, send, service, Unavailable())
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  # the last catcher: logged, told as 500
         txn_id = new_txn_id()
         _log.error("unexpected fault", txn_id=txn_id, exc_info=error)
         await _send_refusal(scope, receive, send, service, Unexpected(), txn_id)
 
 
-async def _send_refusal(  # noqa: PLR0913  # the three ASGI arguments, and what to say
+async def _send_refusal(  # the three ASGI arguments, and what to say
     scope: Scope,
     receive: Receive,
     send: Send,
@@ -89,7 +89,7 @@ def _litestar(service: Service, pages: Sequence[ControllerRouterHandler]) -> Lit
                 "/v1",
                 route_handlers=[
                     user_token.generate,
-                    entity_token_route(service),
+                    entity_token.described_route(service),
                     entity_secret.read,
                     entity_secret.reset,
                     entity_secret.retire,
@@ -131,11 +131,6 @@ def _litestar(service: Service, pages: Sequence[ControllerRouterHandler]) -> Lit
         logging_config=None,
         request_max_body_size=None,  # http/intake.py bounds every body
     )
-
-
-def entity_token_route(service: Service) -> ControllerRouterHandler:
-    """Describe the hot path to Litestar, for OpenAPI and for methods other than POST."""
-    return entity_token.described_route(service)
 
 
 def _exception_handlers(

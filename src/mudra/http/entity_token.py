@@ -8,16 +8,21 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import format_datetime
 
+from litestar import Response, post
+from litestar.handlers import HTTPRouteHandler
 from litestar.types import Receive, Scope, Send
 
-from mudra.audit.event import Act, Caller, Event
+from mudra.audit.event import Act, Caller, EventName, Outcome
 from mudra.http.answer import Answer, refusal, success
 from mudra.http.client_address import client_address
 from mudra.http.envelope import Body, Envelope, EnvelopeFault, iso_ms, new_txn_id, read_txn_id
 from mudra.http.errors import InvalidField, RateLimited, is_refusal
+from mudra.http.exchange import AnyRequest
 from mudra.http.intake import read_form
 from mudra.http.members import read_members
+from mudra.http.openapi import FORM, described
 from mudra.http.requests import EntityTokenRequest
+from mudra.http.responses import TokenResponse
 from mudra.http.service import Service
 from mudra.secret_text import SecretText
 from mudra.tokens.claims import ENTITY_TOKEN_LIFE, TokenKind, entity_claims
@@ -37,7 +42,7 @@ class IssuedToken:
 
 async def generate(scope: Scope, receive: Receive, send: Send, service: Service) -> None:
     """Exchange entity ID and secret for a token of 24 hours."""
-    answer = await _answer(scope, receive, service)
+    answer = await answer_to(scope, receive, service)
     headers = [(b"content-type", b"application/json")]
     headers += [(k.lower().encode(), v.encode()) for k, v in answer.headers.items()]
     headers.append((b"content-length", str(len(answer.body)).encode()))
@@ -45,7 +50,8 @@ async def generate(scope: Scope, receive: Receive, send: Send, service: Service)
     await send({"type": "http.response.body", "body": answer.body, "more_body": False})
 
 
-async def _answer(scope: Scope, receive: Receive, service: Service) -> Answer:
+async def answer_to(scope: Scope, receive: Receive, service: Service) -> Answer:
+    """Read the form, judge the secret, sign; the answer before it is framed."""
     form = await read_form(receive, scope["headers"])
     if is_refusal(form):
         return refusal(Envelope(new_txn_id(), service.clock()), form)
@@ -89,7 +95,13 @@ async def issue_entity_token(
     if not isinstance(verdict, SecretAccepted):
         reason = "wrong-credentials" if isinstance(verdict, SecretUnknown) else "secret-ended"
         service.issue_journal.note(
-            Act(Event.ENTITY_TOKEN_REFUSED, caller, known_id, reason=reason)
+            Act(
+                EventName.ENTITY_TOKEN_REFUSE,
+                caller,
+                known_id,
+                reason=reason,
+                outcome=Outcome.REFUSED,
+            )
         )
         return verdict
     jti = service.new_id()
@@ -104,7 +116,7 @@ async def issue_entity_token(
     token = SecretText(service.signer.sign(TokenKind.ENTITY, claims))
     service.issue_journal.note(
         Act(
-            Event.ENTITY_TOKEN_ISSUED,
+            EventName.ENTITY_TOKEN_ISSUE,
             caller,
             known_id,
             reason="grace" if verdict.grace_until else "",
@@ -134,3 +146,20 @@ def _sunset(issued: IssuedToken) -> dict[str, str]:
     if issued.grace_until is None:
         return {}
     return {"Sunset": format_datetime(issued.grace_until.astimezone(UTC), usegmt=True)}
+
+
+def described_route(service: Service) -> HTTPRouteHandler:
+    """Describe this path to Litestar: for OpenAPI, and for methods other than POST."""
+
+    @post(
+        "/entity/token/generate",
+        status_code=200,
+        operation_class=described(
+            "Generate an Entity Access Token", EntityTokenRequest, TokenResponse, media=FORM
+        ),
+    )
+    async def entity_token(request: AnyRequest) -> Response[bytes]:
+        """Exchange entity ID and secret for a token of 24 hours."""
+        return (await answer_to(request.scope, request.receive, service)).response()
+
+    return entity_token

@@ -61,10 +61,6 @@ def read_txn_id(body: Mapping[str, object]) -> str | EnvelopeFault:
         return EnvelopeFault("timestamp must be an ISO 8601 date-time, 2026-01-31T09:30:00.000Z")
     if txn_id in (None, ""):
         return new_txn_id()
-    if not (
-        isinstance(txn_id, str) and len(txn_id) <= MAX_TXN_ID and _VISIBLE.fullmatch(txn_id)
-    ):
-        return EnvelopeFault(
-            f"txnId must be a text of 1 to {MAX_TXN_ID} visible ASCII characters"
-        )
+    if not (isinstance(txn_id, str) and len(txn_id) <= MAX_TXN_ID and _VISIBLE.fullmatch(txn_id)):
+        return EnvelopeFault(f"txnId must be a text of 1 to {MAX_TXN_ID} visible ASCII characters")
     return txn_id

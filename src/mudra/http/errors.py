@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, TypeVar
 
-from mudra.http.envelope import EnvelopeFault, iso_ms
 from mudra.http.body_refused import (
     BodyTooLarge,
     BodyTooSlow,
@@ -20,13 +19,14 @@ from mudra.http.body_refused import (
     UnsupportedEncoding,
     UnsupportedMediaType,
 )
+from mudra.http.envelope import EnvelopeFault, iso_ms
 from mudra.identity.email_link import LinkRefusal
 from mudra.identity.password import PasswordRefusal
 from mudra.identity.ports import HashingBusy
 from mudra.identity.sign_in import SignInRefused, TooManyAttempts
 from mudra.tokens.check import TokenExpired, TokenInvalid, TokenRevoked
 from mudra.tokens.issue import SecretExpired, SecretGraceEnded, SecretUnknown
-from mudra.tokens.manage_secret import NotYourEntity, NothingInGrace
+from mudra.tokens.manage_secret import NothingInGrace, NotYourEntity
 from mudra.tokens.reset_rule import MAX_RESETS, ResetLimitReached, ResetTooSoon
 
 
@@ -155,9 +155,7 @@ def _after(at: datetime) -> str:
 
 
 def _busy(seconds: int, sentence: str) -> Problem:
-    return Problem(
-        503, ErrorCode.SERVICE_UNAVAILABLE, sentence, {"Retry-After": str(seconds)}
-    )
+    return Problem(503, ErrorCode.SERVICE_UNAVAILABLE, sentence, {"Retry-After": str(seconds)})
 
 
 _LINK_SENTENCES: Final[Mapping[LinkRefusal, str]] = {
@@ -201,14 +199,14 @@ _row(
 )
 _row(
     BodyTooSlow,
-    lambda r: _invalid(f"the body must arrive within {r.limit_s:g} seconds", 408, Connection="close"),
+    lambda r: _invalid(
+        f"the body must arrive within {r.limit_s:g} seconds", 408, Connection="close"
+    ),
 )
 _row(ClientGone, lambda _: _invalid("the body ended early", 400, Connection="close"))
 _row(
     UnsupportedMediaType,
-    lambda r: Problem(
-        415, ErrorCode.UNSUPPORTED_MEDIA_TYPE, f"Content-Type must be {r.allowed}"
-    ),
+    lambda r: Problem(415, ErrorCode.UNSUPPORTED_MEDIA_TYPE, f"Content-Type must be {r.allowed}"),
 )
 _row(
     UnsupportedEncoding,

@@ -46,7 +46,7 @@ class _Shared:
     open_connections: OpenConnections
 
 
-class _RefusedInHeader(Exception):  # noqa: N818 — leaves the parser's callback, nothing more
+class _RefusedInHeader(Exception):
     pass
 
 

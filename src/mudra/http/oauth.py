@@ -12,14 +12,14 @@ from urllib.parse import unquote_plus
 import msgspec
 from litestar import Response, post
 
-from mudra.audit.event import Act, Caller, Event
+from mudra.audit.event import Act, Caller, EventName
 from mudra.http.bearer import token_in
 from mudra.http.entity_token import IssuedToken, issue_entity_token
+from mudra.http.envelope import new_txn_id
 from mudra.http.errors import NoAuthorization, Problem, RateLimited, problem_of
 from mudra.http.exchange import AnyRequest, address_of
-from mudra.http.envelope import new_txn_id
 from mudra.http.intake import read_form
-from mudra.http.service import Service
+from mudra.http.service import Injected, Service
 from mudra.secret_text import SecretText
 from mudra.tokens.check import TokenFacts, examine
 from mudra.tokens.claims import ENTITY_TOKEN_LIFE, TokenKind
@@ -62,9 +62,9 @@ _BAD_CLIENT: Final = OAuthError(401, "invalid_client", "client id or secret is w
 
 
 @post("/oauth2/token", status_code=200, include_in_schema=False)
-async def token(request: AnyRequest, service: Service) -> Response[bytes]:
+async def token(request: AnyRequest, service: Injected) -> Response[bytes]:
     """Grant an Entity Access Token for client credentials."""
-    form = await _form(request, service)
+    form = await _form(request)
     if isinstance(form, OAuthError):
         return form.response()
     if "grant_type" not in form:
@@ -98,9 +98,9 @@ async def token(request: AnyRequest, service: Service) -> Response[bytes]:
 
 
 @post("/oauth2/introspect", status_code=200, include_in_schema=False)
-async def introspect(request: AnyRequest, service: Service) -> Response[bytes]:
+async def introspect(request: AnyRequest, service: Injected) -> Response[bytes]:
     """Tell whether a token stands; only `{"active": false}` for anything else (RFC 7662 2.2)."""
-    form = await _form(request, service)
+    form = await _form(request)
     if isinstance(form, OAuthError):
         return form.response()
     entity_id = await _authenticated(request, form, service)
@@ -117,9 +117,9 @@ async def introspect(request: AnyRequest, service: Service) -> Response[bytes]:
 
 
 @post("/oauth2/revoke", status_code=200, include_in_schema=False)
-async def revoke(request: AnyRequest, service: Service) -> Response[bytes]:
+async def revoke(request: AnyRequest, service: Injected) -> Response[bytes]:
     """Revoke a token of the caller's own; 200 for an unknown one as well (RFC 7009 2.2)."""
-    form = await _form(request, service)
+    form = await _form(request)
     if isinstance(form, OAuthError):
         return form.response()
     if not form.get("token"):
@@ -136,7 +136,7 @@ async def revoke(request: AnyRequest, service: Service) -> Response[bytes]:
         async with service.open_work() as work:
             if await work.tokens.revoke_entity_token(facts.jti, entity_id, facts.expires_at):
                 await work.journal.note(
-                    Act(Event.ENTITY_TOKEN_REVOKED, caller, entity_id, detail={"jti": facts.jti})
+                    Act(EventName.ENTITY_TOKEN_REVOKE, caller, entity_id, detail={"jti": facts.jti})
                 )
     return Response(b"", media_type="application/json", headers=_PRIVATE)
 
@@ -148,7 +148,7 @@ async def _revoke_user_token(facts: TokenFacts, request: AnyRequest, service: Se
         if await work.tokens.revoke_user_token(facts.jti, await work.people.now()):
             await work.journal.note(
                 Act(
-                    Event.USER_TOKEN_REVOKED,
+                    EventName.USER_TOKEN_REVOKE,
                     caller,
                     user_id=facts.subject,
                     detail={"jti": facts.jti},
@@ -172,9 +172,7 @@ async def _authenticated(
     bearer = token_in(header, scheme_needed=True)
     await service.signer.ready()
     if not isinstance(bearer, NoAuthorization):
-        facts = examine(
-            bearer.reveal(), service.terms, service.signer.find_key, service.clock()
-        )
+        facts = examine(bearer.reveal(), service.terms, service.signer.find_key, service.clock())
         if isinstance(facts, TokenFacts) and facts.kind is TokenKind.ENTITY:
             return facts.subject if await _stands(facts, service) else _BAD_CLIENT
         return _BAD_CLIENT
@@ -215,7 +213,7 @@ def _basic(header: str) -> ClientLogin | OAuthError:
     return ClientLogin(entity_id, SecretText(secret))
 
 
-async def _form(request: AnyRequest, service: Service) -> dict[str, str] | OAuthError:
+async def _form(request: AnyRequest) -> dict[str, str] | OAuthError:
     form = await read_form(request.receive, request.scope["headers"])
     if isinstance(form, dict):
         return form

@@ -55,9 +55,7 @@ def described(
 def _errors() -> dict[str, OpenAPIResponse]:
     schema = _schema(ErrorBody)
     return {
-        status: OpenAPIResponse(
-            description=text, content={JSON: OpenAPIMediaType(schema=schema)}
-        )
+        status: OpenAPIResponse(description=text, content={JSON: OpenAPIMediaType(schema=schema)})
         for status, text in _ERRORS.items()
     }
 

@@ -25,9 +25,7 @@ _ASecret = Annotated[SecretText, Meta(description="a text of 1 to 1024 character
 class UserTokenRequest(Struct, frozen=True):
     """Form of POST /user/token/generate (spec 4.1)."""
 
-    username: Annotated[
-        str, Meta(min_length=1, max_length=254, description="an e-mail address")
-    ]
+    username: Annotated[str, Meta(min_length=1, max_length=254, description="an e-mail address")]
     password: Annotated[SecretText, Meta(description="the user's password, not empty")]
 
 
@@ -72,9 +70,7 @@ class PasswordSetRequest(Struct, frozen=True):
 class PasswordForgotRequest(Struct, frozen=True):
     """JSON of POST /user/password/forgot."""
 
-    username: Annotated[
-        str, Meta(min_length=1, max_length=254, description="an e-mail address")
-    ]
+    username: Annotated[str, Meta(min_length=1, max_length=254, description="an e-mail address")]
 
 
 class ClockRequest(Struct, frozen=True):

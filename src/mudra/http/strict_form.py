@@ -15,7 +15,7 @@ _BROKEN_ESCAPE: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.\[\]-]{0,63}")
 
 
-class FormRefused(Exception):  # noqa: N818 — a refusal of input, not an error of the program
+class FormRefused(Exception):
     """The body is no form that can be read in one way only.
 
     `field` is the name as sent, or `number 3` where repeating the name might

@@ -50,7 +50,7 @@ _SYNTAX: Final = {
 }
 
 
-class JsonRefused(Exception):  # noqa: N818 — a refusal of input, not an error of the program
+class JsonRefused(Exception):
     """The body is not strict JSON.
 
     `position` is the byte, counted from 0, where that shows; None where no
@@ -198,15 +198,15 @@ def _decode(body: bytes, text: str, decoder: json.JSONDecoder) -> JsonValue:
     return value
 
 
-class _FloatFound(Exception):  # noqa: N818 — a signal from a hook of the parser
+class _FloatFound(Exception):
     pass
 
 
-class _ConstantFound(Exception):  # noqa: N818 — as above
+class _ConstantFound(Exception):
     pass
 
 
-class _RepeatedFound(Exception):  # noqa: N818 — as above
+class _RepeatedFound(Exception):
     def __init__(self, name: str) -> None:
         self.name = name
 

@@ -15,11 +15,11 @@ _GZIP_ONLY: Final = 16 + zlib.MAX_WBITS
 _SMALLEST_WINDOW: Final = 1024
 
 
-class UnpackedTooLarge(Exception):  # noqa: N818 — a refusal of input, not an error of the program
+class UnpackedTooLarge(Exception):
     """The output would be larger than the limit."""
 
 
-class BadlyPacked(Exception):  # noqa: N818 — as above
+class BadlyPacked(Exception):
     """The bytes are not of the encoding that the request names."""
 
 

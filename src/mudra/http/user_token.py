@@ -2,14 +2,14 @@
 
 from litestar import Response, post
 
-from mudra.audit.event import Act, Event
+from mudra.audit.event import Act, EventName
 from mudra.http.answer import refusal, success
 from mudra.http.errors import InvalidField, is_refusal
 from mudra.http.exchange import AnyRequest, Exchange, receive_form
 from mudra.http.openapi import FORM, described
 from mudra.http.requests import UserTokenRequest
 from mudra.http.responses import TokenResponse
-from mudra.http.service import Service
+from mudra.http.service import Injected, Service
 from mudra.identity.password import MAX_LENGTH
 from mudra.identity.ports import HashingBusy
 from mudra.identity.sign_in import Admitted, admit, settle
@@ -26,7 +26,7 @@ from mudra.tokens.ports import UserTokenRecord
         "Generate a User Access Token", UserTokenRequest, TokenResponse, media=FORM
     ),
 )
-async def generate(request: AnyRequest, service: Service) -> Response[bytes]:
+async def generate(request: AnyRequest, service: Injected) -> Response[bytes]:
     """Exchange username and password for a token of 180 days."""
     exchange, order = await receive_form(request, service, UserTokenRequest)
     if not isinstance(order, UserTokenRequest):
@@ -82,7 +82,7 @@ async def sign_in(exchange: Exchange, username: str, password: SecretText) -> Se
         )
         await work.journal.note(
             Act(
-                Event.USER_TOKEN_ISSUED,
+                EventName.USER_TOKEN_ISSUE,
                 exchange.caller(f"user:{user.user_id}"),
                 user_id=user.user_id,
                 detail={"jti": jti},

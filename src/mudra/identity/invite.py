@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from mudra.audit.event import Act, Caller, Event
+from mudra.audit.event import Act, Caller, EventName, Outcome
 from mudra.audit.ports import Journal
 from mudra.identity.email_link import LinkPurpose, new_link
 from mudra.identity.ports import Links, Notice, NoticeKind, Outbox, People
@@ -58,7 +58,7 @@ class LinkDesk:
         )
         await self.journal.note(
             Act(
-                Event.LINK_SENT,
+                EventName.USER_LINK_SEND,
                 caller,
                 user_id=user.user_id,
                 reason=purpose.value,
@@ -72,14 +72,20 @@ class LinkDesk:
         A user who never set a password gets a new invitation instead.
         """
         await self.journal.note(
-            Act(Event.PASSWORD_FORGOTTEN, caller, user_id=user.user_id if user else "")
+            Act(EventName.USER_PASSWORD_FORGOT, caller, user_id=user.user_id if user else "")
         )
         if user is None or user.state is UserState.DISABLED:
             return
         now = await self.people.now()
         if not may_send_link(await self.links.sent_to(user.user_id, now - _COUNTED), now):
             await self.journal.note(
-                Act(Event.LINK_REFUSED, caller, user_id=user.user_id, reason="too-many-links")
+                Act(
+                    EventName.USER_LINK_REFUSE,
+                    caller,
+                    user_id=user.user_id,
+                    reason="too-many-links",
+                    outcome=Outcome.REFUSED,
+                )
             )
             return
         purpose = (

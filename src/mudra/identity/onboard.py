@@ -9,11 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from mudra.audit.event import Act, Caller, Event
+from mudra.audit.event import Act, Caller, EventName
 from mudra.audit.ports import Journal
 from mudra.identity.email_address import AddressRefused, NameRefused, display_name, normalise_email
-from mudra.identity.invite import LinkDesk
 from mudra.identity.email_link import LinkPurpose
+from mudra.identity.invite import LinkDesk
 from mudra.identity.ports import Member, People
 from mudra.identity.user import User, UserState
 
@@ -92,12 +92,12 @@ async def onboard_member(
         )
         await people.add_user(admin)
         await journal.note(
-            Act(Event.USER_ONBOARDED, caller, checked.entity_id, user_id=admin.user_id)
+            Act(EventName.USER_ACCOUNT_ONBOARD, caller, checked.entity_id, user_id=admin.user_id)
         )
     await people.add_admin(checked.entity_id, admin.user_id)
     await journal.note(
         Act(
-            Event.MEMBER_ONBOARDED,
+            EventName.ENTITY_MEMBER_ONBOARD,
             caller,
             checked.entity_id,
             user_id=admin.user_id,

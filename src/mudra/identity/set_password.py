@@ -6,7 +6,7 @@ between two transactions, so that no lock is held meanwhile.
 
 from dataclasses import dataclass
 
-from mudra.audit.event import Act, Caller, Event
+from mudra.audit.event import Act, Caller, EventName, Outcome
 from mudra.audit.ports import Journal
 from mudra.identity.email_link import LinkRefusal, judge, token_hash
 from mudra.identity.password import PasswordContext, PasswordRefusal, check_password
@@ -23,9 +23,7 @@ class LinkHolder:
     user: User
 
 
-async def who_holds(
-    token: SecretText, people: People, links: Links
-) -> LinkHolder | LinkRefusal:
+async def who_holds(token: SecretText, people: People, links: Links) -> LinkHolder | LinkRefusal:
     """Tell whom a link belongs to, consuming nothing."""
     now = await people.now()
     record = await links.find(token_hash(token))
@@ -64,7 +62,9 @@ async def set_password(  # noqa: PLR0913  # its collaborators, each named
     """Consume the link and store the password; the user's tokens end (quality A14)."""
     holder = await who_holds(token, people, links)
     if isinstance(holder, LinkRefusal):
-        await journal.note(Act(Event.LINK_REFUSED, caller, reason=holder.value))
+        await journal.note(
+            Act(EventName.USER_LINK_REFUSE, caller, reason=holder.value, outcome=Outcome.REFUSED)
+        )
         return holder
     user = holder.user
     now = await people.now()
@@ -73,10 +73,13 @@ async def set_password(  # noqa: PLR0913  # its collaborators, each named
     ended = await tokens.revoke_user_tokens(user.user_id, now)
     await attempts.keep(user.email, FRESH)
     await journal.note(
-        Act(Event.PASSWORD_SET, caller, user_id=user.user_id, detail={"tokens_ended": ended})
+        Act(
+            EventName.USER_PASSWORD_SET,
+            caller,
+            user_id=user.user_id,
+            detail={"tokens_ended": ended},
+        )
     )
     if user.state is UserState.ACTIVE:
-        await outbox.post(
-            Notice(user.email, NoticeKind.PASSWORD_CHANGED, {"user_name": user.name})
-        )
+        await outbox.post(Notice(user.email, NoticeKind.PASSWORD_CHANGED, {"user_name": user.name}))
     return user

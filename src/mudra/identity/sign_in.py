@@ -9,7 +9,7 @@ closed learns nothing, whatever the password was.
 from dataclasses import dataclass
 from datetime import datetime
 
-from mudra.audit.event import Act, Caller, Event
+from mudra.audit.event import Act, Caller, EventName, Outcome
 from mudra.audit.ports import Journal
 from mudra.identity import throttle
 from mudra.identity.email_address import AddressRefused, normalise_email
@@ -57,12 +57,12 @@ async def admit(
     username = username_of(typed)
     refusal = await _throttled(username, caller, people, attempts, lock=False)
     if refusal is not None:
-        await journal.note(Act(Event.SIGN_IN_REFUSED, caller, reason="too-many-attempts"))
+        await journal.note(_refused(caller, "too-many-attempts"))
         return refusal
     return Admitted(username, await people.by_username(username))
 
 
-async def settle(  # noqa: PLR0913  # its collaborators, each named
+async def settle(  # its collaborators, each named
     admitted: Admitted,
     caller: Caller,
     *,
@@ -76,7 +76,7 @@ async def settle(  # noqa: PLR0913  # its collaborators, each named
     history = await attempts.of_account(username, lock=True)
     refusal = await _throttled(username, caller, people, attempts, lock=False)
     if refusal is not None:
-        await journal.note(Act(Event.SIGN_IN_REFUSED, caller, reason="too-many-attempts"))
+        await journal.note(_refused(caller, "too-many-attempts"))
         return refusal
     now = await people.now()
     user = await people.by_username(username)
@@ -88,15 +88,22 @@ async def settle(  # noqa: PLR0913  # its collaborators, each named
     if matches and unchanged and user is not None and user.may_sign_in and not _off(history, now):
         if history != throttle.FRESH:
             await attempts.keep(username, throttle.FRESH)
-        await journal.note(Act(Event.SIGN_IN, caller, user_id=user.user_id))
+        await journal.note(Act(EventName.USER_SIGN_IN_SUCCEED, caller, user_id=user.user_id))
         return user
     await attempts.keep(username, throttle.after_failure(history, now))
     await attempts.address_failed(caller.address, now)
-    user_id = user.user_id if user else ""
-    await journal.note(
-        Act(Event.SIGN_IN_REFUSED, caller, user_id=user_id, reason="wrong-credentials")
-    )
+    await journal.note(_refused(caller, "wrong-credentials", user.user_id if user else ""))
     return SignInRefused()
+
+
+def _refused(caller: Caller, reason: str, user_id: str = "") -> Act:
+    return Act(
+        EventName.USER_SIGN_IN_REFUSE,
+        caller,
+        user_id=user_id,
+        reason=reason,
+        outcome=Outcome.REFUSED,
+    )
 
 
 def _off(history: throttle.History, now: datetime) -> bool:

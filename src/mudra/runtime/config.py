@@ -97,7 +97,7 @@ def _paths(value: str) -> tuple[str, ...]:
     return prefixes
 
 
-def _setting(  # noqa: PLR0913  # one call reads as one row of the reference
+def _setting(  # one call reads as one row of the reference
     env: str,
     default: T,
     parse: Callable[[str], object],
@@ -213,7 +213,11 @@ class Settings:
         "least weight that is logged",
     )
     sandbox: bool = _setting(
-        "SANDBOX", False, _flag, "true or false", "loopback only, development mailbox, time machine"  # noqa: FBT003
+        "SANDBOX",
+        False,
+        _flag,
+        "true or false",
+        "loopback only, development mailbox, time machine",
     )
 
     @property

@@ -34,7 +34,9 @@ class PostgresAttempts:
         query = sa.select(throttle.c.failures, throttle.c.last_failure_at).where(
             throttle.c.account_key == key
         )
-        row = (await self._tx.connection.execute(query.with_for_update() if lock else query)).first()
+        row = (
+            await self._tx.connection.execute(query.with_for_update() if lock else query)
+        ).first()
         return History(row[0], row[1]) if row else FRESH
 
     async def keep(self, username: str, history: History) -> None:

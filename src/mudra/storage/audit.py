@@ -1,10 +1,8 @@
 """The audit journal in PostgreSQL: implements audit/ports.py."""
 
-from datetime import datetime
-
 import sqlalchemy as sa
 
-from mudra.audit.event import Act
+from mudra.audit.event import Act, AuditEvent
 from mudra.storage.database import Transaction
 from mudra.storage.tables import audit_event
 
@@ -18,19 +16,19 @@ class PostgresJournal:
     async def note(self, act: Act) -> None:
         """Note an act at the database's time."""
         at = await self._tx.now()
-        await self._tx.connection.execute(sa.insert(audit_event).values(**act_row(act, at)))
+        await self._tx.connection.execute(sa.insert(audit_event).values(**event_row(act.at(at))))
 
 
-def act_row(act: Act, at: datetime) -> dict[str, object]:
-    """Write an act as a row."""
+def event_row(event: AuditEvent) -> dict[str, object]:
+    """Write an event as a row."""
     return {
-        "at": at,
-        "event": act.event.value,
-        "actor": act.caller.actor,
-        "entity_id": act.entity_id,
-        "user_id": act.user_id,
-        "address": act.caller.address,
-        "txn_id": act.caller.txn_id,
-        "reason": act.reason,
-        "detail": dict(act.detail),
+        "at": event.at,
+        "event": event.event.value,
+        "outcome": event.outcome.value,
+        "actor": event.actor,
+        "entity_id": event.entity_id,
+        "address": event.address,
+        "txn_id": event.txn_id,
+        "reason": event.reason,
+        "detail": dict(event.detail),
     }

@@ -96,6 +96,15 @@ class Database:
             raise
         transaction.committed()
 
+    async def reachable(self) -> bool:
+        """Tell whether the database answers now."""
+        try:
+            async with self.transaction() as transaction:
+                await transaction.now()
+        except DatabaseUnavailable:
+            return False
+        return True
+
     async def close(self) -> None:
         """Close all connections."""
         await self._engine.dispose()

@@ -206,9 +206,7 @@ class PostgresLinks:
     async def use(self, token_hash: bytes, now: datetime) -> None:
         """Mark a link as used."""
         await self._tx.connection.execute(
-            sa.update(email_link)
-            .where(email_link.c.token_hash == token_hash)
-            .values(used_at=now)
+            sa.update(email_link).where(email_link.c.token_hash == token_hash).values(used_at=now)
         )
 
     async def sent_to(self, user_id: str, since: datetime) -> Sequence[datetime]:

@@ -7,14 +7,14 @@ same kind within a batch become one row that counts them and lists each token's
 
 import asyncio
 import contextlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import sqlalchemy as sa
 import structlog
 
 from mudra.audit.event import Act
-from mudra.storage.audit import act_row
+from mudra.storage.audit import event_row
 from mudra.storage.database import Database, DatabaseUnavailable
 from mudra.storage.tables import audit_event
 
@@ -80,7 +80,7 @@ class BatchedIssueJournal:
         try:
             async with self._database.transaction() as transaction:
                 at = await transaction.now()
-                rows = [act_row(_summed(group), at) for group in batch.values()]
+                rows = [event_row(_summed(group).at(at)) for group in batch.values()]
                 await transaction.connection.execute(sa.insert(audit_event), rows)
         except DatabaseUnavailable:
             self._take_back(batch)
@@ -101,4 +101,4 @@ def _summed(group: _Group) -> Act:
     if group.jtis:
         detail["jtis"] = " ".join(group.jtis)
     act = group.act
-    return Act(act.event, act.caller, act.entity_id, act.user_id, act.reason, detail)
+    return replace(act, detail=detail)

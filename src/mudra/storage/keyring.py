@@ -35,7 +35,7 @@ _SHORTEST: Final = _WRAP_END + _NONCE_BYTES + _TAG_BYTES
 _SEALED_KEYS: Final = ("sealed_key", "sealed")
 
 
-class SealBroken(Exception):  # noqa: N818 - named after what happened to the seal
+class SealBroken(Exception):
     """A sealed value is not what was sealed at this place: altered, moved or cut."""
 
     def __init__(self, table: str, column: str, row: str) -> None:
@@ -48,7 +48,7 @@ class SealBroken(Exception):  # noqa: N818 - named after what happened to the se
         self.row: Final = row
 
 
-class MasterVersionMissing(Exception):  # noqa: N818 - named after what is missing
+class MasterVersionMissing(Exception):
     """A value is sealed under a master key that was not given."""
 
     def __init__(self, version: int) -> None:

@@ -33,7 +33,6 @@ def migrate(conninfo: str) -> str:
 
 def _connect(conninfo: str) -> psycopg.Connection[tuple[object, ...]]:
 
-
     return psycopg.connect(conninfo, connect_timeout=5, options="-c lock_timeout=30000")
 
 

@@ -27,9 +27,7 @@ class Seal:
 
     def open_text(self, sealed: bytes, table: str, column: str, row: str) -> SecretText:
         """Unseal a text; raises SealBroken when it was altered or stood elsewhere."""
-        return SecretText(
-            self.keyring.unseal(sealed, table=table, column=column, row=row).decode()
-        )
+        return SecretText(self.keyring.unseal(sealed, table=table, column=column, row=row).decode())
 
     def secret_mac(self, entity_id: str, secret: SecretText) -> bytes:
         """Hash an entity secret for checking: fast, since it is 256 random bits."""

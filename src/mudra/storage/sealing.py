@@ -37,7 +37,6 @@ def open_seal(conninfo: str, data_dir: Path, *, create: bool) -> Seal:
                 )
         rows = connection.execute("SELECT name, sealed FROM sealed_key").fetchall()
         keys = {
-            name: keyring.open_sealed_key(sealed, name, _VERSION).reveal()
-            for name, sealed in rows
+            name: keyring.open_sealed_key(sealed, name, _VERSION).reveal() for name, sealed in rows
         }
     return Seal(keyring, keys["secret-mac"], keys["name-mac"], keys["password-pepper"])

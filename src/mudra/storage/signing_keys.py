@@ -26,9 +26,7 @@ class PostgresSigningKeys:
 
     async def locked_keys(self) -> Sequence[SigningKey]:
         """Read all keys, holding the lock under which one node plans at a time."""
-        await self._tx.connection.execute(
-            sa.select(sa.func.pg_advisory_xact_lock(_PLANNING_LOCK))
-        )
+        await self._tx.connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_PLANNING_LOCK)))
         return await self.all_keys()
 
     async def all_keys(self) -> Sequence[SigningKey]:

@@ -164,9 +164,7 @@ mail_outbox: Final = sa.Table(
     sa.Column("attempts", sa.Integer, nullable=False, server_default="0"),
     _at("next_attempt_at", nullable=True),
     sa.Column("last_error", sa.Text),
-    sa.Index(
-        "mail_unsent", "next_attempt_at", postgresql_where=sa.text("sent_at IS NULL")
-    ),
+    sa.Index("mail_unsent", "next_attempt_at", postgresql_where=sa.text("sent_at IS NULL")),
 )
 
 audit_event: Final = sa.Table(
@@ -175,9 +173,9 @@ audit_event: Final = sa.Table(
     sa.Column("seq", sa.BigInteger, sa.Identity(always=True), primary_key=True),
     _at("at"),
     sa.Column("event", sa.Text, nullable=False),
+    sa.Column("outcome", sa.Text, nullable=False),
     sa.Column("actor", sa.Text, nullable=False),
     sa.Column("entity_id", sa.Text, nullable=False),
-    sa.Column("user_id", sa.Text, nullable=False),
     sa.Column("address", sa.Text, nullable=False),
     sa.Column("txn_id", sa.Text, nullable=False),
     sa.Column("reason", sa.Text, nullable=False),

@@ -78,9 +78,7 @@ class PostgresSecrets:
         """Unseal the text of one secret."""
         c = entity_secret.c
         sealed = await self._tx.connection.scalar(
-            sa.select(c.sealed).where(
-                c.entity_id == secret.entity_id, c.version == secret.version
-            )
+            sa.select(c.sealed).where(c.entity_id == secret.entity_id, c.version == secret.version)
         )
         assert isinstance(sealed, bytes)
         return self._seal.open_text(sealed, "entity_secret", "sealed", _row_name(secret))
@@ -199,8 +197,14 @@ class PostgresIssuedTokens:
     async def user_token(self, jti: str) -> UserTokenRecord | None:
         """Find a user token."""
         row = (
-            await self._tx.connection.execute(sa.select(user_token).where(user_token.c.jti == jti))
-        ).mappings().first()
+            (
+                await self._tx.connection.execute(
+                    sa.select(user_token).where(user_token.c.jti == jti)
+                )
+            )
+            .mappings()
+            .first()
+        )
         if row is None:
             return None
         return UserTokenRecord(

@@ -42,7 +42,7 @@ class TokenTerms:
     header_type: str = "JWT"
 
 
-def entity_claims(  # noqa: PLR0913  # each argument is one fact in the token
+def entity_claims(  # each argument is one fact in the token
     terms: TokenTerms,
     *,
     entity_id: str,

@@ -6,7 +6,7 @@ Refusals are returned, so that the caller's transaction keeps their audit row.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from mudra.audit.event import Act, Caller, Event
+from mudra.audit.event import Act, Caller, EventName, Outcome
 from mudra.audit.ports import Journal
 from mudra.secret_text import SecretText
 from mudra.tokens import reset_rule
@@ -52,9 +52,11 @@ async def read_secret(
     """Show the current secret of an entity that the caller administers."""
     holding = await secrets.held(entity_id) if entity_id in administered else None
     if holding is None:
-        await journal.note(_act(Event.SECRET_READ_REFUSED, entity_id, caller, "not-admin"))
+        await journal.note(_act(EventName.ENTITY_SECRET_READ, entity_id, caller, "not-admin"))
         return NotYourEntity()
-    await journal.note(_act(Event.SECRET_READ, entity_id, caller, version=holding.current.version))
+    await journal.note(
+        _act(EventName.ENTITY_SECRET_READ, entity_id, caller, version=holding.current.version)
+    )
     return SecretShown(
         holding.current, await secrets.text_of(holding.current), _running_grace(holding)
     )
@@ -69,7 +71,7 @@ class ResetOrder:
     keep_old_days: int
 
 
-async def reset_secret(  # noqa: PLR0913  # its collaborators, each named
+async def reset_secret(  # its collaborators, each named
     order: ResetOrder,
     administered: tuple[str, ...],
     caller: Caller,
@@ -82,19 +84,19 @@ async def reset_secret(  # noqa: PLR0913  # its collaborators, each named
     entity_id = order.entity_id
     holding = await secrets.locked(entity_id) if entity_id in administered else None
     if holding is None:
-        await journal.note(_act(Event.SECRET_RESET_REFUSED, entity_id, caller, "not-admin"))
+        await journal.note(_act(EventName.ENTITY_SECRET_RESET, entity_id, caller, "not-admin"))
         return NotYourEntity()
     decision = reset_rule.decide(holding.resets, holding.now)
     if not isinstance(decision, ResetPermitted):
         reason = "too-soon" if isinstance(decision, ResetTooSoon) else "limit-reached"
-        await journal.note(_act(Event.SECRET_RESET_REFUSED, entity_id, caller, reason))
+        await journal.note(_act(EventName.ENTITY_SECRET_RESET, entity_id, caller, reason))
         return decision
     rotation = rotate(holding.current, holding.now, order.expiry_days, order.keep_old_days)
     text = new_secret_text(random_bytes)
     await secrets.replace(rotation, text)
     await journal.note(
         _act(
-            Event.SECRET_RESET,
+            EventName.ENTITY_SECRET_RESET,
             entity_id,
             caller,
             version=rotation.new.version,
@@ -115,13 +117,13 @@ async def retire_old_secret(
     """End the grace period of the old secret early."""
     holding = await secrets.locked(entity_id) if entity_id in administered else None
     if holding is None:
-        await journal.note(_act(Event.SECRET_RETIRE_REFUSED, entity_id, caller, "not-admin"))
+        await journal.note(_act(EventName.ENTITY_SECRET_RETIRE, entity_id, caller, "not-admin"))
         return NotYourEntity()
     old = _running_grace(holding)
     if old is None:
         return NothingInGrace()
     await secrets.end_grace(old, holding.now)
-    await journal.note(_act(Event.SECRET_RETIRED, entity_id, caller, version=old.version))
+    await journal.note(_act(EventName.ENTITY_SECRET_RETIRE, entity_id, caller, version=old.version))
     return old
 
 
@@ -130,5 +132,6 @@ def _running_grace(holding: SecretHolding) -> EntitySecret | None:
     return old if old is not None and old.in_grace(holding.now) else None
 
 
-def _act(event: Event, entity_id: str, caller: Caller, reason: str = "", **detail: int) -> Act:
-    return Act(event=event, caller=caller, entity_id=entity_id, reason=reason, detail=detail)
+def _act(event: EventName, entity_id: str, caller: Caller, reason: str = "", **detail: int) -> Act:
+    outcome = Outcome.REFUSED if reason else Outcome.SUCCESS
+    return Act(event, caller, entity_id, reason=reason, detail=detail, outcome=outcome)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from mudra.audit.event import Act, Caller, Event
+from mudra.audit.event import Act, Caller, EventName
 from mudra.audit.ports import Journal
 from mudra.tokens import signing_keys
 from mudra.tokens.claims import TokenKind
@@ -21,7 +21,7 @@ class KeyChange:
 
     kid: str
     kind: TokenKind
-    event: Event
+    event: EventName
     at: datetime
 
 
@@ -33,7 +33,7 @@ class _Rotation:
     now: datetime
     changes: list[KeyChange]
 
-    async def note(self, kid: str, kind: TokenKind, event: Event, at: datetime) -> None:
+    async def note(self, kid: str, kind: TokenKind, event: EventName, at: datetime) -> None:
         self.changes.append(KeyChange(kid, kind, event, at))
         await self.journal.note(
             Act(event, self.caller, detail={"kid": kid, "kind": kind.value, "at": at.isoformat()})
@@ -49,17 +49,17 @@ class _Rotation:
             public_jwk=material.public_jwk,
         )
         await self.keys.keep(key, material.private_pem)
-        await self.note(key.kid, key.kind, Event.SIGNING_KEY_CREATED, self.now)
+        await self.note(key.kid, key.kind, EventName.KEYS_SIGNING_CREATE, self.now)
 
     async def hand_over(self, handover: Handover) -> None:
         await self.keys.retire(handover.former.kid, handover.at)
         await self.keys.appoint(handover.following.kid, handover.at)
         kind = handover.former.kind
-        await self.note(handover.former.kid, kind, Event.SIGNING_KEY_RETIRED, handover.at)
-        await self.note(handover.following.kid, kind, Event.SIGNING_KEY_APPOINTED, handover.at)
+        await self.note(handover.former.kid, kind, EventName.KEYS_SIGNING_RETIRE, handover.at)
+        await self.note(handover.following.kid, kind, EventName.KEYS_SIGNING_ACTIVATE, handover.at)
 
 
-async def keep_keys_ready(  # noqa: PLR0913  # its collaborators, each named
+async def keep_keys_ready(  # its collaborators, each named
     keys: SigningKeys,
     journal: Journal,
     caller: Caller,
@@ -74,9 +74,7 @@ async def keep_keys_ready(  # noqa: PLR0913  # its collaborators, each named
     work = _Rotation(keys, journal, caller, now, [])
     for kind in TokenKind:
         mine = [key for key in known if key.kind is kind]
-        due = signing_keys.plan(
-            mine, now, rotate_after=rotate_after, rotate_now=kind in rotate_now
-        )
+        due = signing_keys.plan(mine, now, rotate_after=rotate_after, rotate_now=kind in rotate_now)
         if due.handover is not None:
             await work.hand_over(due.handover)
         if due.make_active:
@@ -85,7 +83,7 @@ async def keep_keys_ready(  # noqa: PLR0913  # its collaborators, each named
             await work.make(new_key(kind), None)
         for kid in due.destroy_private:
             if await keys.destroy_private(kid):
-                await work.note(kid, kind, Event.SIGNING_KEY_DESTROYED, now)
+                await work.note(kid, kind, EventName.KEYS_SIGNING_DESTROY, now)
     return work.changes
 
 
@@ -108,12 +106,12 @@ async def drop_signing_key(
     for key in known:
         if key.kind is kind and key.state(now) is KeyState.ACTIVE:
             await keys.revoke(key.kid, now)
-            await work.note(key.kid, kind, Event.SIGNING_KEY_DROPPED, now)
+            await work.note(key.kid, kind, EventName.KEYS_SIGNING_DROP, now)
     waiting = [k for k in known if k.kind is kind and k.state(now) is KeyState.PENDING]
     if waiting:
         first = min(waiting, key=lambda key: key.created_at)
         await keys.appoint(first.kid, now)
-        await work.note(first.kid, kind, Event.SIGNING_KEY_APPOINTED, now)
+        await work.note(first.kid, kind, EventName.KEYS_SIGNING_ACTIVATE, now)
     else:
         await work.make(new_key(kind), now)
     await work.make(new_key(kind), None)

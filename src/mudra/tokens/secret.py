@@ -44,8 +44,10 @@ class EntitySecret:
 
     def in_grace(self, now: datetime) -> bool:
         """Tell whether this replaced secret may still be used at `now`."""
-        return self.state is SecretState.GRACE and self.grace_until is not None and (
-            now < self.grace_until
+        return (
+            self.state is SecretState.GRACE
+            and self.grace_until is not None
+            and (now < self.grace_until)
         )
 
 
