@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from mudra.identity.common_passwords import common_texts
+from mudra.identity.blocklist import common_texts
 from mudra.identity.plain_pattern import is_repetition, is_walk
 
 MIN_LENGTH: Final = 15

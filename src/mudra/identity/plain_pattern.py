@@ -6,7 +6,7 @@ are characters of the folded text; the caller bounds it, so the cost is bounded.
 
 from typing import Final
 
-from mudra.identity.common_passwords import keyboard_neighbours
+from mudra.identity.blocklist import keyboard_neighbours
 
 _FEWEST_CHARACTERS: Final = 5
 _LETTERS_THAT_TELL: Final = 8

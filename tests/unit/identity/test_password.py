@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from mudra.identity.common_passwords import common_texts
+from mudra.identity.blocklist import common_texts
 from mudra.identity.password import PasswordContext, PasswordFault, check_password
 
 GOOD = None
