@@ -81,7 +81,15 @@ def commands_page() -> str:
     for words, command in _walk(root, ["mudra"]):
         context = Context(command, info_name=" ".join(words))
         usage = " ".join([*words, *command.collect_usage_pieces(context)])
-        parts += [f"## {' '.join(words)}", "", "```", usage, "```", "", (command.help or "").strip()]
+        parts += [
+            f"## {' '.join(words)}",
+            "",
+            "```",
+            usage,
+            "```",
+            "",
+            (command.help or "").strip(),
+        ]
         options = [
             f"- `{', '.join(parameter.opts)}` {text}"
             for parameter in command.params
