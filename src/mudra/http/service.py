@@ -39,8 +39,8 @@ class Signer(Protocol):
     def find_key(self, kid: str) -> tuple[TokenKind, RSAKey] | None:
         """Find a published key."""
 
-    def jwks(self) -> bytes:
-        """The published keys as a JWK Set (RFC 7517 5)."""
+    async def jwks(self) -> bytes:
+        """The published keys as a JWK Set (RFC 7517 5), also while the database is away."""
 
 
 class IssueJournal(Protocol):
