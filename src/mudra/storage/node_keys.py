@@ -13,7 +13,7 @@ from joserfc import jwt
 from joserfc.jwk import RSAKey
 
 from mudra.secret_text import SecretText
-from mudra.storage.database import Database
+from mudra.storage.database import Database, DatabaseUnavailable
 from mudra.storage.freshness import Freshness
 from mudra.storage.seal import Seal
 from mudra.storage.signing_keys import KEYS_CHANGED, PostgresSigningKeys
@@ -71,7 +71,11 @@ class NodeKeys:
                 or not self._freshness.believable(KEYS_CHANGED)
                 or monotonic() - self._read_at >= _READ_ANEW_S
             ):
-                await self._read()
+                try:
+                    await self._read()
+                except DatabaseUnavailable:
+                    if not self._keys:
+                        raise
 
     async def _read(self) -> None:
         generation = self._freshness.generation
