@@ -7,6 +7,8 @@ UV := $(VENV)/bin/uv
 UV_VERSION := 0.13.7
 STAMP := $(VENV)/.synced
 BIN := $(VENV)/bin
+NODE_DIR := tests/conformance/node
+NODE_STAMP := $(NODE_DIR)/node_modules/.package-lock.json
 
 .PHONY: help setup run test lint check bench docs clean
 help: ## list the commands
@@ -33,7 +35,12 @@ lint: $(STAMP) ## format, style, types, import directions, sizes
 	@$(BIN)/python tools/size_gate.py
 	@$(BIN)/python -m tools.lint
 
-test: lint ## everything that must hold before a change lands
+# What one test compares with: libraries of Node.js, which itself is a Python package here.
+$(NODE_STAMP): $(NODE_DIR)/package-lock.json | $(STAMP)
+	@cd $(NODE_DIR) && PATH="$(CURDIR)/$(BIN):$$PATH" npm ci --silent --no-audit --no-fund && \
+		touch $(CURDIR)/$@ || echo "note: npm packages cannot be had, the test that needs them is skipped"
+
+test: lint $(NODE_STAMP) ## everything that must hold before a change lands
 	@$(BIN)/pytest -n 2
 
 bench: $(STAMP) ## the headline figures, as ratios

@@ -104,7 +104,6 @@ def test_introspection_calls_everything_but_a_standing_entity_token_inactive(
         f"{head}.{body}.{signature[::-1]}",
         f"{head}.{body}.",
         f"eyJhbGciOiJub25lIn0.{body}.",
-        "x" * 9000,
     ):
         assert service.introspected(inactive, member.entity_id, secret) == {"active": False}
     assert service.introspected(token, member.entity_id, secret)["active"] is True
@@ -122,7 +121,7 @@ def test_introspection_needs_a_client_and_tells_others_of_the_same_tokens(
         "/oauth2/introspect", data={"token": token}, headers={"Authorization": f"Bearer {token}"}
     )
     nothing = member.client.post(
-        "/oauth2/introspect", data={}, headers={"Authorization": f"Bearer {token}"}
+        "/oauth2/introspect", data={"token": ""}, headers={"Authorization": f"Bearer {token}"}
     )
 
     assert (nobody.status_code, nobody.json()["error"]) == (401, "invalid_client")
