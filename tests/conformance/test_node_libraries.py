@@ -20,7 +20,9 @@ pytestmark = pytest.mark.skipif(
 DAY_S = 86400
 
 
-def verified(service: Service, token: str, now: int, issuer: str = "") -> dict[str, dict[str, object]]:
+def verified(
+    service: Service, token: str, now: int, issuer: str = ""
+) -> dict[str, dict[str, object]]:
     done = subprocess.run(
         [NODE, HERE / "verify.mjs"],
         input=json.dumps(
@@ -32,7 +34,10 @@ def verified(service: Service, token: str, now: int, issuer: str = "") -> dict[s
                 "now": now,
             }
         ),
-        capture_output=True, text=True, check=True, timeout=60,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
     )
     return json.loads(done.stdout)
 

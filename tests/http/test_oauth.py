@@ -15,7 +15,8 @@ def grant(member: Member, **form: str) -> httpx.Response:
 def basic(member: Member, secret: str, **form: str) -> httpx.Response:
     return member.client.post(
         "/oauth2/token",
-        data={"grant_type": "client_credentials", **form}, auth=(member.entity_id, secret),
+        data={"grant_type": "client_credentials", **form},
+        auth=(member.entity_id, secret),
     )
 
 
@@ -86,7 +87,8 @@ def test_a_grant_needs_its_type_one_way_of_authentication_and_a_form(member: Mem
 def test_an_unreadable_authorization_is_an_invalid_client(member: Member, header: str) -> None:
     refused = member.client.post(
         "/oauth2/token",
-        data={"grant_type": "client_credentials"}, headers={"Authorization": header},
+        data={"grant_type": "client_credentials"},
+        headers={"Authorization": header},
     )
 
     assert (refused.status_code, refused.json()["error"]) == (401, "invalid_client")

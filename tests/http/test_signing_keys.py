@@ -74,7 +74,10 @@ def test_the_metadata_lead_to_the_keys_and_endpoints(keyed: Service, place: str)
     assert metadata["issuer"] == keyed.issuer
     assert httpx.get(metadata["jwks_uri"]).json()["keys"]
     for name in ("token", "introspection", "revocation"):
-        assert httpx.post(metadata[f"{name}_endpoint"], data={"token": ""}).status_code in {400, 401}
+        assert httpx.post(metadata[f"{name}_endpoint"], data={"token": ""}).status_code in {
+            400,
+            401,
+        }
     assert metadata["grant_types_supported"] == ["client_credentials"]
 
 

@@ -108,9 +108,7 @@ def test_another_s_entity_and_an_unknown_one_are_refused_alike(member: Member) -
             member.client.post(path + action, json={"entityId": entity_id}, headers=headers)
             for entity_id in (other.entity_id, "T-nobody-FIP")
         ]
-        seen = {
-            (r.status_code, r.json()["errorCode"], r.json()["errorMsg"]) for r in refusals
-        }
+        seen = {(r.status_code, r.json()["errorCode"], r.json()["errorMsg"]) for r in refusals}
         assert len(seen) == 1
         assert seen.pop()[:2] == (401, "Unauthorized")
 

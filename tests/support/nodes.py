@@ -73,9 +73,7 @@ class Node:
     async def read(self, entity_id: str) -> SecretShown:
         """Read as the HTTP edge does."""
         async with self.rooms.open_work() as work:
-            shown = await read_secret(
-                entity_id, (entity_id,), CALLER, work.secrets, work.journal
-            )
+            shown = await read_secret(entity_id, (entity_id,), CALLER, work.secrets, work.journal)
         assert isinstance(shown, SecretShown)
         return shown
 
@@ -122,7 +120,9 @@ def two_nodes(data_dir: Path) -> Iterator[Nodes]:
         thread = threading.Thread(target=loop.run_forever)
         thread.start()
         nodes = Nodes(
-            data_dir, conninfo, loop,
+            data_dir,
+            conninfo,
+            loop,
             *(Node(open_rooms(settings, conninfo, seal)) for _ in range(2)),
         )
         try:
