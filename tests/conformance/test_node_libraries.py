@@ -7,7 +7,6 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-
 from tests.support.service import Member, Service
 
 HERE = Path(__file__).parent / "node"

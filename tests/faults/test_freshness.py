@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 import psycopg
 import pytest
+from tests.support.nodes import Node, Nodes, two_nodes
 
 from mudra.runtime.wiring import open_rooms
 from mudra.storage.freshness import BELIEF_S
 from mudra.storage.tokens import entity_key
 from mudra.tokens.issue import SecretAccepted, SecretUnknown
 from mudra.tokens.manage_secret import SecretShown
-from tests.support.nodes import Node, Nodes, two_nodes
 
 
 @pytest.fixture(scope="module")

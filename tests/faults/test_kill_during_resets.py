@@ -17,9 +17,9 @@ from pathlib import Path
 import httpx
 import psycopg
 import pytest
+from tests.support.service import Member, Service, new_member, running_service
 
 from mudra.storage.embedded import embedded_server
-from tests.support.service import Member, Service, new_member, running_service
 
 MEMBERS = 4
 READY_S = 5.0

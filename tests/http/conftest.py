@@ -1,7 +1,6 @@
 """The same story with one worker and with two."""
 
 import pytest
-
 from tests.support.service import Member, Service, new_member
 
 

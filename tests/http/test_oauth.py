@@ -3,9 +3,9 @@
 import httpx
 import psycopg
 import pytest
+from tests.support.service import Member, Service, new_member
 
 from mudra.storage.embedded import embedded_server
-from tests.support.service import Member, Service, new_member
 
 
 def grant(member: Member, **form: str) -> httpx.Response:

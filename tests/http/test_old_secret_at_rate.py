@@ -5,7 +5,6 @@ import ssl
 import time
 
 import httpx
-
 from tests.support.service import Member, Service, new_address, new_member
 
 RESETS = 8

@@ -6,7 +6,6 @@ from datetime import datetime
 
 import httpx
 import pytest
-
 from tests.support.service import Member, new_member
 
 

@@ -6,7 +6,6 @@ from email.utils import parsedate_to_datetime
 
 import httpx
 import pytest
-
 from tests.support.at_once import tokens_of_every_worker
 from tests.support.service import Member, Service
 

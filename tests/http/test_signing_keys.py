@@ -6,7 +6,6 @@ from collections.abc import Iterator
 import httpx
 import jwt
 import pytest
-
 from tests.support.service import Member, Service, new_member, running_service
 
 

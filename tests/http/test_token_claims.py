@@ -6,7 +6,6 @@ import uuid
 import httpx
 import jwt
 import pytest
-
 from tests.support.service import Member, Service, new_member
 
 

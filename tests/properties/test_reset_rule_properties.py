@@ -1,5 +1,6 @@
 """The reset rule at its edges and under any history (quality S3, S4)."""
 
+import itertools
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -62,7 +63,7 @@ def test_no_sequence_of_attempts_gets_more_than_5_in_24_hours_or_two_within_5_mi
         if isinstance(decide(done, at), ResetPermitted):
             done.append(at)
 
-    assert all(later - former >= WAIT for former, later in zip(done, done[1:], strict=False))
+    assert all(later - former >= WAIT for former, later in itertools.pairwise(done))
     for at in done:
         assert sum(at <= other < at + PERIOD for other in done) <= MAX_RESETS
 

@@ -9,9 +9,6 @@ from urllib.parse import quote
 
 import psycopg
 import pytest
-
-from mudra.storage import embedded
-from mudra.storage.embedded import embedded_server
 from tests.support.service import (
     Service,
     latest_link,
@@ -19,6 +16,9 @@ from tests.support.service import (
     running_service,
     set_password,
 )
+
+from mudra.storage import embedded
+from mudra.storage.embedded import embedded_server
 
 PG_DUMP = embedded._programs() / "pg_dump"
 NEW_PASSWORD = "another-canary-password/with+signs=%"

@@ -72,7 +72,9 @@ class Service:
         """What introspection says of a token, asked by an entity (RFC 7662)."""
         answer = httpx.post(
             f"{self.issuer}/oauth2/introspect",
-            data={"token": token}, auth=(entity_id, secret), timeout=30,
+            data={"token": token},
+            auth=(entity_id, secret),
+            timeout=30,
         )
         assert answer.status_code == 200, answer.text
         facts = answer.json()
