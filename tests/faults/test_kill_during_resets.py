@@ -17,11 +17,12 @@ from pathlib import Path
 import httpx
 import psycopg
 import pytest
+from tests.support.at_once import NO_TLS
 from tests.support.service import Member, Service, new_member, running_service
 
 from mudra.storage.embedded import embedded_server
 
-MEMBERS = 4
+MEMBERS = 3
 READY_S = 5.0
 
 
@@ -40,7 +41,12 @@ class Journal:
         while not stop.is_set():
             try:
                 answer = httpx.post(
-                    url, json={"entityId": self.member.entity_id}, headers=self.headers, timeout=10
+                    url,
+                    json={"entityId": self.member.entity_id},
+                    headers=self.headers,
+                    timeout=10,
+                    verify=NO_TLS,
+                    trust_env=False,
                 )
             except httpx.TransportError:
                 continue
@@ -71,7 +77,7 @@ def postmaster_of(service: Service) -> int:
 
 def ready(service: Service) -> bool:
     try:
-        return httpx.get(f"{service.root}/readyz", timeout=2).status_code == 200
+        return httpx.get(f"{service.root}/readyz", timeout=2, verify=NO_TLS).status_code == 200
     except httpx.TransportError:
         return False
 
@@ -148,7 +154,7 @@ def members(crashing: Service) -> list[tuple[Member, dict[str, str]]]:
     return [(member, member.bearer()) for member in made]
 
 
-@pytest.mark.parametrize("number", range(8))
+@pytest.mark.parametrize("number", range(6))
 @pytest.mark.parametrize("victim", ["process", "postgres"])
 def test_no_acknowledged_reset_is_lost_when_a_part_is_killed(
     crashing: Service,
@@ -161,7 +167,7 @@ def test_no_acknowledged_reset_is_lost_when_a_part_is_killed(
     journals = [Journal(m, h) for m, h in members]
     pid = oldest_process_of(crashing) if victim == "process" else postmaster_of(crashing)
 
-    kill_while_resetting(journals, lambda: os.kill(pid, signal.SIGKILL), 0.004 * 1.7**number)
+    kill_while_resetting(journals, lambda: os.kill(pid, signal.SIGKILL), 0.005 * 2**number)
     took_s = wait_until_ready(crashing)
 
     assert took_s < READY_S
@@ -169,7 +175,7 @@ def test_no_acknowledged_reset_is_lost_when_a_part_is_killed(
     rows_are_whole(crashing)
 
 
-@pytest.mark.parametrize("after_s", [0.01, 0.04, 0.1])
+@pytest.mark.parametrize("after_s", [0.02, 0.08])
 def test_no_acknowledged_reset_is_lost_when_the_whole_service_is_killed(
     tmp_path: Path, after_s: float
 ) -> None:

@@ -1,21 +1,20 @@
 """Token requests without pause across the moment of a reset (quality S7)."""
 
 import asyncio
-import ssl
 import time
 
 import httpx
+from tests.support.at_once import NO_TLS
 from tests.support.service import Member, Service, new_address, new_member
 
 RESETS = 8
 ASKING = 8
-_NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 def a_client(service: Service) -> httpx.AsyncClient:
     return httpx.AsyncClient(
         base_url=service.issuer,
-        transport=httpx.AsyncHTTPTransport(local_address=new_address(), verify=_NO_TLS),
+        transport=httpx.AsyncHTTPTransport(local_address=new_address(), verify=NO_TLS),
         trust_env=False,
         timeout=30,
     )

@@ -13,7 +13,7 @@ EVERY_WORKER = 12
 
 
 # One for all: to load the authorities' certificates takes 30 ms for each client.
-_NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 def at_once(
@@ -27,7 +27,7 @@ def at_once(
         clients = [
             httpx.AsyncClient(
                 base_url=service.issuer,
-                transport=httpx.AsyncHTTPTransport(local_address=new_address(), verify=_NO_TLS),
+                transport=httpx.AsyncHTTPTransport(local_address=new_address(), verify=NO_TLS),
                 trust_env=False,
                 timeout=60,
             )
