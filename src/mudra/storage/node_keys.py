@@ -71,7 +71,11 @@ class NodeKeys:
                 or not self._freshness.believable(KEYS_CHANGED)
                 or monotonic() - self._read_at >= _READ_ANEW_S
             ):
-                await self._read()
+                try:
+                    await self._read()
+                except DatabaseUnavailable:
+                    if not self._keys:
+                        raise
 
     async def _read(self) -> None:
         generation = self._freshness.generation
