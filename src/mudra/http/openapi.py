@@ -160,12 +160,12 @@ def _mapping(value: object) -> dict[str, object]:
 
 def _portable(properties: dict[str, object]) -> dict[str, object]:
     r"""Write patterns as ECMA 262 has them: its `$` is Python's `\Z`."""
-    return {
-        name: {**_mapping(member), "pattern": str(_mapping(member)["pattern"]).replace(r"\Z", "$")}
-        if "pattern" in _mapping(member)
-        else member
-        for name, member in properties.items()
-    }
+    for member in map(_mapping, properties.values()):
+        if "pattern" in member:
+            member["pattern"] = str(member["pattern"]).replace(r"\Z", "$")
+        if member.get("default") == "":
+            del member["default"]  # left out is not the same as sent empty
+    return properties
 
 
 def _text_for_secret(wanted: type) -> dict[str, object]:
