@@ -16,15 +16,27 @@ from tests.support.service import Member, Service, latest_link, running_service,
 
 EXAMPLES = 15
 CHECKS = (
-    "not_a_server_error", "status_code_conformance", "content_type_conformance",
-    "response_headers_conformance", "response_schema_conformance",
-    "missing_required_header", "ignored_auth", "unsupported_method",
-    "allow_header_conformance", "use_after_free", "ensure_resource_availability",
+    "not_a_server_error",
+    "status_code_conformance",
+    "content_type_conformance",
+    "response_headers_conformance",
+    "response_schema_conformance",
+    "missing_required_header",
+    "ignored_auth",
+    "unsupported_method",
+    "allow_header_conformance",
+    "use_after_free",
+    "ensure_resource_availability",
 )
 OPERATIONS = {
-    "/iam/v1/user/token/generate", "/iam/v1/entity/token/generate", "/iam/v1/entity/secret/read",
-    "/iam/v1/entity/secret/reset", "/iam/v1/entity/secret/retire", "/iam/v1/user/password/set",
-    "/iam/v1/user/password/forgot", "/sandbox/v1/clock",
+    "/iam/v1/user/token/generate",
+    "/iam/v1/entity/token/generate",
+    "/iam/v1/entity/secret/read",
+    "/iam/v1/entity/secret/reset",
+    "/iam/v1/entity/secret/retire",
+    "/iam/v1/user/password/set",
+    "/iam/v1/user/password/forgot",
+    "/sandbox/v1/clock",
 }
 
 
@@ -58,19 +70,38 @@ def test_whatever_is_sent_the_answer_is_as_described(
     acceptance = "positive_data_acceptance" if mode == "positive" else "negative_data_rejection"
     clock = ["--exclude-path", "/sandbox/v1/clock"] if mode == "positive" else []
     command = [
-        str(Path(sys.executable).with_name("schemathesis")), "run",
+        str(Path(sys.executable).with_name("schemathesis")),
+        "run",
         f"{fuzzed.service.root}/schema/openapi.json",
-        "--checks", ",".join((*CHECKS, acceptance)), "--mode", mode, "--max-examples", str(EXAMPLES),
-        "--phases", "examples,coverage,fuzzing", "--generation-deterministic",
-        "--generation-allow-x00", "false", "--continue-on-failure", "--no-color",
+        "--checks",
+        ",".join((*CHECKS, acceptance)),
+        "--mode",
+        mode,
+        "--max-examples",
+        str(EXAMPLES),
+        "--phases",
+        "examples,coverage,fuzzing",
+        "--generation-deterministic",
+        "--generation-allow-x00",
+        "false",
+        "--continue-on-failure",
+        "--no-color",
         *clock,
-        "--header", f"Authorization: {fuzzed.bearer()['Authorization']}",
+        "--header",
+        f"Authorization: {fuzzed.bearer()['Authorization']}",
     ]
-    hooks = {"SCHEMATHESIS_HOOKS": "tests.conformance.ignored_members"} if mode == "positive" else {}
+    hooks = (
+        {"SCHEMATHESIS_HOOKS": "tests.conformance.ignored_members"} if mode == "positive" else {}
+    )
 
     done = subprocess.run(
-        command, cwd=Path.cwd(), env={**os.environ, **hooks, "PYTHONPATH": str(Path.cwd())},
-        capture_output=True, text=True, timeout=170, check=False,
+        command,
+        cwd=Path.cwd(),
+        env={**os.environ, **hooks, "PYTHONPATH": str(Path.cwd())},
+        capture_output=True,
+        text=True,
+        timeout=170,
+        check=False,
     )
 
     shutil.rmtree(Path.cwd() / ".schemathesis", ignore_errors=True)
@@ -94,7 +125,9 @@ def test_operations_are_named_once_and_readably(document: dict[str, Any]) -> Non
 def test_every_schema_is_valid_and_holds_its_own_examples(document: dict[str, Any]) -> None:
     checked = 0
     for schema in content_schemas(document):
-        jsonschema_rs.meta.validate({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema})
+        jsonschema_rs.meta.validate(
+            {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+        )
         for member in schema["properties"].values():
             for example in member.get("examples", []):
                 jsonschema_rs.validate(member, example)

@@ -72,7 +72,7 @@ def described(
             self.operation_id = _camel(summary)
             if reads is not None:
                 self.request_body = RequestBody(
-                    content={media: _content(reads, in_envelope=True)}, required=True
+                    content={media: _content(reads, envelope_of=media)}, required=True
                 )
             ok = OpenAPIResponse(
                 description="Done.", headers=_headers(_ALWAYS), content={JSON: _content(answers)}
@@ -125,26 +125,28 @@ def _camel(summary: str) -> str:
 _ARTICLES: Final = frozenset({"a", "an", "the", "by", "of", "for", "to"})
 
 
-def _content(struct: type[msgspec.Struct], *, in_envelope: bool = False) -> OpenAPIMediaType:
-    return OpenAPIMediaType(schema=_Inline(struct, in_envelope=in_envelope))
+def _content(struct: type[msgspec.Struct], *, envelope_of: str = "") -> OpenAPIMediaType:
+    return OpenAPIMediaType(schema=_Inline(struct, envelope_of))
 
 
 class _Inline(Schema):
     """A schema that msgspec wrote, set in place."""
 
-    def __init__(self, struct: type[msgspec.Struct], *, in_envelope: bool) -> None:
+    def __init__(self, struct: type[msgspec.Struct], envelope_of: str) -> None:
         super().__init__()
         self._struct = struct
-        self._in_envelope = in_envelope
+        self._envelope_of = envelope_of
 
     def to_schema(self) -> dict[str, object]:
         """Write the JSON Schema of the struct, with nothing to resolve."""
         schema = _schema_of(self._struct)
-        if self._in_envelope:
-            members = _schema_of(EnvelopeMembers)["properties"]
-            schema["properties"] = _portable(
-                {**_mapping(members), **_mapping(schema["properties"])}
-            )
+        if self._envelope_of:
+            members = _mapping(_schema_of(EnvelopeMembers)["properties"])
+            for member in map(_mapping, members.values()):
+                del member["default"]
+                if self._envelope_of == JSON:
+                    member["type"] = ["string", "null"]
+            schema["properties"] = _portable({**members, **_mapping(schema["properties"])})
         return schema
 
 
@@ -163,8 +165,6 @@ def _portable(properties: dict[str, object]) -> dict[str, object]:
     for member in map(_mapping, properties.values()):
         if "pattern" in member:
             member["pattern"] = str(member["pattern"]).replace(r"\Z", "$")
-        if member.get("default") == "":
-            del member["default"]  # left out is not the same as sent empty
     return properties
 
 
