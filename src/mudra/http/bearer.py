@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from mudra.http.errors import NoAuthorization
+from mudra.http.exchange import AnyRequest
 from mudra.http.service import Service
 from mudra.identity.user import User, UserState
 from mudra.runtime.work import Work
@@ -34,6 +35,12 @@ class SignedInUser:
 
     user: User
     facts: TokenFacts
+
+
+def authorization_of(request: AnyRequest) -> str | None:
+    """Give the one `Authorization` header; two could be read differently, so two are none."""
+    sent = request.headers.getall("authorization", [])
+    return sent[0] if len(sent) == 1 else None
 
 
 def token_in(header: str | None, *, scheme_needed: bool) -> SecretText | NoAuthorization:

@@ -112,11 +112,7 @@ class NodeKeys:
 
     async def jwks(self) -> bytes:
         """The published keys as a JWK Set (RFC 7517 5), also while the database is away."""
-        try:
-            await self.ready()
-        except DatabaseUnavailable:
-            if not self._keys:
-                raise
+        await self.ready()
         return msgspec.json.encode(
             {"keys": [key.public_jwk for key in published(self._keys, self._clock())]}
         )
