@@ -10,15 +10,6 @@ from datetime import UTC, datetime, timedelta
 
 import httpx
 import pytest
-
-from mudra.audit.event import Act, Caller
-from mudra.http.exchange import Exchange
-from mudra.http.user_token import sign_in as sign_in_over_http
-from mudra.identity import throttle
-from mudra.identity.sign_in import Admitted, SignInRefused, TooManyAttempts, admit, settle
-from mudra.identity.throttle import FRESH, History
-from mudra.identity.user import User, UserState
-from mudra.secret_text import SecretText
 from tests.support.error_body import assert_error
 from tests.support.service import (
     Member,
@@ -29,6 +20,15 @@ from tests.support.service import (
     onboard,
     set_password,
 )
+
+from mudra.audit.event import Act, Caller
+from mudra.http.exchange import Exchange
+from mudra.http.user_token import sign_in as sign_in_over_http
+from mudra.identity import throttle
+from mudra.identity.sign_in import Admitted, SignInRefused, TooManyAttempts, admit, settle
+from mudra.identity.throttle import FRESH, History
+from mudra.identity.user import User, UserState
+from mudra.secret_text import SecretText
 
 GENERATE = "/v1/user/token/generate"
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
