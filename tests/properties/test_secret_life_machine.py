@@ -27,6 +27,7 @@ from mudra.tokens.reset_rule import ResetLimitReached, ResetTooSoon
 from mudra.tokens.secret import EntitySecret
 
 MINUTES_A_DAY = 24 * 60
+HALF_A_DAY = 12 * 60
 _names = itertools.count(1)
 
 
@@ -52,6 +53,12 @@ class Model:
     @property
     def current(self) -> Kept:
         return self.secrets[-1]
+
+    def edges(self) -> list[int]:
+        """The times ahead at which something ends."""
+        ends = [end for k in self.secrets for end in (k.expires, k.grace_until) if end is not None]
+        waits = [at + wait for at in self.resets for wait in (5, MINUTES_A_DAY)]
+        return sorted(at for at in {*ends, *waits} if at > self.now)
 
     def grace(self) -> Kept | None:
         for kept in self.secrets[:-1]:
@@ -105,19 +112,27 @@ class SecretLife(RuleBasedStateMachine):
         return text
 
     @rule(
-        minutes=st.one_of(
-            st.sampled_from([1, 4, 5, 6, MINUTES_A_DAY - 1, MINUTES_A_DAY, 7 * MINUTES_A_DAY]),
-            st.integers(1, 200 * MINUTES_A_DAY),
-        )
+        minutes=st.sampled_from([5, 6, HALF_A_DAY, MINUTES_A_DAY - 1, MINUTES_A_DAY])
+        | st.integers(1, 8 * MINUTES_A_DAY)
+        | st.just(180 * MINUTES_A_DAY)
     )
     def time_passes(self, minutes: int) -> None:
+        self._move(minutes)
+
+    def _move(self, minutes: int) -> None:
         self.model.now += minutes
         self.nodes.set_time(timedelta(minutes=self.model.now))
+
+    @rule(which=st.integers(0, 3), early=st.integers(0, 1))
+    def time_comes_to_an_edge(self, which: int, early: int) -> None:
+        ahead = self.model.edges()
+        if ahead:
+            self._move(max(0, ahead[min(which, len(ahead) - 1)] - early - self.model.now))
 
     @rule(
         target=texts,
         at=either,
-        expiry_days=st.one_of(st.sampled_from([1, 2, 180]), st.integers(1, 180)),
+        expiry_days=st.sampled_from([1, 1, 2, 5, 180]) | st.integers(1, 180),
         keep_days=st.integers(0, 7),
     )
     def reset(self, at: str, expiry_days: int, keep_days: int) -> object:
