@@ -61,6 +61,8 @@ async def signed_in_user(
     facts = examine(token.reveal(), service.terms, service.signer.find_key, service.clock())
     if not isinstance(facts, TokenFacts):
         return facts
+    if service.clock() >= facts.expires_at:  # our own clock needs no leeway
+        return TokenExpired(facts.expires_at)
     if facts.kind is not TokenKind.USER:
         return TokenInvalid()
     record = await work.tokens.user_token(facts.jti)

@@ -75,7 +75,7 @@ async def reset(request: AnyRequest, service: Injected) -> Response[bytes]:
     exchange, order = await receive_json(request, service, EntitySecretResetRequest)
     if not isinstance(order, EntitySecretResetRequest):
         return refusal(exchange.envelope, order).response()
-    async with service.open_work() as work:
+    async with service.reset_turns.of(order.entity_id), service.open_work() as work:
         admin = await _admin(exchange, work)
         shown = (
             await reset_secret(

@@ -124,6 +124,7 @@ async def revoke(request: AnyRequest, service: Injected) -> Response[bytes]:
         return form.response()
     if not form.get("token"):
         return OAuthError(400, "invalid_request", "token is missing").response()
+    await service.signer.ready()
     facts = examine(form["token"], service.terms, service.signer.find_key, service.clock())
     if isinstance(facts, TokenFacts) and facts.kind is TokenKind.USER:
         await _revoke_user_token(facts, request, service)
