@@ -11,7 +11,6 @@ from typing import ParamSpec, TypeVar
 
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
-
 from tests.support.service import Service
 
 NODE = Path(__file__).parent / "node"

@@ -3,7 +3,6 @@
 import re
 
 from playwright.sync_api import expect
-
 from tests.browser.conftest import Visit, beside
 from tests.support.service import PASSWORD, latest_link, onboard, set_password
 

@@ -11,7 +11,6 @@ from typing import Any
 import httpx
 import jsonschema_rs
 import pytest
-
 from tests.support.service import Member, Service, latest_link, running_service, set_password
 
 EXAMPLES = 15

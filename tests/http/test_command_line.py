@@ -10,17 +10,19 @@ from pathlib import Path
 import click
 import pytest
 import typer.main
+from tests.support.service import Member, Service, new_member, onboard
 from typer.testing import CliRunner
 
 from mudra.cli.main import app
-from tests.support.service import Member, Service, new_member, onboard
 
 MUDRA = str(Path(sys.executable).with_name("mudra"))
 
 
 def commands(group: click.Command, words: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
     if hasattr(group, "commands"):
-        return [found for name, sub in group.commands.items() for found in commands(sub, (*words, name))]
+        return [
+            found for name, sub in group.commands.items() for found in commands(sub, (*words, name))
+        ]
     return [words]
 
 
@@ -64,10 +66,24 @@ def test_a_mail_has_the_documented_members(service: Service) -> None:
     assert mails[0]["links"][0] in mails[0]["text"]
 
 
-def test_onboarding_again_changes_nothing_and_other_particulars_are_refused(service: Service) -> None:
+def test_onboarding_again_changes_nothing_and_other_particulars_are_refused(
+    service: Service,
+) -> None:
     entity_id, email = onboard(service)
-    same = ["member", "onboard", entity_id, "--type", "FIP", "--name", "Kaveri Bank", "--admin", email,
-            "--admin-name", "Asha Rao", "--json"]
+    same = [
+        "member",
+        "onboard",
+        entity_id,
+        "--type",
+        "FIP",
+        "--name",
+        "Kaveri Bank",
+        "--admin",
+        email,
+        "--admin-name",
+        "Asha Rao",
+        "--json",
+    ]
     mails_before = service.cli("mail", "list", "--to", email, "--json").stdout
 
     again = json.loads(service.cli(*same).stdout)
@@ -80,15 +96,57 @@ def test_onboarding_again_changes_nothing_and_other_particulars_are_refused(serv
     assert service.cli("mail", "list", "--to", email, "--json").stdout == mails_before
 
 
-@pytest.mark.parametrize(("wrong", "names"), [
-    (["member", "onboard", "no good ID", "--type", "FIP", "--name", "X Bank", "--admin", "a@b.example"], "entity"),
-    (["member", "onboard", "X-FIP", "--type", "BANK", "--name", "X Bank", "--admin", "a@b.example"], "type"),
-    (["member", "onboard", "X-FIP", "--type", "FIP", "--name", "X Bank", "--admin", "no address"], "admin"),
-    (["secret", "reset", "X-FIP", "--expiry-days", "181"], "expiry-days"),
-    (["secret", "reset", "X-FIP", "--keep-old-days", "8"], "keep-old-days"),
-    (["token", "inspect", "nonsense"], "token"),
-    (["nonsense"], "nonsense"),
-])
+@pytest.mark.parametrize(
+    ("wrong", "names"),
+    [
+        (
+            [
+                "member",
+                "onboard",
+                "no good ID",
+                "--type",
+                "FIP",
+                "--name",
+                "X Bank",
+                "--admin",
+                "a@b.example",
+            ],
+            "entity",
+        ),
+        (
+            [
+                "member",
+                "onboard",
+                "X-FIP",
+                "--type",
+                "BANK",
+                "--name",
+                "X Bank",
+                "--admin",
+                "a@b.example",
+            ],
+            "type",
+        ),
+        (
+            [
+                "member",
+                "onboard",
+                "X-FIP",
+                "--type",
+                "FIP",
+                "--name",
+                "X Bank",
+                "--admin",
+                "no address",
+            ],
+            "admin",
+        ),
+        (["secret", "reset", "X-FIP", "--expiry-days", "181"], "expiry-days"),
+        (["secret", "reset", "X-FIP", "--keep-old-days", "8"], "keep-old-days"),
+        (["token", "inspect", "nonsense"], "token"),
+        (["nonsense"], "nonsense"),
+    ],
+)
 def test_wrong_usage_exits_with_2_and_names_what_is_wrong(
     service: Service, wrong: list[str], names: str
 ) -> None:
@@ -113,7 +171,9 @@ def test_refusals_and_waits_have_codes_of_their_own(service: Service, admin: Mem
     others = service.cli("secret", "read", "NO-SUCH", check=False)
     first = service.cli("secret", "reset", admin.entity_id, "--keep-old-days", "1", "--json")
     too_soon = service.cli("secret", "reset", admin.entity_id, check=False)
-    wrong_password = service.cli("login", "x@y.example", "--password-stdin", stdin="wrong\n", check=False)
+    wrong_password = service.cli(
+        "login", "x@y.example", "--password-stdin", stdin="wrong\n", check=False
+    )
 
     assert (others.exit_code, first.exit_code) == (1, 0)
     assert too_soon.exit_code == 4
@@ -122,11 +182,16 @@ def test_refusals_and_waits_have_codes_of_their_own(service: Service, admin: Mem
     assert "Traceback" not in wrong_password.output
 
 
-def test_nobody_signed_in_is_3_and_an_unreachable_service_5(service: Service, tmp_path: Path) -> None:
+def test_nobody_signed_in_is_3_and_an_unreachable_service_5(
+    service: Service, tmp_path: Path
+) -> None:
     alone = {**service.environment, "MUDRA_CONFIG_DIR": str(tmp_path)}
     asked = CliRunner().invoke(app, ["secret", "read", "X"], env=alone)
     nowhere = CliRunner().invoke(
-        app, ["login", "x@y.example", "--password-stdin", "--base-url", "http://127.0.0.1:9/iam"], input="pw\n", env=alone
+        app,
+        ["login", "x@y.example", "--password-stdin", "--base-url", "http://127.0.0.1:9/iam"],
+        input="pw\n",
+        env=alone,
     )
 
     assert (asked.exit_code, nowhere.exit_code) == (3, 5)
@@ -159,9 +224,19 @@ def test_a_missing_data_directory_is_said_so(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_shell_can_complete_commands(shell: str, tmp_path: Path) -> None:
-    environment = {**os.environ, "HOME": str(tmp_path), "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    environment = {
+        **os.environ,
+        "HOME": str(tmp_path),
+        "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1",
+    }
 
-    shown = subprocess.run([MUDRA, "--show-completion", shell], env=environment, capture_output=True, text=True, check=False)
+    shown = subprocess.run(
+        [MUDRA, "--show-completion", shell],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
     assert shown.returncode == 0, shown.stderr
     assert "_MUDRA_COMPLETE" in shown.stdout
@@ -170,7 +245,16 @@ def test_the_shell_can_complete_commands(shell: str, tmp_path: Path) -> None:
 def test_doctor_finds_a_well_service_well(service: Service) -> None:
     findings = json.loads(service.cli("doctor", "--json").stdout)
 
-    assert {f["check"] for f in findings} >= {"settings", "disk", "master key", "clock", "signing keys", "secrets", "invariants", "mail"}
+    assert {f["check"] for f in findings} >= {
+        "settings",
+        "disk",
+        "master key",
+        "clock",
+        "signing keys",
+        "secrets",
+        "invariants",
+        "mail",
+    }
     assert all(f["ok"] for f in findings)
 
 
@@ -180,7 +264,10 @@ def test_doctor_names_an_unknown_setting_and_the_one_meant(service: Service) -> 
     done = CliRunner().invoke(app, ["doctor"], env=environment)
 
     assert done.exit_code == 1
-    assert "FAIL  settings: MUDRA_PROT is not a setting of Mudra; did you mean MUDRA_PORT?" in done.stdout
+    assert (
+        "FAIL  settings: MUDRA_PROT is not a setting of Mudra; did you mean MUDRA_PORT?"
+        in done.stdout
+    )
 
 
 def test_doctor_names_a_master_key_that_others_can_read(service: Service) -> None:

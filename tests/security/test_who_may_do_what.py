@@ -9,10 +9,10 @@ from types import SimpleNamespace
 import httpx
 import pytest
 from litestar.routes import HTTPRoute
+from tests.support.service import Member, Service, new_member, running_service
 
 from mudra.http.app import _litestar
 from mudra.runtime.config import Settings
-from tests.support.service import Member, Service, new_member, running_service
 
 CALLERS = (
     "nobody",
