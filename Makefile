@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 NODE_DIR := tests/conformance/node
 NODE_STAMP := $(NODE_DIR)/node_modules/.package-lock.json
 
-.PHONY: help setup run test lint check bench docs clean
+.PHONY: screenshots help setup run test lint check bench docs clean
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 16
 
@@ -51,6 +51,10 @@ bench: $(STAMP) ## the headline figures, as ratios
 
 docs: $(STAMP) ## write the generated reference anew
 	@$(BIN)/python -m tools.reference
+
+screenshots: $(STAMP) ## take the pictures of the README anew (needs Chromium)
+	@tools/install_chromium.sh >/dev/null
+	@$(BIN)/python tools/screenshots.py
 
 clean: ## remove the environment and all caches (never the data directory)
 	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis .import_linter_cache .build

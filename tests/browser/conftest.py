@@ -20,7 +20,7 @@ CHROMIUM = next(
 LOOKS = ((1280, "light"), (390, "dark"))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # its event loop must be gone before other files run
 def browser() -> Iterator[Browser]:
     if CHROMIUM is None:
         pytest.skip("no Chromium on this machine: tools/install_chromium.sh gets one")

@@ -1,12 +1,8 @@
 """Signing in against one who guesses (quality A1 to A13; decisions 3)."""
 
-import asyncio
-import contextlib
 import re
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
 
 import httpx
 import pytest
@@ -15,7 +11,6 @@ from tests.support.service import (
     Member,
     Service,
     latest_link,
-    new_address,
     new_member,
     onboard,
     set_password,
@@ -31,10 +26,6 @@ from mudra.identity.user import User, UserState
 from mudra.secret_text import SecretText
 
 GENERATE = "/v1/user/token/generate"
-NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
-ASHA = User(
-    "u-1", "asha@finsight.example", "Asha Rao", UserState.ACTIVE, "hash-of-right", ("FINSIGHT-FIU",)
-)
 
 
 def attempt(
@@ -278,151 +269,3 @@ def test_a_change_of_password_ends_the_users_tokens(member: Member) -> None:
     )
 
     assert_error(member.read(old), 401, "TokenRevoked", "revoked")
-
-
-# The use case itself, with ports in memory
-
-
-@dataclass
-class InMemory:
-    """People, attempts and journal of one test."""
-
-    users: dict[str, User]
-    at: datetime = NOW
-    counts: dict[str, History] = field(default_factory=dict)
-    by_address: dict[str, list[datetime]] = field(default_factory=dict)
-    acts: list[Act] = field(default_factory=list)
-    hashes: int = 0
-
-    async def now(self) -> datetime:
-        return self.at
-
-    async def by_username(self, name: str) -> User | None:
-        return self.users.get(name)
-
-    async def of_account(self, name: str, *, lock: bool) -> History:
-        return self.counts.get(name, FRESH)
-
-    async def keep(self, name: str, history: History) -> None:
-        self.counts[name] = history
-
-    async def of_address(self, address: str, since: datetime) -> list[datetime]:
-        return [at for at in self.by_address.get(address, []) if at > since]
-
-    async def address_failed(self, address: str, now: datetime) -> None:
-        self.by_address.setdefault(address, []).append(now)
-
-    async def note(self, act: Act) -> None:
-        self.acts.append(act)
-
-    async def verify(self, stored: str | None, password: SecretText) -> bool:
-        self.hashes += 1
-        return stored == f"hash-of-{password.reveal()}"
-
-    @contextlib.asynccontextmanager
-    async def open_work(self):
-        yield self
-
-    @property
-    def people(self):
-        return self
-
-    attempts = journal = people
-
-
-def sign_in(memory: InMemory, name: str, password: str, address: str = "") -> object:
-    async def act() -> object:
-        caller = Caller("nobody", address or new_address())
-        admitted = await admit(name, caller, memory, memory, memory)
-        if not isinstance(admitted, Admitted):
-            return admitted
-        matches = await memory.verify(admitted.stored_hash, SecretText(password))
-        return await settle(
-            admitted, caller, matches=matches, people=memory, attempts=memory, journal=memory
-        )
-
-    return asyncio.run(act())
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["nobody@member.example", ASHA.email, "invited@member.example", "off@member.example", "???"],
-)
-def test_exactly_one_hash_is_made_whatever_the_name(name: str) -> None:
-    memory = InMemory(
-        {
-            ASHA.email: ASHA,
-            "invited@member.example": replace(
-                ASHA, email="invited@member.example", state=UserState.INVITED, password_hash=None
-            ),
-            "off@member.example": replace(
-                ASHA, email="off@member.example", state=UserState.DISABLED
-            ),
-        }
-    )
-
-    @dataclass(frozen=True)
-    class Http:
-        """What sign_in of the edge needs of a service."""
-
-        hasher: InMemory
-        open_work: object
-
-        class signer:  # noqa: N801
-            @staticmethod
-            async def ready() -> None: ...
-
-    exchange = Exchange(Http(memory, memory.open_work), None, "t")  # type: ignore[arg-type]
-    outcome = asyncio.run(_edge(exchange, name))
-
-    assert isinstance(outcome, SignInRefused)
-    assert memory.hashes == 1
-    assert memory.counts[name.casefold()].failures == 1
-
-
-async def _edge(exchange: Exchange, name: str) -> object:
-    class Named(Exchange):
-        def caller(self, actor: str) -> Caller:
-            return Caller(actor, "192.0.2.1")
-
-    return await sign_in_over_http(
-        Named(exchange.service, exchange.request, "t"), name, SecretText("wrong")
-    )
-
-
-def test_after_a_hundred_failures_the_password_is_off_until_it_is_set_by_link() -> None:
-    memory = InMemory({ASHA.email: ASHA})
-    for _ in range(throttle.MOST_FAILURES):
-        assert isinstance(sign_in(memory, ASHA.email, "wrong"), SignInRefused)
-        memory.at += timedelta(minutes=16)
-
-    right_but_off = sign_in(memory, ASHA.email, "right")
-    counted = memory.counts[ASHA.email].failures
-    memory.counts[ASHA.email] = FRESH  # what identity/set_password.py does
-
-    assert isinstance(right_but_off, SignInRefused)
-    assert counted == throttle.MOST_FAILURES
-    assert isinstance(sign_in(memory, ASHA.email, "right"), User)
-
-
-def test_a_right_password_within_a_wait_is_refused_and_not_hashed() -> None:
-    memory = InMemory({ASHA.email: ASHA})
-    for _ in range(4):
-        sign_in(memory, ASHA.email, "wrong")
-    hashed = memory.hashes
-
-    outcome = sign_in(memory, ASHA.email, "right")
-
-    assert isinstance(outcome, TooManyAttempts)
-    assert outcome.retry_at == NOW + timedelta(seconds=1)
-    assert memory.hashes == hashed
-
-
-def test_waits_never_exceed_fifteen_minutes() -> None:
-    memory = InMemory({ASHA.email: ASHA})
-    memory.counts[ASHA.email] = History(99, NOW)
-
-    outcome = sign_in(memory, ASHA.email, "right")
-
-    assert isinstance(outcome, TooManyAttempts)
-    assert outcome.retry_at == NOW + timedelta(minutes=15)

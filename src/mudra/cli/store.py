@@ -40,6 +40,11 @@ def settings_of(data_dir: Path | None = None) -> Settings:
 def with_rooms(act: Callable[[Rooms], Awaitable[T]], data_dir: Path | None = None) -> T:
     """Open the store, act, close it; the errors of opening end with a sentence."""
     settings = settings_of(data_dir)
+    if settings.database_url is None and not settings.data_dir.is_dir():
+        fail(
+            f"there is no data directory {settings.data_dir}: name it by --data-dir or "
+            "MUDRA_DATA_DIR, or start the service once, which makes it"
+        )
     try:
         with open_store(settings, create=False) as (conninfo, seal):
             settings = _with_recorded_base(settings, conninfo)

@@ -22,7 +22,8 @@ AREAS = ("identity", "tokens", "registry", "metrics", "audit", "http")
 NO_ANSWER_OF_AN_EDGE = {
     "OnboardRefused",
     "MemberDiffers",
-    "NameRefused",  # told by the command line
+    "NameRefused",
+    "PasswordFault",  # told by the command line
     "AddressRefused",  # part of OnboardRefused, and any name may try to sign in
     "FormRefused",
     "JsonRefused",

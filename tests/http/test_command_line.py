@@ -1,0 +1,281 @@
+"""The mudra command: exit codes, JSON shapes, files, help (issue 2, point 9)."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+import typer.main
+from tests.support.service import Member, Service, new_member, onboard
+from typer.testing import CliRunner
+
+from mudra.cli.main import app
+
+MUDRA = str(Path(sys.executable).with_name("mudra"))
+
+
+def commands(group: click.Command, words: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    if hasattr(group, "commands"):
+        return [
+            found for name, sub in group.commands.items() for found in commands(sub, (*words, name))
+        ]
+    return [words]
+
+
+COMMANDS = commands(typer.main.get_command(app))
+
+
+@pytest.fixture(scope="module")
+def admin(service: Service) -> Member:
+    member = new_member(service)
+    done = service.cli("login", member.email, "--password-stdin", stdin=f"{member.password}\n")
+    assert "signed in as" in done.stdout
+    return member
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_every_command_shows_an_example_in_its_help(words: tuple[str, ...]) -> None:
+    done = CliRunner().invoke(app, [*words, "--help"])
+
+    assert done.exit_code == 0
+    assert f"mudra {' '.join(words)}" in " ".join(done.stdout.split())
+    assert "Example:" in done.stdout
+
+
+@pytest.mark.parametrize("words", [w for w in COMMANDS if w != ("serve",)], ids=" ".join)
+def test_every_command_speaks_json(words: tuple[str, ...]) -> None:
+    assert "--json" in CliRunner().invoke(app, [*words, "--help"]).stdout
+
+
+def test_the_exit_codes_are_explained_in_the_help() -> None:
+    assert "Exit codes: 0 done" in " ".join(CliRunner().invoke(app, ["--help"]).stdout.split())
+
+
+def test_a_mail_has_the_documented_members(service: Service) -> None:
+    _, email = onboard(service)
+
+    mails = json.loads(service.cli("mail", "list", "--to", email, "--json").stdout)
+
+    assert [list(mail) for mail in mails] == [["id", "to", "subject", "sentAt", "text", "links"]]
+    assert mails[0]["to"] == email
+    assert mails[0]["links"][0].startswith(f"{service.issuer}/activate/")
+    assert mails[0]["links"][0] in mails[0]["text"]
+
+
+def test_onboarding_again_changes_nothing_and_other_particulars_are_refused(
+    service: Service,
+) -> None:
+    entity_id, email = onboard(service)
+    same = [
+        "member",
+        "onboard",
+        entity_id,
+        "--type",
+        "FIP",
+        "--name",
+        "Kaveri Bank",
+        "--admin",
+        email,
+        "--admin-name",
+        "Asha Rao",
+        "--json",
+    ]
+    mails_before = service.cli("mail", "list", "--to", email, "--json").stdout
+
+    again = json.loads(service.cli(*same).stdout)
+    other = service.cli(*[w if w != "Kaveri Bank" else "Another Bank" for w in same], check=False)
+
+    assert again["result"] == "unchanged"
+    assert again["entityId"] == entity_id
+    assert other.exit_code == 1
+    assert "Nothing was changed" in other.stderr
+    assert service.cli("mail", "list", "--to", email, "--json").stdout == mails_before
+
+
+@pytest.mark.parametrize(
+    ("wrong", "names"),
+    [
+        (
+            [
+                "member",
+                "onboard",
+                "no good ID",
+                "--type",
+                "FIP",
+                "--name",
+                "X Bank",
+                "--admin",
+                "a@b.example",
+            ],
+            "entity",
+        ),
+        (
+            [
+                "member",
+                "onboard",
+                "X-FIP",
+                "--type",
+                "BANK",
+                "--name",
+                "X Bank",
+                "--admin",
+                "a@b.example",
+            ],
+            "type",
+        ),
+        (
+            [
+                "member",
+                "onboard",
+                "X-FIP",
+                "--type",
+                "FIP",
+                "--name",
+                "X Bank",
+                "--admin",
+                "no address",
+            ],
+            "admin",
+        ),
+        (["secret", "reset", "X-FIP", "--expiry-days", "181"], "expiry-days"),
+        (["secret", "reset", "X-FIP", "--keep-old-days", "8"], "keep-old-days"),
+        (["token", "inspect", "nonsense"], "token"),
+        (["nonsense"], "nonsense"),
+    ],
+)
+def test_wrong_usage_exits_with_2_and_names_what_is_wrong(
+    service: Service, wrong: list[str], names: str
+) -> None:
+    done = service.cli(*wrong, check=False)
+
+    assert done.exit_code == 2
+    assert names in done.output.lower()
+
+
+def test_secret_and_token_commands_work_as_json(service: Service, admin: Member) -> None:
+    read = json.loads(service.cli("secret", "read", admin.entity_id, "--json").stdout)
+    token = service.cli("token", "entity", admin.entity_id).stdout
+    inspected = json.loads(service.cli("token", "inspect", "--json", stdin=token).stdout)
+
+    assert read["entityId"] == admin.entity_id
+    assert isinstance(read["expiresOn"], int)
+    assert inspected["claims"]["azp"] == admin.entity_id
+    assert re.fullmatch(r"[\w-]+\.[\w-]+\.[\w-]+\n", token)
+
+
+def test_refusals_and_waits_have_codes_of_their_own(service: Service, admin: Member) -> None:
+    others = service.cli("secret", "read", "NO-SUCH", check=False)
+    first = service.cli("secret", "reset", admin.entity_id, "--keep-old-days", "1", "--json")
+    too_soon = service.cli("secret", "reset", admin.entity_id, check=False)
+    wrong_password = service.cli(
+        "login", "x@y.example", "--password-stdin", stdin="wrong\n", check=False
+    )
+
+    assert (others.exit_code, first.exit_code) == (1, 0)
+    assert too_soon.exit_code == 4
+    assert "5 minutes" in too_soon.stderr
+    assert wrong_password.exit_code == 1
+    assert "Traceback" not in wrong_password.output
+
+
+def test_nobody_signed_in_is_3_and_an_unreachable_service_5(
+    service: Service, tmp_path: Path
+) -> None:
+    alone = {**service.environment, "MUDRA_CONFIG_DIR": str(tmp_path)}
+    asked = CliRunner().invoke(app, ["secret", "read", "X"], env=alone)
+    nowhere = CliRunner().invoke(
+        app,
+        ["login", "x@y.example", "--password-stdin", "--base-url", "http://127.0.0.1:9/iam"],
+        input="pw\n",
+        env=alone,
+    )
+
+    assert (asked.exit_code, nowhere.exit_code) == (3, 5)
+    assert "mudra login EMAIL" in asked.stderr
+
+
+def test_the_tokens_file_is_the_users_own_and_refused_when_others_can_read_it(
+    service: Service, admin: Member
+) -> None:
+    path = Path(service.environment["MUDRA_CONFIG_DIR"]) / "tokens.json"
+    assert path.stat().st_mode & 0o777 == 0o600
+
+    path.chmod(0o644)
+    refused = service.cli("token", "user", check=False)
+    path.chmod(0o600)
+
+    assert refused.exit_code == 3
+    assert f"{path} can be read by others" in refused.stderr
+    assert "chmod 600" in refused.stderr
+    assert service.cli("token", "user").exit_code == 0
+
+
+def test_a_missing_data_directory_is_said_so(tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["member", "list", "--data-dir", str(tmp_path / "none")])
+
+    assert done.exit_code in {1, 5}
+    assert "none" in done.stderr
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_shell_can_complete_commands(shell: str, tmp_path: Path) -> None:
+    environment = {
+        **os.environ,
+        "HOME": str(tmp_path),
+        "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1",
+    }
+
+    shown = subprocess.run(
+        [MUDRA, "--show-completion", shell],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert shown.returncode == 0, shown.stderr
+    assert "_MUDRA_COMPLETE" in shown.stdout
+
+
+def test_doctor_finds_a_well_service_well(service: Service) -> None:
+    findings = json.loads(service.cli("doctor", "--json").stdout)
+
+    assert {f["check"] for f in findings} >= {
+        "settings",
+        "disk",
+        "master key",
+        "clock",
+        "signing keys",
+        "secrets",
+        "invariants",
+        "mail",
+    }
+    assert all(f["ok"] for f in findings)
+
+
+def test_doctor_names_an_unknown_setting_and_the_one_meant(service: Service) -> None:
+    environment = {**service.environment, "MUDRA_PROT": "8080"}
+
+    done = CliRunner().invoke(app, ["doctor"], env=environment)
+
+    assert done.exit_code == 1
+    assert (
+        "FAIL  settings: MUDRA_PROT is not a setting of Mudra; did you mean MUDRA_PORT?"
+        in done.stdout
+    )
+
+
+def test_doctor_names_a_master_key_that_others_can_read(service: Service) -> None:
+    path = service.data_dir / "master.key"
+    path.chmod(0o644)
+    done = service.cli("doctor", check=False)
+    path.chmod(0o600)
+
+    assert done.exit_code != 0
+    assert "chmod 600" in done.output
+    assert str(path) in done.output
