@@ -44,7 +44,8 @@ $(NODE_STAMP): $(NODE_DIR)/package-lock.json | $(STAMP)
 		touch $(CURDIR)/$@ || echo "note: npm packages cannot be had, the test that needs them is skipped"
 
 test: lint $(NODE_STAMP) ## everything that must hold before a change lands
-	@$(BIN)/pytest -n 2
+	@$(BIN)/pytest -n 2 --ignore tests/browser
+	@$(BIN)/pytest tests/browser  # apart: Playwright's event loop does not share a process
 
 bench: $(STAMP) ## the headline figures, as ratios
 	@for b in bench/[a-z]*.py; do name=$$(basename $$b .py); [ $$name = support ] || $(BIN)/python -m bench.$$name || exit 1; done

@@ -16,15 +16,6 @@ from tests.support.service import (
     set_password,
 )
 
-from mudra.audit.event import Act, Caller
-from mudra.http.exchange import Exchange
-from mudra.http.user_token import sign_in as sign_in_over_http
-from mudra.identity import throttle
-from mudra.identity.sign_in import Admitted, SignInRefused, TooManyAttempts, admit, settle
-from mudra.identity.throttle import FRESH, History
-from mudra.identity.user import User, UserState
-from mudra.secret_text import SecretText
-
 GENERATE = "/v1/user/token/generate"
 
 
