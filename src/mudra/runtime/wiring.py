@@ -23,6 +23,7 @@ from mudra.runtime.rate import KeyedRate
 from mudra.runtime.work import Work
 from mudra.storage.attempts import PostgresAttempts
 from mudra.storage.audit import PostgresJournal
+from mudra.storage.audit_witness import FileWitness
 from mudra.storage.credential_cache import CredentialCache
 from mudra.storage.database import Database, Transaction
 from mudra.storage.freshness import Freshness
@@ -51,6 +52,7 @@ class Rooms:
     seal: Seal
     writer: LetterWriter
     time_machine: PostgresTimeMachine
+    witness: FileWitness
 
     @contextlib.asynccontextmanager
     async def open_work(self) -> AsyncIterator[Work]:
@@ -105,6 +107,7 @@ def open_rooms(settings: Settings, conninfo: str, seal: Seal) -> Rooms:
         seal=seal,
         writer=LetterWriter(settings.network_name),
         time_machine=PostgresTimeMachine(database, freshness, clock),
+        witness=FileWitness(settings.data_dir, seal.checkpoint_key),
     )
 
 

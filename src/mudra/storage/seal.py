@@ -23,6 +23,7 @@ class Seal:
     secret_key: bytes
     name_key: bytes
     password_pepper: bytes
+    checkpoint_key: bytes
 
     _keyed: HMAC = field(init=False)
     """Keyed once: looking the algorithm up costs more than the hash."""
