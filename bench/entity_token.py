@@ -1,6 +1,6 @@
 """Entity tokens per second of server CPU ÷ RSA-2048 signatures per second of CPU, in one run.
 
-    python bench/entity_token.py [SECONDS]
+    python -m bench.entity_token [SECONDS]
 
 Everything is on: HTTP, audit, throttle, log, figures. The service runs as in
 production, over the embedded PostgreSQL, with 1,000 entities. CPU is that of

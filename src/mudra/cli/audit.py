@@ -8,7 +8,8 @@ import typer
 from mudra.audit.chain import Broken, Intact, SealedRow, verify
 from mudra.audit.event import AuditEvent
 from mudra.cli.output import fail, show_facts, show_json, show_table
-from mudra.cli.store import AsJson, DataDir, with_rooms
+from mudra.cli.settings import AsJson, DataDir
+from mudra.cli.store import with_rooms
 from mudra.http.envelope import iso_ms
 from mudra.runtime.wiring import Rooms
 from mudra.storage.audit_chain import PostgresLedger, event_of

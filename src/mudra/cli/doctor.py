@@ -12,7 +12,8 @@ import sqlalchemy as sa
 import typer
 
 from mudra.cli.output import Exit, show_json
-from mudra.cli.store import AsJson, DataDir, settings_of, with_rooms
+from mudra.cli.settings import AsJson, DataDir, settings_of
+from mudra.cli.store import with_rooms
 from mudra.runtime.clock import ServiceClock
 from mudra.runtime.config import Settings, unknown_names
 from mudra.runtime.wiring import Rooms

@@ -7,7 +7,8 @@ import typer
 from mudra.audit.event import Caller, EventName
 from mudra.cli.operator_name import operator_name
 from mudra.cli.output import show_json, show_table
-from mudra.cli.store import AsJson, DataDir, with_rooms
+from mudra.cli.settings import AsJson, DataDir
+from mudra.cli.store import with_rooms
 from mudra.http.envelope import iso_ms
 from mudra.runtime.key_care import drop_key, look_after_keys
 from mudra.runtime.wiring import Rooms

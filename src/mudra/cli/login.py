@@ -9,7 +9,7 @@ import typer
 
 from mudra.cli.output import Exit, fail, show_facts, show_json
 from mudra.cli.service_call import BaseUrl, base_address, post_form
-from mudra.cli.store import AsJson
+from mudra.cli.settings import AsJson
 from mudra.cli.token_text import claims_of
 from mudra.cli.tokens_file import SignedIn, TokensFileError, remember
 from mudra.http.envelope import iso_ms

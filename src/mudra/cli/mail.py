@@ -5,7 +5,8 @@ from typing import Annotated
 import typer
 
 from mudra.cli.output import show_json, show_table
-from mudra.cli.store import AsJson, DataDir, with_rooms
+from mudra.cli.settings import AsJson, DataDir
+from mudra.cli.store import with_rooms
 from mudra.http.envelope import iso_ms
 from mudra.identity.email_address import AddressRefused, normalise_email
 from mudra.mail.compose import links_in

@@ -7,7 +7,8 @@ import typer
 from mudra.audit.event import Caller
 from mudra.cli.operator_name import operator_name
 from mudra.cli.output import Exit, fail, show_facts, show_json, show_table
-from mudra.cli.store import AsJson, DataDir, with_rooms
+from mudra.cli.settings import AsJson, DataDir
+from mudra.cli.store import with_rooms
 from mudra.identity.onboard import MemberDiffers, NewMember, Onboarded, OnboardRefused
 from mudra.identity.ports import Member
 from mudra.runtime.onboarding import onboard as onboard_member

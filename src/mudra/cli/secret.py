@@ -6,7 +6,7 @@ import typer
 
 from mudra.cli.output import show_facts, show_json
 from mudra.cli.service_call import BaseUrl, post_json, signed_in
-from mudra.cli.store import AsJson
+from mudra.cli.settings import AsJson
 from mudra.tokens.secret import MAX_EXPIRY_DAYS, MAX_GRACE_DAYS
 
 app = typer.Typer(no_args_is_help=True, help="The secret of an entity that you administer.")

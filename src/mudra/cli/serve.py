@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from mudra.cli.output import Exit, fail
-from mudra.cli.store import DataDir
+from mudra.cli.settings import DataDir
 from mudra.runtime.config import ConfigError, Settings, load_settings
 from mudra.runtime.demo_network import DEMO_NETWORK, DEMO_PASSWORD
 from mudra.runtime.serve import serve as serve_node

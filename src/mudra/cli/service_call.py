@@ -8,7 +8,7 @@ import httpx
 import typer
 
 from mudra.cli.output import Exit, fail
-from mudra.cli.store import settings_of
+from mudra.cli.settings import settings_of
 from mudra.cli.tokens_file import SignedIn, TokensFileError, current
 
 _TIMEOUT_S = 30.0

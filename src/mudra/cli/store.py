@@ -2,17 +2,16 @@
 
 import asyncio
 import contextlib
-import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import TypeVar
 
 import psycopg
-import typer
 
 from mudra.cli.output import Exit, fail
-from mudra.runtime.config import ConfigError, Settings, load_settings
+from mudra.cli.settings import settings_of
+from mudra.runtime.config import Settings
 from mudra.runtime.serve import open_store
 from mudra.runtime.wiring import Rooms, open_rooms
 from mudra.storage.database import DatabaseUnavailable
@@ -21,20 +20,6 @@ from mudra.storage.keyring import MasterVersionMissing, SealBroken
 from mudra.storage.master_key import MasterKeyError
 
 T = TypeVar("T")
-
-DataDir = Annotated[
-    Path | None,
-    typer.Option(help="Data directory; else MUDRA_DATA_DIR, else ./var.", show_default=False),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
-
-
-def settings_of(data_dir: Path | None = None) -> Settings:
-    """Read the settings, or end with the sentence that says what is wrong."""
-    try:
-        return load_settings(os.environ, {"data_dir": data_dir})
-    except ConfigError as error:
-        fail(str(error), Exit.USAGE)
 
 
 def with_rooms(act: Callable[[Rooms], Awaitable[T]], data_dir: Path | None = None) -> T:

@@ -8,7 +8,7 @@ import typer
 
 from mudra.cli.output import Exit, fail, show_facts, show_json
 from mudra.cli.service_call import BaseUrl, base_address, post_form, post_json, signed_in
-from mudra.cli.store import AsJson
+from mudra.cli.settings import AsJson
 from mudra.cli.token_text import claims_of, header_of
 from mudra.client.errors import KeysUnavailable, TokenRefused
 from mudra.client.verifier import TokenVerifier

@@ -7,6 +7,7 @@ have written: they append on the right.
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from ipaddress import (
     IPv4Address,
     IPv4Network,
@@ -36,6 +37,8 @@ def client_address(
     an unreadable entry gives the last trusted hop before it. A peer that is no
     address (a Unix socket) is given back as it is.
     """
+    if not (trusted and forwarded_headers):
+        return _plain(peer)
     address = _read(peer)
     if address is None:
         return peer
@@ -59,6 +62,12 @@ def address_key(address: str) -> str:
 def is_within(address: Address, networks: Sequence[Network]) -> bool:
     """Say whether `address` is in one of `networks`."""
     return any(address in network for network in networks)
+
+
+@lru_cache(maxsize=1024)
+def _plain(peer: str) -> str:
+    address = _read(peer)
+    return peer if address is None else str(address)
 
 
 def _read(text: str) -> Address | None:

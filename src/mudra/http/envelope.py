@@ -41,7 +41,7 @@ def new_txn_id() -> str:
 
 def iso_ms(at: datetime) -> str:
     """Write an instant as ISO 8601 in UTC with milliseconds and `Z`."""
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{at.microsecond // 1000:03d}Z"
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,9 +124,8 @@ async def _collect(
 ) -> bytes | BodyTooLarge | ClientGone:
     started = asyncio.get_running_loop().time()
     received = 0
-    more = True
     async with asyncio.timeout_at(started + min(limits.free_s, limits.whole_s)) as deadline:
-        while more:
+        while True:
             message = await receive()
             if message["type"] == "http.disconnect":
                 return ClientGone()
@@ -136,7 +135,8 @@ async def _collect(
             if received > limits.max_bytes:
                 return BodyTooLarge(limits.max_bytes)
             unpacker.take(piece)
-            more = bool(message.get("more_body", False))
+            if not message.get("more_body", False):
+                break  # most bodies come at once: no new deadline for them
             allowance = limits.free_s + received / limits.least_bytes_per_s
             deadline.reschedule(started + min(limits.whole_s, allowance))
     return unpacker.whole()

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import uvicorn
 import uvloop
+from prometheus_client import Counter, Histogram
 
 from mudra.http.connection_limits import ConnectionLimits
 from mudra.http.limited_protocol import limited_protocol
@@ -45,6 +46,7 @@ async def _serve(
             log_config=None,
             access_log=False,
             server_header=False,
+            proxy_headers=False,  # http/client_address.py decides whom to believe
             timeout_graceful_shutdown=_GRACE_S,
             timeout_keep_alive=int(limits.idle_s),
         ),
@@ -75,13 +77,20 @@ class _Server(uvicorn.Server):
 
 
 def _observer(log: RequestLog, clock: Clock) -> Callable[[str, str, int, float, str, str], None]:
+    known: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
+
     def observe(  # the shape of http/observed.py
         method: str, path: str, status: int, seconds: float, address: str, txn_id: str
     ) -> None:
         shown = _shown(path)
         figure = _figure_path(shown, status)
-        REQUESTS.labels(figure, method, str(status)).inc()
-        SECONDS.labels(figure).observe(seconds)
+        figures = known.get((figure, method, status))
+        if figures is None:
+            # Looking a figure up by its labels costs more than counting in it.
+            figures = REQUESTS.labels(figure, method, str(status)), SECONDS.labels(figure)
+            known[figure, method, status] = figures
+        figures[0].inc()
+        figures[1].observe(seconds)
         log.note(
             RequestLine(
                 stamp(clock()),

@@ -1,0 +1,103 @@
+"""What 50 logins at once do to entity tokens, and how near user tokens come to Argon2id alone.
+
+    python -m bench.login_flood [SECONDS]
+
+Goals: p99 of entity tokens with the flood ÷ without ≤ 2; user tokens ÷ Argon2id alone ≥ 0.9.
+The second is taken in CPU time (one hash alone ÷ one answered login, flood only), since
+what else runs on a shared machine takes its share of seconds but not of CPU seconds.
+"""
+
+import asyncio
+import sys
+import tempfile
+import time
+import urllib.parse
+from pathlib import Path
+
+import argon2
+
+from bench.entity_token import make_members, requests_for
+from bench.people import PASSWORD, make_people
+from bench.support import Load, RunningService, cpu_seconds, percentile, worker_pids
+from mudra.runtime.config import Settings
+from mudra.runtime.serve import open_store
+from mudra.storage.password_hash import TIME_COST
+
+LOGINS_AT_ONCE = 50
+TOKEN_CONNECTIONS = 4
+VARIABLES = {"MUDRA_ENTITY_TOKEN_RATE": "100000", "MUDRA_ENTITY_TOKEN_BURST": "100000"}
+
+
+def main() -> None:
+    """Measure and print the ratios."""
+    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 8.0
+    with tempfile.TemporaryDirectory() as folder:
+        data_dir = Path(folder) / "data"
+        members = make_members(data_dir)
+        with open_store(Settings(data_dir=data_dir), create=False) as (conninfo, seal):
+            people = make_people(conninfo, seal, data_dir, LOGINS_AT_ONCE)
+        with RunningService(data_dir, "--workers", "1", **VARIABLES) as service:
+            tokens = Load(service.port, requests_for(members))
+            logins = Load(service.port, [login_request(email) for email in people.values()])
+            asyncio.run(tokens.run(TOKEN_CONNECTIONS, 2.0))
+            asyncio.run(tokens.run(TOKEN_CONNECTIONS, seconds))
+            calm = percentile(tokens.latencies, 0.99)
+            asyncio.run(both(tokens, logins, seconds))
+            flooded = percentile(tokens.latencies, 0.99)
+            assert tokens.failed == 0, f"{tokens.failed} answers were no tokens"
+            print(
+                f"entity tokens, p99: {calm * 1000:.1f} ms alone, {flooded * 1000:.1f} ms while "
+                f"{LOGINS_AT_ONCE} log in: ratio {flooded / calm:.2f} (goal at most 2)"
+            )
+            cost = cpu_per_login(service.pid, logins, seconds)
+        alone = cpu_per_hash()
+        print(
+            f"CPU of one user token {cost * 1000:.1f} ms, of one Argon2id alone "
+            f"{alone * 1000:.1f} ms: ratio {alone / cost:.2f} (goal 0.9)"
+        )
+
+
+async def both(tokens: Load, logins: Load, seconds: float) -> None:
+    """Flood and ask for tokens at the same time."""
+    await asyncio.gather(
+        logins.run(LOGINS_AT_ONCE, seconds), tokens.run(TOKEN_CONNECTIONS, seconds)
+    )
+
+
+def cpu_per_login(service: int, logins: Load, seconds: float) -> float:
+    """CPU seconds of the worker for each login that was answered with a token."""
+    (pid,) = worker_pids(service)
+    logins.failed = 0
+    before = cpu_seconds(pid)
+    answered = asyncio.run(logins.run(2, seconds))
+    used = cpu_seconds(pid) - before
+    assert answered > logins.failed, "no login came through"
+    return used / (answered - logins.failed)
+
+
+def cpu_per_hash() -> float:
+    """CPU seconds of one hash with the parameters of the service, best of ten."""
+    hasher = argon2.PasswordHasher(
+        time_cost=TIME_COST, memory_cost=Settings().argon2_memory_mib * 1024, parallelism=1
+    )
+    stored = hasher.hash(PASSWORD)
+    found = []
+    for _ in range(10):
+        before = time.process_time()
+        hasher.verify(stored, PASSWORD)
+        found.append(time.process_time() - before)
+    return sum(found) / len(found)
+
+
+def login_request(email: str) -> bytes:
+    """The request of one login, ready to be sent."""
+    body = urllib.parse.urlencode({"username": email, "password": PASSWORD}).encode()
+    return (
+        b"POST /iam/v1/user/token/generate HTTP/1.1\r\nhost: 127.0.0.1\r\n"
+        b"content-type: application/x-www-form-urlencoded\r\n"
+        b"content-length: " + str(len(body)).encode() + b"\r\n\r\n" + body
+    )
+
+
+if __name__ == "__main__":
+    main()

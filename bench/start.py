@@ -1,0 +1,65 @@
+"""From the start of `mudra serve` to its first answer: a fresh data directory, and a warm one.
+
+    python -m bench.start [ROUNDS]
+
+Goals: fresh ≤ 6 s, warm ≤ 2 s. Beside them, in CPU seconds, what importing costs:
+it is the part of both that does not wait for a disk.
+"""
+
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+from bench.support import RunningService
+
+FRESH_GOAL_S = 6.0
+WARM_GOAL_S = 2.0
+IMPORTS = ("mudra.cli.main", "mudra.cli.token", "mudra.runtime.node")
+
+
+def main() -> None:
+    """Measure and print."""
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+    fresh, warm = [], []
+    for _ in range(rounds):
+        with tempfile.TemporaryDirectory() as folder:
+            data_dir = Path(folder) / "data"
+            fresh.append(seconds_to_first_answer(data_dir))
+            warm.append(seconds_to_first_answer(data_dir))
+    for name, measured, goal in (("fresh", fresh, FRESH_GOAL_S), ("warm", warm, WARM_GOAL_S)):
+        shown = ", ".join(f"{seconds:.2f}" for seconds in measured)
+        print(
+            f"{name} data directory: {shown} s to the first answer; "
+            f"best ÷ goal of {goal:.0f} s: {min(measured) / goal:.2f}"
+        )
+    nothing = import_cpu_seconds("sys")
+    for module in IMPORTS:
+        print(f"import {module}: {import_cpu_seconds(module) - nothing:.2f} s of CPU")
+
+
+def seconds_to_first_answer(data_dir: Path) -> float:
+    """Start a service, ask it whether it lives, stop it."""
+    started = time.monotonic()
+    with RunningService(data_dir) as service:
+        with urllib.request.urlopen(f"http://127.0.0.1:{service.port}/readyz") as answer:
+            assert answer.status == 200
+        return time.monotonic() - started
+
+
+def import_cpu_seconds(module: str) -> float:
+    """CPU time of a Python that imports one module, best of three."""
+    found = []
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, "-c", f"import {module}"], check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        found.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(found)
+
+
+if __name__ == "__main__":
+    main()

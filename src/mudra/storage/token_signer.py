@@ -1,0 +1,40 @@
+"""RS256 with one key, its header encoded and its private part loaded once (decision 0009)."""
+
+from binascii import b2a_base64
+from typing import Final
+
+import msgspec
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import padding, rsa
+from cryptography.hazmat.primitives.hashes import SHA256
+
+from mudra.secret_text import SecretText
+from mudra.tokens.claims import Claims
+
+_PADDING: Final = padding.PKCS1v15()  # RFC 7518 3.3
+_HASH: Final = SHA256()
+_TO_URL: Final = bytes.maketrans(b"+/", b"-_")
+
+
+class TokenSigner:
+    """Signs claims as compact JWTs with one RSA key. Only writes them; joserfc reads them."""
+
+    def __init__(self, kid: str, pem: SecretText, header_type: str) -> None:
+        key = serialization.load_pem_private_key(pem.reveal().encode(), None)
+        if not isinstance(key, rsa.RSAPrivateKey):
+            raise TypeError(f"signing key {kid} must be an RSA key")
+        self._key = key
+        header = {"alg": "RS256", "kid": kid, "typ": header_type}
+        self._head = _base64url(msgspec.json.encode(header)) + b"."
+        self._encode = msgspec.json.Encoder().encode
+
+    def sign(self, claims: Claims) -> str:
+        """Give the signed token (RFC 7515 7.1); its cost is that of the RSA signature."""
+        signed = self._head + _base64url(self._encode(claims))
+        signature = self._key.sign(signed, _PADDING, _HASH)
+        return (signed + b"." + _base64url(signature)).decode("ascii")
+
+
+def _base64url(raw: bytes) -> bytes:
+    """RFC 7515 2: the URL-safe alphabet, no padding."""
+    return b2a_base64(raw, newline=False).translate(_TO_URL, b"=")
