@@ -50,4 +50,5 @@ def _document(mail: Mail) -> dict[str, object]:
         "sentAt": iso_ms(mail.sent_at) if mail.sent_at else None,
         "text": mail.letter.text,
         "links": links_in(mail.letter.text),
+        "attachments": [attachment.name for attachment in mail.letter.attachments],
     }

@@ -15,6 +15,7 @@ from litestar.types import ASGIApp, ControllerRouterHandler, Receive, Scope, Sen
 
 from mudra.http import (
     entity_secret,
+    entity_secret_use,
     entity_token,
     oauth,
     password,
@@ -98,6 +99,7 @@ def _litestar(service: Service, pages: Sequence[ControllerRouterHandler]) -> Lit
                     entity_secret.read,
                     entity_secret.reset,
                     entity_secret.retire,
+                    entity_secret_use.use,
                     password.set_by_link,
                     password.forgot,
                 ],

@@ -15,6 +15,7 @@ from mudra.http.responses import (
     EntitySecretRetireResponse,
 )
 from mudra.http.service import Injected
+from mudra.identity.ports import NoticeKind
 from mudra.runtime.work import Work
 from mudra.tokens.claims import epoch_ms
 from mudra.tokens.manage_secret import (
@@ -89,6 +90,8 @@ async def reset(request: AnyRequest, service: Injected) -> Response[bytes]:
             if isinstance(admin, SignedInUser)
             else admin
         )
+        if isinstance(shown, SecretShown) and isinstance(admin, SignedInUser):
+            await _tell_of_reset(shown, admin.user.email, work)
     if is_refusal(shown):
         return refusal(exchange.envelope, shown).response()
     assert isinstance(shown, SecretShown)
@@ -128,6 +131,21 @@ async def retire(request: AnyRequest, service: Injected) -> Response[bytes]:
     return success(
         exchange.envelope, {"entityId": old.entity_id, "oldSecretValidity": 0}
     ).response()
+
+
+async def _tell_of_reset(shown: SecretShown, reset_by: str, work: Work) -> None:
+    """Write to all admins and the backup contact, in the transaction of the reset."""
+    old = shown.in_grace
+    await work.notices.tell(
+        shown.secret.entity_id,
+        NoticeKind.SECRET_RESET,
+        {
+            "reset_by": reset_by,
+            "reset_at": iso_ms(shown.secret.created_at),
+            "expires_at": iso_ms(shown.secret.expires_at),
+            "old_secret_ends_at": iso_ms(old.grace_until) if old and old.grace_until else "",
+        },
+    )
 
 
 async def _admin(exchange: Exchange, work: Work) -> SignedInUser | object:

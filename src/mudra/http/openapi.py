@@ -4,7 +4,15 @@ from dataclasses import dataclass
 from typing import Final
 
 import msgspec
-from litestar.openapi.spec import OpenAPIMediaType, OpenAPIResponse, Operation, RequestBody, Schema
+from litestar.openapi.spec import (
+    OpenAPIMediaType,
+    OpenAPIResponse,
+    Operation,
+    Parameter,
+    Reference,
+    RequestBody,
+    Schema,
+)
 
 from mudra.http.responses import ErrorBody
 from mudra.secret_text import SecretText
@@ -32,6 +40,7 @@ def described(
     bearer: bool = False,
     media: str = JSON,
     status: str = "200",
+    query: type[msgspec.Struct] | None = None,
 ) -> type[Operation]:
     """Make the Operation class of one handler."""
 
@@ -47,9 +56,41 @@ def described(
                 description="done", content={JSON: OpenAPIMediaType(schema=_schema(answers))}
             )
             self.responses = {status: ok, **_errors()}
+            if query is not None:
+                self.parameters = _parameters(query)
             self.security = [{"bearer": []}] if bearer else []
 
     return Described
+
+
+def _parameters(query: type[msgspec.Struct]) -> list[Parameter | Reference]:
+    """Describe each member of a query."""
+    schema = _schema(query).to_schema()
+    needed = schema.get("required", [])
+    members = schema["properties"]
+    assert isinstance(needed, list)
+    assert isinstance(members, dict)
+    return [
+        Parameter(
+            name=name,
+            param_in="query",
+            required=name in needed,
+            schema=_Written(member),
+        )
+        for name, member in members.items()
+    ]
+
+
+class _Written(Schema):
+    """A schema that is written already."""
+
+    def __init__(self, written: dict[str, object]) -> None:
+        super().__init__()
+        self._written = written
+
+    def to_schema(self) -> dict[str, object]:
+        """Give it as it is."""
+        return self._written
 
 
 def _errors() -> dict[str, OpenAPIResponse]:
@@ -78,7 +119,23 @@ class _Inline(Schema):
         )
         schema = components[self._struct.__name__]
         assert isinstance(schema, dict)
-        return schema
+        # Structs within it travel along: nothing outside needs to be known.
+        inner = {name: part for name, part in components.items() if name != self._struct.__name__}
+        resolved = _resolved(schema, inner)
+        assert isinstance(resolved, dict)
+        return resolved
+
+
+def _resolved(part: object, inner: dict[str, dict[str, object]]) -> object:
+    """Set the schemas of inner structs in place of their references."""
+    if isinstance(part, list):
+        return [_resolved(item, inner) for item in part]
+    if not isinstance(part, dict):
+        return part
+    name = str(part.get("$ref", "")).removeprefix("#/$defs/")
+    if name in inner:
+        return _resolved(inner[name], inner)
+    return {key: _resolved(value, inner) for key, value in part.items()}
 
 
 def _text_for_secret(wanted: type) -> dict[str, object]:

@@ -51,6 +51,34 @@ class EntitySecretRetireResponse(_Enveloped, kw_only=True):
     old_secret_validity: Annotated[int, Meta(ge=0, le=0)] = field(name="oldSecretValidity")
 
 
+class AddressUse(Struct, kw_only=True):
+    """Tokens that one secret gave to one address."""
+
+    address: str
+    count: int
+    last_used_at: _DateTime = field(name="lastUsedAt")
+
+
+class SecretUse(Struct, kw_only=True):
+    """The use of one secret; `summary` says it for people, such as "last used 26 hours ago"."""
+
+    version: int
+    count: int
+    address_count: int = field(name="addressCount")
+    last_used_at: _DateTime | UnsetType = field(name="lastUsedAt", default=UNSET)
+    ends_at: _DateTime = field(name="endsAt")
+    summary: str
+    addresses: Annotated[list[AddressUse], Meta(description="the latest twenty, the latest first")]
+
+
+class EntitySecretUseResponse(_Enveloped, kw_only=True):
+    """When and from where the secrets were used; `old` only while its grace period runs."""
+
+    entity_id: str = field(name="entityId")
+    current: SecretUse
+    old: SecretUse | UnsetType = UNSET
+
+
 class PasswordResponse(_Enveloped, kw_only=True):
     """The password was set, or the request was taken."""
 

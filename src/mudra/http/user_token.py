@@ -4,6 +4,7 @@ from litestar import Response, post
 
 from mudra.audit.event import Act, EventName
 from mudra.http.answer import refusal, success
+from mudra.http.client_address import address_key
 from mudra.http.errors import InvalidField, is_refusal
 from mudra.http.exchange import AnyRequest, Exchange, receive_form
 from mudra.http.openapi import FORM, described
@@ -54,7 +55,14 @@ async def sign_in(exchange: Exchange, username: str, password: SecretText) -> Se
     service = exchange.service
     anonymous = exchange.caller("nobody")
     async with service.open_work() as work:
-        admitted = await admit(username, anonymous, work.people, work.attempts, work.journal)
+        admitted = await admit(
+            username,
+            anonymous,
+            origin=address_key(anonymous.address),
+            people=work.people,
+            attempts=work.attempts,
+            journal=work.journal,
+        )
     if not isinstance(admitted, Admitted):
         return admitted
     # What is too long was never stored; hashing its head costs the same as any other.

@@ -11,6 +11,7 @@ from mudra.jobs.app import Chores, job_app, run_jobs
 from mudra.jobs.deliver import deliver_due
 from mudra.mail.smtp import mail_server
 from mudra.runtime.key_care import look_after_keys
+from mudra.runtime.letters import remind_members, tell_of_guessing
 from mudra.runtime.telemetry import MAILS
 from mudra.runtime.wiring import Rooms
 from mudra.storage.audit import PostgresJournal
@@ -61,6 +62,7 @@ async def _at_changes(due: asyncio.Event, chores: Chores) -> None:
         await due.wait()
         due.clear()
         with contextlib.suppress(DatabaseUnavailable):  # the schedule comes back to it
+            await chores.remind()
             await chores.deliver_mail()
             await chores.keep_keys_ready()
 
@@ -74,8 +76,12 @@ def _chores(rooms: Rooms) -> Chores:
     async def deliver_mail() -> None:
         url = rooms.settings.smtp_url
         if url is not None:
-            server = mail_server(url, rooms.settings.mail_from)
+            server = mail_server(url, rooms.settings.mail_from, rooms.settings.network_name)
             await deliver_due(open_outbox, server, lambda how: MAILS.labels(how).inc())
+
+    async def remind() -> None:
+        await tell_of_guessing(rooms)
+        await remind_members(rooms)
 
     async def keys() -> None:
         await look_after_keys(rooms)
@@ -84,4 +90,4 @@ def _chores(rooms: Rooms) -> Chores:
         async with rooms.database.transaction() as transaction:
             await clear_out(transaction)
 
-    return Chores(keep_keys_ready=keys, deliver_mail=deliver_mail, clear_out=clear)
+    return Chores(keep_keys_ready=keys, deliver_mail=deliver_mail, clear_out=clear, remind=remind)

@@ -15,6 +15,7 @@ from mudra.console.pages.static_files import static_files
 from mudra.http.app import build_app
 from mudra.http.service import Service
 from mudra.identity.invite import LinkDesk
+from mudra.identity.notice_desk import NoticeDesk
 from mudra.mail.compose import LetterWriter, links_in
 from mudra.runtime.clock import ServiceClock
 from mudra.runtime.config import Settings
@@ -31,13 +32,17 @@ from mudra.storage.issue_journal import BatchedIssueJournal
 from mudra.storage.node_keys import NodeKeys
 from mudra.storage.outbox import PostgresOutbox
 from mudra.storage.password_hash import Argon2Passwords
+from mudra.storage.reminders import PostgresReminders
+from mudra.storage.roster import PostgresRoster
 from mudra.storage.seal import Seal
+from mudra.storage.secret_use import PostgresSecretUses
 from mudra.storage.signing_keys import PostgresSigningKeys
 from mudra.storage.time_machine import PostgresTimeMachine
 from mudra.storage.tokens import PostgresIssuedTokens, PostgresSecrets
 from mudra.tokens.claims import TokenTerms
 
 ACTIVATION_PATH = "/activate"
+_NO_CONTACT = "the operator of the network"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +77,7 @@ class Rooms:
         people = PostgresPeople(transaction)
         links = PostgresLinks(transaction)
         outbox = self.outbox(transaction)
+        roster = PostgresRoster(transaction)
         return Work(
             journal=journal,
             people=people,
@@ -86,7 +92,11 @@ class Rooms:
             ),
             attempts=PostgresAttempts(transaction, self.seal),
             outbox=outbox,
+            roster=roster,
+            notices=NoticeDesk(roster, outbox),
             secrets=PostgresSecrets(transaction, self.seal),
+            uses=PostgresSecretUses(transaction),
+            reminders=PostgresReminders(transaction),
             tokens=PostgresIssuedTokens(transaction),
             keys=PostgresSigningKeys(transaction, self.seal),
         )
@@ -103,7 +113,9 @@ def open_rooms(settings: Settings, conninfo: str, seal: Seal) -> Rooms:
         freshness=freshness,
         database=database,
         seal=seal,
-        writer=LetterWriter(settings.network_name),
+        writer=LetterWriter(
+            settings.network_name, settings.mail_templates, settings.contact or _NO_CONTACT
+        ),
         time_machine=PostgresTimeMachine(database, freshness, clock),
     )
 

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 
 from mudra.audit.ports import Journal
 from mudra.identity.invite import LinkDesk
+from mudra.identity.notice_desk import NoticeDesk
 from mudra.identity.ports import Attempts, Links, Outbox, People
-from mudra.tokens.ports import IssuedTokens, Secrets, SigningKeys
+from mudra.identity.roster import Roster
+from mudra.tokens.ports import IssuedTokens, Reminders, Secrets, SecretUses, SigningKeys
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,11 @@ class Work:
     link_desk: LinkDesk
     attempts: Attempts
     outbox: Outbox
+    roster: Roster
+    notices: NoticeDesk
     secrets: Secrets
+    uses: SecretUses
+    reminders: Reminders
     tokens: IssuedTokens
     keys: SigningKeys
 
