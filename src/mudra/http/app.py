@@ -10,6 +10,7 @@ from litestar.di import Provide
 from litestar.enums import ScopeType
 from litestar.exceptions import HTTPException, MethodNotAllowedException, NotFoundException
 from litestar.openapi.config import OpenAPIConfig
+from litestar.openapi.plugins import JsonRenderPlugin
 from litestar.openapi.spec import Components, SecurityScheme
 from litestar.types import ASGIApp, ControllerRouterHandler, Receive, Scope, Send
 
@@ -129,6 +130,8 @@ def _litestar(service: Service, pages: Sequence[ControllerRouterHandler]) -> Lit
             title="Mudra",
             version="2.1.0",
             path="/schema",
+            # The ready-made viewers load their scripts from elsewhere.
+            render_plugins=[JsonRenderPlugin()],
             components=Components(
                 security_schemes={
                     "bearer": SecurityScheme(type="http", scheme="bearer", bearer_format="JWT")

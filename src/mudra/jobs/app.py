@@ -22,6 +22,7 @@ class Chores:
     deliver_mail: Callable[[], Awaitable[None]]
     clear_out: Callable[[], Awaitable[None]]
     remind: Callable[[], Awaitable[None]]
+    seal_audit: Callable[[], Awaitable[None]]
 
 
 def job_app(conninfo: str, chores: Chores) -> procrastinate.App:
@@ -53,6 +54,12 @@ def job_app(conninfo: str, chores: Chores) -> procrastinate.App:
     async def remind(timestamp: int) -> None:
         del timestamp
         await chores.remind()
+
+    @app.periodic(cron="* * * * *")
+    @app.task(name="seal-audit", queueing_lock="seal-audit", pass_context=False)
+    async def seal_audit(timestamp: int) -> None:
+        del timestamp
+        await chores.seal_audit()
 
     return app
 

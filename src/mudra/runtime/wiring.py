@@ -24,6 +24,7 @@ from mudra.runtime.rate import KeyedRate
 from mudra.runtime.work import Work
 from mudra.storage.attempts import PostgresAttempts
 from mudra.storage.audit import PostgresJournal
+from mudra.storage.audit_witness import FileWitness
 from mudra.storage.credential_cache import CredentialCache
 from mudra.storage.database import Database, Transaction
 from mudra.storage.freshness import Freshness
@@ -56,6 +57,7 @@ class Rooms:
     seal: Seal
     writer: LetterWriter
     time_machine: PostgresTimeMachine
+    witness: FileWitness
 
     @contextlib.asynccontextmanager
     async def open_work(self) -> AsyncIterator[Work]:
@@ -117,6 +119,7 @@ def open_rooms(settings: Settings, conninfo: str, seal: Seal) -> Rooms:
             settings.network_name, settings.mail_templates, settings.contact or _NO_CONTACT
         ),
         time_machine=PostgresTimeMachine(database, freshness, clock),
+        witness=FileWitness(settings.data_dir, seal.checkpoint_key),
     )
 
 
