@@ -15,10 +15,15 @@ from litestar.openapi.spec import Components, SecurityScheme
 from litestar.types import ASGIApp, ControllerRouterHandler, Receive, Scope, Send
 
 from mudra.http import (
+    entity_admins,
     entity_secret,
     entity_secret_use,
     entity_token,
     oauth,
+    operator_audit,
+    operator_mails,
+    operator_members,
+    operator_users,
     password,
     probes,
     sandbox,
@@ -101,6 +106,7 @@ def _litestar(service: Service, pages: Sequence[ControllerRouterHandler]) -> Lit
                     entity_secret.reset,
                     entity_secret.retire,
                     entity_secret_use.use,
+                    *entity_admins.handlers,
                     password.set_by_link,
                     password.forgot,
                 ],
@@ -117,6 +123,15 @@ def _litestar(service: Service, pages: Sequence[ControllerRouterHandler]) -> Lit
         well_known.authorization_server_route(service.settings.token_prefix),
         probes.livez,
         probes.readyz,
+        Router(
+            "/operator/v1",
+            route_handlers=[
+                *operator_members.handlers,
+                *operator_users.handlers,
+                *operator_mails.handlers,
+                *operator_audit.handlers,
+            ],
+        ),
         *pages,
     ]
     if service.time_machine is not None:

@@ -6,7 +6,7 @@ from mudra.http.answer import refusal, success
 from mudra.http.bearer import SignedInUser, signed_in_user
 from mudra.http.envelope import Body, iso_ms
 from mudra.http.errors import is_refusal
-from mudra.http.exchange import AnyRequest, Exchange, receive_json
+from mudra.http.exchange import AnyRequest, Exchange, address_of, receive_json
 from mudra.http.openapi import described
 from mudra.http.requests import EntitySecretReadRequest, EntitySecretResetRequest
 from mudra.http.responses import (
@@ -150,7 +150,13 @@ async def _tell_of_reset(shown: SecretShown, reset_by: str, work: Work) -> None:
 
 async def _admin(exchange: Exchange, work: Work) -> SignedInUser | object:
     header = exchange.request.headers.get("authorization")
-    return await signed_in_user(header, exchange.service, work, scheme_needed=False)
+    return await signed_in_user(
+        header,
+        exchange.service,
+        work,
+        scheme_needed=False,
+        address=address_of(exchange.request, exchange.service),
+    )
 
 
 def _members(shown: SecretShown) -> Body:

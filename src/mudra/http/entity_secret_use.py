@@ -11,7 +11,7 @@ from litestar import Response, get
 from mudra.http.answer import refusal, success
 from mudra.http.bearer import SignedInUser, signed_in_user
 from mudra.http.envelope import Body, iso_ms
-from mudra.http.exchange import AnyRequest, receive_query
+from mudra.http.exchange import AnyRequest, address_of, receive_query
 from mudra.http.openapi import described
 from mudra.http.requests import EntityQuery
 from mudra.http.responses import EntitySecretUseResponse
@@ -40,7 +40,9 @@ async def use(request: AnyRequest, service: Injected) -> Response[bytes]:
         return refusal(exchange.envelope, order).response()
     header = request.headers.get("authorization")
     async with service.open_work() as work:
-        admin = await signed_in_user(header, service, work, scheme_needed=True)
+        admin = await signed_in_user(
+            header, service, work, scheme_needed=True, address=address_of(request, service)
+        )
         shown = (
             await secret_use(order.entity_id, admin.user.administers, work.secrets, work.uses)
             if isinstance(admin, SignedInUser)

@@ -57,7 +57,7 @@ def described(
             )
             self.responses = {status: ok, **_errors()}
             if query is not None:
-                self.parameters = _parameters(query)
+                self.parameters = [*(self.parameters or []), *_parameters(query)]
             self.security = [{"bearer": []}] if bearer else []
 
     return Described

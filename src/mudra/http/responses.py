@@ -7,13 +7,15 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 _DateTime = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 
 
-class _Enveloped(Struct, kw_only=True):
+class Enveloped(Struct, kw_only=True):
+    """The members that every answer carries."""
+
     ver: str
     timestamp: _DateTime
     txn_id: str = field(name="txnId")
 
 
-class TokenResponse(_Enveloped, kw_only=True):
+class TokenResponse(Enveloped, kw_only=True):
     """Token response (spec 2.2); `message` only while the presented secret is in grace."""
 
     access_token: str = field(name="accessToken")
@@ -22,7 +24,7 @@ class TokenResponse(_Enveloped, kw_only=True):
     message: str | UnsetType = UNSET
 
 
-class EntitySecretResetResponse(_Enveloped, kw_only=True):
+class EntitySecretResetResponse(Enveloped, kw_only=True):
     """EntitySecretResetResponse (spec 2.3)."""
 
     entity_id: str = field(name="entityId")
@@ -44,7 +46,7 @@ class EntitySecretReadResponse(EntitySecretResetResponse, kw_only=True):
     )
 
 
-class EntitySecretRetireResponse(_Enveloped, kw_only=True):
+class EntitySecretRetireResponse(Enveloped, kw_only=True):
     """The old secret has ended."""
 
     entity_id: str = field(name="entityId")
@@ -71,7 +73,7 @@ class SecretUse(Struct, kw_only=True):
     addresses: Annotated[list[AddressUse], Meta(description="the latest twenty, the latest first")]
 
 
-class EntitySecretUseResponse(_Enveloped, kw_only=True):
+class EntitySecretUseResponse(Enveloped, kw_only=True):
     """When and from where the secrets were used; `old` only while its grace period runs."""
 
     entity_id: str = field(name="entityId")
@@ -79,19 +81,19 @@ class EntitySecretUseResponse(_Enveloped, kw_only=True):
     old: SecretUse | UnsetType = UNSET
 
 
-class PasswordResponse(_Enveloped, kw_only=True):
+class PasswordResponse(Enveloped, kw_only=True):
     """The password was set, or the request was taken."""
 
     status: str
 
 
-class ClockResponse(_Enveloped, kw_only=True):
+class ClockResponse(Enveloped, kw_only=True):
     """The service's time after the move."""
 
     now: _DateTime
 
 
-class ErrorBody(_Enveloped, kw_only=True):
+class ErrorBody(Enveloped, kw_only=True):
     """Error body (spec 7)."""
 
     error_code: str = field(name="errorCode")

@@ -96,16 +96,21 @@ async def sign_in(exchange: Exchange, username: str, password: SecretText) -> Se
                 detail={"jti": jti},
             )
         )
-    return SecretText(service.signer.sign(TokenKind.USER, _claims(service, user, jti)))
+        scopes = await work.roster.scopes(user.user_id)
+    claims = _claims(service, user, jti, "operator" if scopes else "admin")
+    if scopes:
+        # For people and their tools; what counts is read from the database at each call.
+        claims["scope"] = " ".join(sorted(scope.value for scope in scopes))
+    return SecretText(service.signer.sign(TokenKind.USER, claims))
 
 
-def _claims(service: Service, user: User, jti: str) -> dict[str, ClaimValue]:
+def _claims(service: Service, user: User, jti: str, roles: str) -> dict[str, ClaimValue]:
     return user_claims(
         service.terms,
         user_id=user.user_id,
         email=user.email,
         name=user.name,
-        roles="admin",
+        roles=roles,
         entity_ids=user.administers,
         jti=jti,
         issued_at=int(service.clock().timestamp()),

@@ -12,8 +12,8 @@ from mudra.jobs.app import Chores, job_app, run_jobs
 from mudra.jobs.deliver import deliver_due
 from mudra.mail.smtp import mail_server
 from mudra.runtime.key_care import look_after_keys
-from mudra.runtime.letters import remind_members, tell_of_guessing
-from mudra.runtime.telemetry import MAILS
+from mudra.runtime.letters import raise_mail_alarms, remind_members, tell_of_guessing
+from mudra.runtime.telemetry import MAILS, MAILS_FAILING
 from mudra.runtime.wiring import Rooms
 from mudra.storage.audit import PostgresJournal
 from mudra.storage.audit_chain import PostgresLedger
@@ -82,6 +82,10 @@ def _chores(rooms: Rooms) -> Chores:
             server = mail_server(url, rooms.settings.mail_from, rooms.settings.network_name)
             await deliver_due(open_outbox, server, lambda how: MAILS.labels(how).inc())
 
+    async def look_after_mail() -> None:
+        await deliver_mail()
+        MAILS_FAILING.set(await raise_mail_alarms(rooms))
+
     async def remind() -> None:
         await tell_of_guessing(rooms)
         await remind_members(rooms)
@@ -102,7 +106,7 @@ def _chores(rooms: Rooms) -> Chores:
 
     return Chores(
         keep_keys_ready=keys,
-        deliver_mail=deliver_mail,
+        deliver_mail=look_after_mail,
         clear_out=clear,
         remind=remind,
         seal_audit=seal_audit,

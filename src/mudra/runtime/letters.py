@@ -1,10 +1,14 @@
 """Letters that time brings about: reminders of secrets, and word of guessed passwords."""
 
+import structlog
+
 from mudra.http.envelope import iso_ms
 from mudra.identity.ports import Notice, NoticeKind
 from mudra.identity.remind import LOOK_AHEAD, LOOK_BACK, remind
 from mudra.runtime.wiring import Rooms
 from mudra.storage.sign_in_waits import take_guessed
+
+_log = structlog.get_logger()
 
 
 async def remind_members(rooms: Rooms) -> None:
@@ -23,6 +27,15 @@ async def remind_members(rooms: Rooms) -> None:
                 journal=work.journal,
                 iso=iso_ms,
             )
+
+
+async def raise_mail_alarms(rooms: Rooms) -> int:
+    """Log each letter once that cannot be delivered; gives how many there are."""
+    async with rooms.open_work() as work:
+        new, failing = await work.mail_desk.raise_alarms()
+    for mail_id in new:
+        _log.error("mail cannot be delivered", mail_id=mail_id, remedy="mudra mail list --failed")
+    return failing
 
 
 async def tell_of_guessing(rooms: Rooms) -> None:
