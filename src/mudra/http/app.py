@@ -50,6 +50,13 @@ _SAFETY_HEADERS: Final = [
     ResponseHeader(name="Referrer-Policy", value="no-referrer"),
 ]
 
+_OPERATOR_HANDLERS: Final = [
+    *operator_members.handlers,
+    *operator_users.handlers,
+    *operator_mails.handlers,
+    *operator_audit.handlers,
+]
+
 
 def build_app(service: Service, pages: Sequence[ControllerRouterHandler] = ()) -> ASGIApp:
     """Build the ASGI application: the hot path in front, Litestar for all else."""
@@ -123,15 +130,7 @@ def _litestar(service: Service, pages: Sequence[ControllerRouterHandler]) -> Lit
         well_known.authorization_server_route(service.settings.token_prefix),
         probes.livez,
         probes.readyz,
-        Router(
-            "/operator/v1",
-            route_handlers=[
-                *operator_members.handlers,
-                *operator_users.handlers,
-                *operator_mails.handlers,
-                *operator_audit.handlers,
-            ],
-        ),
+        Router("/operator/v1", route_handlers=_OPERATOR_HANDLERS),
         *pages,
     ]
     if service.time_machine is not None:
