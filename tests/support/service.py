@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -60,6 +60,26 @@ class Service:
         """Move the service's clock forward, on all workers."""
         answer = httpx.post(f"{self.root}/sandbox/v1/clock", json={"advance": duration}, timeout=30)
         assert answer.status_code == 200, answer.text
+
+    def wait_until(self, condition: Callable[[], bool], seconds: float = 20) -> None:
+        """Return once a condition holds; what this waits for is done by a process of the service."""
+        deadline = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < deadline, "waited in vain"
+            time.sleep(0.05)
+
+    def introspected(self, token: str, entity_id: str, secret: str) -> dict[str, object]:
+        """What introspection says of a token, asked by an entity (RFC 7662)."""
+        answer = httpx.post(
+            f"{self.issuer}/oauth2/introspect",
+            data={"token": token},
+            auth=(entity_id, secret),
+            timeout=30,
+        )
+        assert answer.status_code == 200, answer.text
+        facts = answer.json()
+        assert isinstance(facts, dict)
+        return facts
 
     def cli(self, *words: str, check: bool = True, stdin: str = "") -> Result:
         """Run the mudra command against this service's data, in this process."""

@@ -9,7 +9,13 @@ from litestar import Response
 from mudra.http.envelope import Body, Envelope
 from mudra.http.errors import Problem, problem_of
 
-_PRIVATE: Final = {"Cache-Control": "no-store", "Pragma": "no-cache"}
+_PRIVATE: Final = {
+    "Cache-Control": "no-store",
+    "Pragma": "no-cache",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+}
+"""Also on answers that no layer of the framework sees: the hot path and its own refusals."""
 
 
 @dataclass(frozen=True, slots=True)

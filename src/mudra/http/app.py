@@ -10,7 +10,7 @@ from litestar.di import Provide
 from litestar.enums import ScopeType
 from litestar.exceptions import HTTPException, MethodNotAllowedException, NotFoundException
 from litestar.openapi.config import OpenAPIConfig
-from litestar.openapi.plugins import JsonRenderPlugin
+from litestar.openapi.plugins import JsonRenderPlugin, YamlRenderPlugin
 from litestar.openapi.spec import Components, SecurityScheme
 from litestar.types import ASGIApp, ControllerRouterHandler, Receive, Scope, Send
 
@@ -40,6 +40,8 @@ from mudra.http.errors import (
     Unexpected,
 )
 from mudra.http.exchange import AnyRequest
+from mudra.http.head import with_head
+from mudra.http.openapi import DocumentRouter
 from mudra.http.service import Service
 from mudra.storage.database import DatabaseUnavailable
 
@@ -60,7 +62,7 @@ _OPERATOR_HANDLERS: Final = [
 
 def build_app(service: Service, pages: Sequence[ControllerRouterHandler] = ()) -> ASGIApp:
     """Build the ASGI application: the hot path in front, Litestar for all else."""
-    litestar = _litestar(service, pages)
+    litestar = with_head(_litestar(service, pages))
     hot_path = f"{service.settings.token_prefix}/v1/entity/token/generate"
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
@@ -143,9 +145,9 @@ def _litestar(service: Service, pages: Sequence[ControllerRouterHandler]) -> Lit
         openapi_config=OpenAPIConfig(
             title="Mudra",
             version="2.1.0",
-            path="/schema",
-            # The ready-made viewers load their scripts from elsewhere.
-            render_plugins=[JsonRenderPlugin()],
+            openapi_router=DocumentRouter("/schema", route_handlers=[], include_in_schema=False),
+            # No viewer: those that come with the framework load scripts from elsewhere.
+            render_plugins=[JsonRenderPlugin(), YamlRenderPlugin()],
             components=Components(
                 security_schemes={
                     "bearer": SecurityScheme(type="http", scheme="bearer", bearer_format="JWT")
@@ -167,10 +169,12 @@ def _exception_handlers(
         return refusal(envelope(), NoSuchAddress()).response()
 
     def method_not_allowed(_: AnyRequest, error: Exception) -> Response[bytes]:
-        headers = error.headers if isinstance(error, HTTPException) else None
-        allowed = (headers or {}).get("Allow", "")
-        names = tuple(sorted(name.strip() for name in allowed.split(",") if name.strip()))
-        return refusal(envelope(), MethodNotAllowed(names)).response()
+        headers = (error.headers if isinstance(error, HTTPException) else None) or {}
+        allowed = next((v for k, v in headers.items() if k.lower() == "allow"), "")
+        names = {name.strip() for name in allowed.split(",") if name.strip()}
+        if "GET" in names:
+            names.add("HEAD")  # answered by http/head.py
+        return refusal(envelope(), MethodNotAllowed(tuple(sorted(names)))).response()
 
     def framework(_: AnyRequest, error: Exception) -> Response[bytes]:
         assert isinstance(error, HTTPException)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from mudra.http.errors import NoAuthorization
+from mudra.http.exchange import AnyRequest
 from mudra.http.service import Service
 from mudra.identity.user import User, UserState
 from mudra.runtime.work import Work
@@ -36,6 +37,12 @@ class SignedInUser:
     facts: TokenFacts
 
 
+def authorization_of(request: AnyRequest) -> str | None:
+    """Give the one `Authorization` header; two could be read differently, so two are none."""
+    sent = request.headers.getall("authorization", [])
+    return sent[0] if len(sent) == 1 else None
+
+
 def token_in(header: str | None, *, scheme_needed: bool) -> SecretText | NoAuthorization:
     """Take the token out of the header; the word `Bearer` in any case (decisions 3)."""
     pattern = _BEARER if scheme_needed else _BARE_OR_BEARER
@@ -54,6 +61,8 @@ async def signed_in_user(
     facts = examine(token.reveal(), service.terms, service.signer.find_key, service.clock())
     if not isinstance(facts, TokenFacts):
         return facts
+    if service.clock() >= facts.expires_at:  # our own clock needs no leeway
+        return TokenExpired(facts.expires_at)
     if facts.kind is not TokenKind.USER:
         return TokenInvalid()
     record = await work.tokens.user_token(facts.jti)

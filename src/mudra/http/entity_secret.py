@@ -3,7 +3,7 @@
 from litestar import Response, post
 
 from mudra.http.answer import refusal, success
-from mudra.http.bearer import SignedInUser, signed_in_user
+from mudra.http.bearer import SignedInUser, authorization_of, signed_in_user
 from mudra.http.envelope import Body, iso_ms
 from mudra.http.errors import is_refusal
 from mudra.http.exchange import AnyRequest, Exchange, address_of, receive_json
@@ -76,7 +76,7 @@ async def reset(request: AnyRequest, service: Injected) -> Response[bytes]:
     exchange, order = await receive_json(request, service, EntitySecretResetRequest)
     if not isinstance(order, EntitySecretResetRequest):
         return refusal(exchange.envelope, order).response()
-    async with service.open_work() as work:
+    async with service.reset_turns.of(order.entity_id), service.open_work() as work:
         admin = await _admin(exchange, work)
         shown = (
             await reset_secret(
@@ -106,6 +106,7 @@ async def reset(request: AnyRequest, service: Injected) -> Response[bytes]:
         EntitySecretReadRequest,
         EntitySecretRetireResponse,
         bearer=True,
+        conflict=True,
     ),
 )
 async def retire(request: AnyRequest, service: Injected) -> Response[bytes]:
@@ -149,7 +150,7 @@ async def _tell_of_reset(shown: SecretShown, reset_by: str, work: Work) -> None:
 
 
 async def _admin(exchange: Exchange, work: Work) -> SignedInUser | object:
-    header = exchange.request.headers.get("authorization")
+    header = authorization_of(exchange.request)
     return await signed_in_user(
         header,
         exchange.service,

@@ -16,7 +16,7 @@ from mudra.audit.event import Act, Caller, EventName, Outcome
 from mudra.http.answer import Answer, refusal, success
 from mudra.http.client_address import address_key, client_address
 from mudra.http.envelope import Body, Envelope, EnvelopeFault, iso_ms, new_txn_id, read_txn_id
-from mudra.http.errors import InvalidField, RateLimited, is_refusal
+from mudra.http.errors import RateLimited, is_refusal
 from mudra.http.exchange import AnyRequest
 from mudra.http.intake import read_form
 from mudra.http.members import read_members
@@ -60,8 +60,6 @@ async def answer_to(scope: Scope, receive: Receive, service: Service) -> Answer:
     if isinstance(txn_id, EnvelopeFault):
         return refusal(Envelope(new_txn_id(), service.clock()), txn_id)
     order = read_members(form, EntityTokenRequest)
-    if isinstance(order, EntityTokenRequest) and not len(order.secret):
-        order = InvalidField("secret must be the entity's secret, not empty")
     if not isinstance(order, EntityTokenRequest):
         return refusal(Envelope(txn_id, service.clock()), order)
     peer = scope["client"]

@@ -12,7 +12,8 @@ import msgspec
 VERSION: Final = "1.0.0"
 MAX_TXN_ID: Final = 128
 _TIMESTAMP: Final = re.compile(
-    r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?\s?(Z|z|[+-]\d\d:?\d\d)?"
+    r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?\s?(Z|z|[+-]\d\d:?\d\d)?",
+    re.ASCII,
 )
 _VISIBLE: Final = re.compile(r"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?")
 

@@ -19,6 +19,8 @@ S = TypeVar("S", bound=msgspec.Struct)
 _MISSING: Final = re.compile(r"missing required field `(?P<name>[^`]+)`")
 _AT: Final = re.compile(r"- at `\$\.(?P<name>[^`.\[]+)")
 _SHOWN: Final = 60
+LONGEST_SECRET: Final = 1024
+"""Characters of a password, secret or link, far beyond any that is ever stored."""
 
 
 def read_members(source: Mapping[str, object], into: type[S]) -> S | InvalidField:
@@ -30,9 +32,9 @@ def read_members(source: Mapping[str, object], into: type[S]) -> S | InvalidFiel
 
 
 def _secret(wanted: type, value: object) -> object:
-    if wanted is SecretText and isinstance(value, str):
+    if wanted is SecretText and isinstance(value, str) and 1 <= len(value) <= LONGEST_SECRET:
         return SecretText(value)
-    raise TypeError("wrong type")
+    raise TypeError("wrong type or length")
 
 
 def _sentence(found: str, source: Mapping[str, object], into: type[msgspec.Struct]) -> str:

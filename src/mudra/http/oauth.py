@@ -13,7 +13,7 @@ import msgspec
 from litestar import Response, post
 
 from mudra.audit.event import Act, Caller, EventName
-from mudra.http.bearer import token_in
+from mudra.http.bearer import authorization_of, token_in
 from mudra.http.entity_token import IssuedToken, issue_entity_token
 from mudra.http.envelope import new_txn_id
 from mudra.http.errors import NoAuthorization, Problem, RateLimited, problem_of
@@ -124,6 +124,7 @@ async def revoke(request: AnyRequest, service: Injected) -> Response[bytes]:
         return form.response()
     if not form.get("token"):
         return OAuthError(400, "invalid_request", "token is missing").response()
+    await service.signer.ready()
     facts = examine(form["token"], service.terms, service.signer.find_key, service.clock())
     if isinstance(facts, TokenFacts) and facts.kind is TokenKind.USER:
         await _revoke_user_token(facts, request, service)
@@ -168,7 +169,7 @@ async def _authenticated(
     request: AnyRequest, form: dict[str, str], service: Service
 ) -> str | OAuthError:
     """Authenticate the calling entity by its secret or by an Entity Access Token."""
-    header = request.headers.get("authorization", "")
+    header = authorization_of(request) or ""
     bearer = token_in(header, scheme_needed=True)
     await service.signer.ready()
     if not isinstance(bearer, NoAuthorization):
@@ -187,7 +188,7 @@ async def _authenticated(
 
 def _login(request: AnyRequest, form: dict[str, str]) -> ClientLogin | OAuthError:
     """Take `client_secret_basic` or `client_secret_post`, never both (RFC 6749 2.3)."""
-    header = request.headers.get("authorization", "")
+    header = authorization_of(request) or ""
     if header:
         if "client_secret" in form:
             return OAuthError(400, "invalid_request", "use one way of client authentication only")

@@ -1,10 +1,17 @@
-"""The OpenAPI description of a handler, made from the structs that it reads and answers with."""
+"""The OpenAPI description of a handler, made from the structs that it reads and answers with.
 
+Examples come from the structs' own fields, so that none can go stale.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 import msgspec
+from litestar import Router
+from litestar.handlers import HTTPRouteHandler
 from litestar.openapi.spec import (
+    OpenAPIHeader,
     OpenAPIMediaType,
     OpenAPIResponse,
     Operation,
@@ -13,26 +20,41 @@ from litestar.openapi.spec import (
     RequestBody,
     Schema,
 )
+from litestar.openapi.spec.enums import OpenAPIType
+from litestar.routes import BaseRoute
+from litestar.types import ControllerRouterHandler
 
+from mudra.http.requests import EnvelopeMembers
 from mudra.http.responses import ErrorBody
 from mudra.secret_text import SecretText
 
 JSON: Final = "application/json"
 FORM: Final = "application/x-www-form-urlencoded"
-_ERRORS: Final = {
-    "400": "the request is wrong; errorMsg names the member and what is allowed",
-    "401": "credentials, tokens or rights",
-    "405": "another method than the documented one",
-    "408": "the body came too slowly",
-    "413": "the body is too large",
-    "415": "another media type than the documented one",
-    "429": "a limit is reached; Retry-After says when to come back",
-    "500": "an unexpected fault",
-    "503": "not available now; Retry-After says when to come back",
+ERRORS: Final[Mapping[str, str]] = {
+    "400": "The request is wrong; errorMsg names the member and what is allowed.",
+    "401": "Credentials, tokens or rights.",
+    "405": "Another method than the documented one.",
+    "408": "The body came too slowly.",
+    "409": "The present state does not permit it.",
+    "413": "The body is too large.",
+    "415": "Another media type than the documented one.",
+    "429": "A limit is reached; Retry-After says when to come back.",
+    "500": "An unexpected fault; the operator finds it by the txnId.",
+    "503": "Not available now; Retry-After says when to come back.",
+}
+_HEADERS_OF: Final[Mapping[str, Mapping[str, str]]] = {
+    "401": {"WWW-Authenticate": 'Bearer realm="mudra"'},
+    "405": {"Allow": "The methods that this path takes."},
+    "429": {"Retry-After": "Whole seconds until the next permitted time."},
+    "503": {"Retry-After": "Whole seconds."},
+}
+_ALWAYS: Final[Mapping[str, str]] = {
+    "X-Request-Id": "The txnId of the answer.",
+    "Cache-Control": "no-store: an answer may carry a token.",
 }
 
 
-def described(
+def described(  # noqa: PLR0913  # each argument is one fact of the description
     summary: str,
     reads: type[msgspec.Struct] | None,
     answers: type[msgspec.Struct],
@@ -41,21 +63,23 @@ def described(
     media: str = JSON,
     status: str = "200",
     query: type[msgspec.Struct] | None = None,
+    conflict: bool = False,
 ) -> type[Operation]:
-    """Make the Operation class of one handler."""
+    """Make the Operation class of one handler; `conflict` when it may answer 409."""
 
     @dataclass
     class Described(Operation):
         def __post_init__(self) -> None:
             self.summary = summary
+            self.operation_id = _camel(summary)
             if reads is not None:
                 self.request_body = RequestBody(
-                    content={media: OpenAPIMediaType(schema=_schema(reads))}, required=True
+                    content={media: _content(reads, envelope_of=media)}, required=True
                 )
             ok = OpenAPIResponse(
-                description="done", content={JSON: OpenAPIMediaType(schema=_schema(answers))}
+                description="Done.", headers=_headers(_ALWAYS), content={JSON: _content(answers)}
             )
-            self.responses = {status: ok, **_errors()}
+            self.responses = {status: ok, **_errors(conflict=conflict)}
             if query is not None:
                 self.parameters = [*(self.parameters or []), *_parameters(query)]
             self.security = [{"bearer": []}] if bearer else []
@@ -65,17 +89,16 @@ def described(
 
 def _parameters(query: type[msgspec.Struct]) -> list[Parameter | Reference]:
     """Describe each member of a query."""
-    schema = _schema(query).to_schema()
+    schema = _schema_of(query)
     needed = schema.get("required", [])
-    members = schema["properties"]
+    members = _portable(_mapping(schema["properties"]))
     assert isinstance(needed, list)
-    assert isinstance(members, dict)
     return [
         Parameter(
             name=name,
             param_in="query",
             required=name in needed,
-            schema=_Written(member),
+            schema=_Written(_mapping(member)),
         )
         for name, member in members.items()
     ]
@@ -93,37 +116,71 @@ class _Written(Schema):
         return self._written
 
 
-def _errors() -> dict[str, OpenAPIResponse]:
-    schema = _schema(ErrorBody)
+class DocumentRouter(Router):
+    """Where the document is served, without the framework's own "not found" page in HTML."""
+
+    def register(self, value: ControllerRouterHandler) -> list[BaseRoute]:
+        """Register what serves the document; other paths get the service's own 404."""
+        if isinstance(value, HTTPRouteHandler) and any("{path:str}" in p for p in value.paths):
+            return []
+        return super().register(value)
+
+
+def _errors(*, conflict: bool) -> dict[str, OpenAPIResponse]:
     return {
-        status: OpenAPIResponse(description=text, content={JSON: OpenAPIMediaType(schema=schema)})
-        for status, text in _ERRORS.items()
+        status: OpenAPIResponse(
+            description=text,
+            headers=_headers({**_ALWAYS, **_HEADERS_OF.get(status, {})}),
+            content={JSON: _content(ErrorBody)},
+        )
+        for status, text in ERRORS.items()
+        if conflict or status != "409"
     }
 
 
-def _schema(struct: type[msgspec.Struct]) -> Schema:
-    return _Inline(struct)
+def _headers(texts: Mapping[str, str]) -> dict[str, OpenAPIHeader | Reference]:
+    return {
+        name: OpenAPIHeader(
+            schema=Schema(type=OpenAPIType.STRING),
+            description=text,
+            required=True,
+        )
+        for name, text in texts.items()
+    }
+
+
+def _camel(summary: str) -> str:
+    """Name an operation after its summary: `Generate a User Access Token` and so on."""
+    first, *others = (word for word in summary.replace("'s", "").split() if word not in _ARTICLES)
+    return first.lower() + "".join(word[:1].upper() + word[1:] for word in others)
+
+
+_ARTICLES: Final = frozenset({"a", "an", "the", "by", "of", "for", "to"})
+
+
+def _content(struct: type[msgspec.Struct], *, envelope_of: str = "") -> OpenAPIMediaType:
+    return OpenAPIMediaType(schema=_Inline(struct, envelope_of))
 
 
 class _Inline(Schema):
     """A schema that msgspec wrote, set in place."""
 
-    def __init__(self, struct: type[msgspec.Struct]) -> None:
+    def __init__(self, struct: type[msgspec.Struct], envelope_of: str) -> None:
         super().__init__()
         self._struct = struct
+        self._envelope_of = envelope_of
 
     def to_schema(self) -> dict[str, object]:
         """Write the JSON Schema of the struct, with nothing to resolve."""
-        (_,), components = msgspec.json.schema_components(
-            [self._struct], schema_hook=_text_for_secret
-        )
-        schema = components[self._struct.__name__]
-        assert isinstance(schema, dict)
-        # Structs within it travel along: nothing outside needs to be known.
-        inner = {name: part for name, part in components.items() if name != self._struct.__name__}
-        resolved = _resolved(schema, inner)
-        assert isinstance(resolved, dict)
-        return resolved
+        schema = _schema_of(self._struct)
+        if self._envelope_of:
+            members = _mapping(_schema_of(EnvelopeMembers)["properties"])
+            for member in map(_mapping, members.values()):
+                del member["default"]
+                if self._envelope_of == JSON:
+                    member["type"] = ["string", "null"]
+            schema["properties"] = _portable({**members, **_mapping(schema["properties"])})
+        return schema
 
 
 def _resolved(part: object, inner: dict[str, dict[str, object]]) -> object:
@@ -136,6 +193,26 @@ def _resolved(part: object, inner: dict[str, dict[str, object]]) -> object:
     if name in inner:
         return _resolved(inner[name], inner)
     return {key: _resolved(value, inner) for key, value in part.items()}
+
+
+def _schema_of(struct: type[msgspec.Struct]) -> dict[str, object]:
+    _, components = msgspec.json.schema_components([struct], schema_hook=_text_for_secret)
+    # Structs within it travel along: nothing outside needs to be known.
+    inner = {name: _mapping(part) for name, part in components.items() if name != struct.__name__}
+    return _mapping(_resolved(components[struct.__name__], inner))
+
+
+def _mapping(value: object) -> dict[str, object]:
+    assert isinstance(value, dict)
+    return value
+
+
+def _portable(properties: dict[str, object]) -> dict[str, object]:
+    r"""Write patterns as ECMA 262 has them: its `$` is Python's `\Z`."""
+    for member in map(_mapping, properties.values()):
+        if "pattern" in member:
+            member["pattern"] = str(member["pattern"]).replace(r"\Z", "$")
+    return properties
 
 
 def _text_for_secret(wanted: type) -> dict[str, object]:

@@ -29,11 +29,12 @@ def raw_answer(
     new_id: Callable[[], object] = uuid4,
 ) -> bytes:
     """Give a whole HTTP/1.1 answer that ends the connection."""
+    txn_id = str(new_id())
     body = msgspec.json.encode(
         {
             "ver": _VERSION,
             "timestamp": _instant(now),
-            "txnId": str(new_id()),
+            "txnId": txn_id,
             "errorCode": refusal.error_code,
             "errorMsg": refusal.sentence,
         }
@@ -43,6 +44,8 @@ def raw_answer(
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),
         (b"cache-control", b"no-store"),
+        (b"x-content-type-options", b"nosniff"),
+        (b"x-request-id", txn_id.encode()),
         *refusal.headers,
         (b"connection", b"close"),
     ]

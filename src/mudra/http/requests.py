@@ -17,23 +17,80 @@ EntityId = Annotated[
         max_length=64,
         pattern=r"^[A-Za-z0-9@._-]+\Z",
         description="an entity ID: 1 to 64 characters out of letters, digits, @ . _ -",
+        examples=["FINSIGHT-FIU"],
     ),
 ]
-_ASecret = Annotated[SecretText, Meta(description="a text of 1 to 1024 characters")]
+
+
+Username = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=254,
+        description="an e-mail address, 1 to 254 characters",
+        examples=["asha@finsight.example"],
+    ),
+]
+
+
+class EnvelopeMembers(Struct, frozen=True):
+    """What every request may carry besides (spec 2.3); envelope.py reads it more leniently."""
+
+    ver: Annotated[
+        str, Meta(max_length=16, description="version of the interface", examples=["1.0.0"])
+    ] = ""
+    timestamp: Annotated[
+        str,
+        Meta(
+            pattern=r"^([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}"
+            r"(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:?[0-9]{2})?)?$",
+            description="ISO 8601 date-time",
+            examples=["2026-01-31T09:30:00.000Z"],
+        ),
+    ] = ""
+    txn_id: Annotated[
+        str,
+        Meta(
+            max_length=128,
+            pattern=r"^([!-~]([ -~]*[!-~])?)?$",
+            description="your transaction ID, 1 to 128 visible ASCII characters; comes back",
+            examples=["0b6f3c1e-6f0e-4a57-9d52-3f6a7e8c9d01"],
+        ),
+    ] = field(name="txnId", default="")
 
 
 class UserTokenRequest(Struct, frozen=True):
     """Form of POST /user/token/generate (spec 4.1)."""
 
-    username: Annotated[str, Meta(min_length=1, max_length=254, description="an e-mail address")]
-    password: Annotated[SecretText, Meta(description="the user's password, not empty")]
+    username: Username
+    password: Annotated[
+        SecretText,
+        Meta(
+            description="the user's password, 1 to 1024 characters",
+            examples=["try-me-in-the-sandbox"],
+        ),
+    ]
 
 
 class EntityTokenRequest(Struct, frozen=True):
     """Form of POST /entity/token/generate (spec 4.4)."""
 
-    id: Annotated[str, Meta(min_length=1, max_length=64, description="an entity ID")]
-    secret: Annotated[SecretText, Meta(description="the entity's secret, not empty")]
+    id: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=64,
+            description="an entity ID, 1 to 64 characters",
+            examples=["FINSIGHT-FIU"],
+        ),
+    ]
+    secret: Annotated[
+        SecretText,
+        Meta(
+            description="the entity's secret, 1 to 1024 characters",
+            examples=["kT2nH9bQ0sXvL4mR7wYcE1pA6dJ8uG3fZ5iO-hNqKlM"],
+        ),
+    ]
 
 
 class EntitySecretReadRequest(Struct, frozen=True):
@@ -52,11 +109,17 @@ class EntitySecretResetRequest(Struct, frozen=True):
             ge=1,
             le=MAX_EXPIRY_DAYS,
             description=f"a whole number from 1 to {MAX_EXPIRY_DAYS}",
+            examples=[90],
         ),
     ] = field(name="secretExpiryDays", default=MAX_EXPIRY_DAYS)
     old_secret_validity: Annotated[
         int,
-        Meta(ge=0, le=MAX_GRACE_DAYS, description=f"a whole number from 0 to {MAX_GRACE_DAYS}"),
+        Meta(
+            ge=0,
+            le=MAX_GRACE_DAYS,
+            description=f"a whole number from 0 to {MAX_GRACE_DAYS}",
+            examples=[7],
+        ),
     ] = field(name="oldSecretValidity", default=0)
 
 
@@ -69,14 +132,26 @@ class EntityQuery(Struct, frozen=True):
 class PasswordSetRequest(Struct, frozen=True):
     """JSON of POST /user/password/set."""
 
-    token: Annotated[SecretText, Meta(description="the last part of the link in the mail")]
-    password: Annotated[SecretText, Meta(description="a password of 15 to 256 characters")]
+    token: Annotated[
+        SecretText,
+        Meta(
+            description="the last part of the link in the mail",
+            examples=["d0JmX2s3cVh5TzZ1cEw4ZUs5bWdBMXpSN2NJdFdYYk4"],
+        ),
+    ]
+    password: Annotated[
+        SecretText,
+        Meta(
+            description="a password of 15 to 256 characters",
+            examples=["granite otter velvet lamp"],
+        ),
+    ]
 
 
 class PasswordForgotRequest(Struct, frozen=True):
     """JSON of POST /user/password/forgot."""
 
-    username: Annotated[str, Meta(min_length=1, max_length=254, description="an e-mail address")]
+    username: Username
 
 
 class ClockRequest(Struct, frozen=True):
@@ -85,7 +160,9 @@ class ClockRequest(Struct, frozen=True):
     advance: Annotated[
         str,
         Meta(
-            pattern=r"^P(?=.)(\d{1,5}W|(\d{1,5}D)?(T(?=\d)(\d{1,7}H)?(\d{1,9}M)?(\d{1,9}S)?)?)\Z",
+            pattern=r"^P(?=.)([0-9]{1,5}W|([0-9]{1,5}D)?"
+            r"(T(?=[0-9])([0-9]{1,7}H)?([0-9]{1,9}M)?([0-9]{1,9}S)?)?)\Z",
             description="an ISO 8601 duration of weeks, days, hours, minutes, seconds: PT6M, P7D",
+            examples=["PT6M"],
         ),
     ]

@@ -4,34 +4,48 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-_DateTime = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+from mudra.http.errors import ErrorCode
+
+_DateTime = Annotated[
+    str,
+    Meta(extra_json_schema={"format": "date-time", "examples": ["2026-01-31T09:30:00.000Z"]}),
+]
 
 
 class Enveloped(Struct, kw_only=True):
     """The members that every answer carries."""
 
-    ver: str
+    ver: Annotated[str, Meta(examples=["1.0.0"])]
     timestamp: _DateTime
-    txn_id: str = field(name="txnId")
+    txn_id: Annotated[str, Meta(examples=["0b6f3c1e-6f0e-4a57-9d52-3f6a7e8c9d01"])] = field(
+        name="txnId"
+    )
 
 
 class TokenResponse(Enveloped, kw_only=True):
     """Token response (spec 2.2); `message` only while the presented secret is in grace."""
 
-    access_token: str = field(name="accessToken")
-    expires_in: Annotated[int, Meta(description="seconds")] = field(name="expiresIn")
-    token_type: str = field(name="tokenType")
-    message: str | UnsetType = UNSET
+    access_token: Annotated[
+        str, Meta(description="a JWT, signed RS256", examples=["eyJhbGciOiJSUzI1NiIs…"])
+    ] = field(name="accessToken")
+    expires_in: Annotated[int, Meta(description="seconds", examples=[86400])] = field(
+        name="expiresIn"
+    )
+    token_type: Annotated[str, Meta(examples=["Bearer"])] = field(name="tokenType")
+    message: (
+        Annotated[str, Meta(description="only while the secret used is an old one in its grace")]
+        | UnsetType
+    ) = UNSET
 
 
 class EntitySecretResetResponse(Enveloped, kw_only=True):
     """EntitySecretResetResponse (spec 2.3)."""
 
-    entity_id: str = field(name="entityId")
-    secret: str
-    expires_on: Annotated[int, Meta(description="milliseconds since the epoch")] = field(
-        name="expiresOn"
-    )
+    entity_id: Annotated[str, Meta(examples=["FINSIGHT-FIU"])] = field(name="entityId")
+    secret: Annotated[str, Meta(examples=["kT2nH9bQ0sXvL4mR7wYcE1pA6dJ8uG3fZ5iO-hNqKlM"])]
+    expires_on: Annotated[
+        int, Meta(description="milliseconds since the epoch", examples=[1785144600000])
+    ] = field(name="expiresOn")
     expiration_date: _DateTime = field(name="expirationDate")
     old_secret_validity: Annotated[int, Meta(ge=0, le=7, description="days")] = field(
         name="oldSecretValidity"
@@ -49,7 +63,7 @@ class EntitySecretReadResponse(EntitySecretResetResponse, kw_only=True):
 class EntitySecretRetireResponse(Enveloped, kw_only=True):
     """The old secret has ended."""
 
-    entity_id: str = field(name="entityId")
+    entity_id: Annotated[str, Meta(examples=["FINSIGHT-FIU"])] = field(name="entityId")
     old_secret_validity: Annotated[int, Meta(ge=0, le=0)] = field(name="oldSecretValidity")
 
 
@@ -96,5 +110,18 @@ class ClockResponse(Enveloped, kw_only=True):
 class ErrorBody(Enveloped, kw_only=True):
     """Error body (spec 7)."""
 
-    error_code: str = field(name="errorCode")
-    error_msg: str = field(name="errorMsg")
+    error_code: Annotated[
+        str,
+        Meta(
+            description="a stable word, for programs",
+            extra_json_schema={"enum": [code.value for code in ErrorCode]},
+            examples=[ErrorCode.INVALID_REQUEST.value],
+        ),
+    ] = field(name="errorCode")
+    error_msg: Annotated[
+        str,
+        Meta(
+            description="a sentence, for people; never holds anything secret",
+            examples=["secretExpiryDays must be a whole number from 1 to 180, not 365"],
+        ),
+    ] = field(name="errorMsg")

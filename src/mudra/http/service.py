@@ -1,7 +1,7 @@
 """What the HTTP edge is given to work with; wiring.py fills it."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol, TypeAlias
 
@@ -9,6 +9,7 @@ from joserfc.jwk import RSAKey
 from litestar.params import SkipValidation
 
 from mudra.audit.event import Act
+from mudra.http.turns import Turns
 from mudra.identity.ports import PasswordHasher
 from mudra.runtime.config import Settings
 from mudra.runtime.work import OpenWork
@@ -39,8 +40,8 @@ class Signer(Protocol):
     def find_key(self, kid: str) -> tuple[TokenKind, RSAKey] | None:
         """Find a published key."""
 
-    def jwks(self) -> bytes:
-        """The published keys as a JWK Set (RFC 7517 5)."""
+    async def jwks(self) -> bytes:
+        """The published keys as a JWK Set (RFC 7517 5), also while the database is away."""
 
 
 class IssueJournal(Protocol):
@@ -82,6 +83,7 @@ class Service:
     new_id: Callable[[], str]
     database_ready: Callable[[], Awaitable[bool]]
     time_machine: TimeMachine | None
+    reset_turns: Turns = field(default_factory=Turns)
 
 
 Injected: TypeAlias = SkipValidation[Service]

@@ -5,7 +5,7 @@ from litestar import Response, post
 from mudra.audit.event import Act, EventName
 from mudra.http.answer import refusal, success
 from mudra.http.client_address import address_key
-from mudra.http.errors import InvalidField, is_refusal
+from mudra.http.errors import is_refusal
 from mudra.http.exchange import AnyRequest, Exchange, receive_form
 from mudra.http.openapi import FORM, described
 from mudra.http.requests import UserTokenRequest
@@ -32,10 +32,6 @@ async def generate(request: AnyRequest, service: Injected) -> Response[bytes]:
     exchange, order = await receive_form(request, service, UserTokenRequest)
     if not isinstance(order, UserTokenRequest):
         return refusal(exchange.envelope, order).response()
-    if not len(order.password):
-        return refusal(
-            exchange.envelope, InvalidField("password must be the user's password, not empty")
-        ).response()
     outcome = await sign_in(exchange, order.username, order.password)
     if is_refusal(outcome):
         return refusal(exchange.envelope, outcome).response()

@@ -18,8 +18,7 @@ _CACHE: Final = {
 @get(["/protocol/openid-connect/certs", "/.well-known/jwks.json"], include_in_schema=False)
 async def jwks(service: Injected) -> Response[bytes]:
     """The published signing keys as a JWK Set (RFC 7517 5)."""
-    await service.signer.ready()
-    return Response(service.signer.jwks(), media_type="application/json", headers=_CACHE)
+    return Response(await service.signer.jwks(), media_type="application/json", headers=_CACHE)
 
 
 @get("/.well-known/openid-configuration", include_in_schema=False)

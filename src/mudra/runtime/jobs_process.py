@@ -100,7 +100,7 @@ def _chores(rooms: Rooms) -> Chores:
     async def seal_audit() -> None:
         sealed = BATCH
         while sealed == BATCH:
-            async with rooms.database.transaction() as transaction:
+            async with rooms.database.transaction(within_s=30) as transaction:
                 ledger = PostgresLedger(transaction)
                 sealed = await seal_next(ledger, rooms.witness, await transaction.now())
 

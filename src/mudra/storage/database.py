@@ -16,12 +16,14 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
+from mudra.storage.cut import cut_after
 from mudra.storage.freshness import CHANNEL, Freshness
 
 CONNECT_TIMEOUT_S: Final = 1
 POOL_WAIT_S: Final = 1.0
 STATEMENT_TIMEOUT_MS: Final = 2000
 LOCK_TIMEOUT_MS: Final = 1500
+TRANSACTION_S: Final = 3.0
 
 
 class DatabaseUnavailable(Exception):
@@ -79,15 +81,20 @@ class Database:
         self._engine = _engine(conninfo, pool_size)
 
     @contextlib.asynccontextmanager
-    async def transaction(self) -> AsyncIterator[Transaction]:
+    async def transaction(self, *, within_s: float = TRANSACTION_S) -> AsyncIterator[Transaction]:
         """Open a transaction, commit it at the end, roll it back on an exception.
 
-        Raises DatabaseUnavailable when the server cannot be reached or goes away.
+        Raises DatabaseUnavailable when the server cannot be reached, goes away or
+        does not finish `within_s` seconds.
         """
         try:
-            async with self._engine.begin() as connection:
+            async with self._engine.connect() as connection:
+                driver = (await connection.get_raw_connection()).driver_connection
+                assert isinstance(driver, psycopg.AsyncConnection)
                 transaction = Transaction(connection, self.freshness, self._offset)
-                yield transaction
+                with cut_after(driver, within_s):
+                    yield transaction
+                    await connection.commit()
         except (OperationalError, PoolTimeout, psycopg.OperationalError) as error:
             raise DatabaseUnavailable(type(error).__name__) from error
         except DBAPIError as error:

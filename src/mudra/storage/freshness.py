@@ -24,12 +24,15 @@ import psycopg
 import structlog
 from psycopg import sql
 
+from mudra.storage.cut import cut_after
+
 CHANNEL: Final = "mudra_changes"
 BELIEF_S: Final = 1.0
 """How long a proof of the listening connection holds."""
 _PROOF_EVERY_S: Final = 0.25
 _HOLD_S: Final = 10.0
 """A hold whose transaction never ends is let go after this long."""
+_ANSWER_S: Final = 2.0
 _SILENT_NODE_S: Final = BELIEF_S + 0.15
 
 _log = structlog.get_logger()
@@ -142,12 +145,8 @@ class Freshness:
             for attempt in (1, 2):
                 try:
                     speaker = await self._connected_speaker()
-                    await speaker.execute("SELECT pg_notify(%s, %s)", [CHANNEL, _encoded(message)])
-                    cursor = await speaker.execute(
-                        "SELECT node_id::text FROM node"
-                        " WHERE proven_at > clock_timestamp() - interval '2 seconds'"
-                    )
-                    return {str(row[0]) for row in await cursor.fetchall()}
+                    with cut_after(speaker, _ANSWER_S):
+                        return await _announce(speaker, message)
                 except psycopg.OperationalError:
                     self._speaker = None
                     if attempt == 2:  # noqa: PLR2004  # the second try has a fresh connection
@@ -204,11 +203,12 @@ class Freshness:
 
     async def _prove(self, connection: psycopg.AsyncConnection[tuple[object, ...]]) -> None:
         asked_at = monotonic()
-        await connection.execute(
-            "INSERT INTO node (node_id, proven_at) VALUES (%s, clock_timestamp())"
-            " ON CONFLICT (node_id) DO UPDATE SET proven_at = clock_timestamp()",
-            [self.node_id],
-        )
+        with cut_after(connection, _ANSWER_S):
+            await connection.execute(
+                "INSERT INTO node (node_id, proven_at) VALUES (%s, clock_timestamp())"
+                " ON CONFLICT (node_id) DO UPDATE SET proven_at = clock_timestamp()",
+                [self.node_id],
+            )
         # What arrived with the answer counts as heard only once it was heeded.
         async for notice in connection.notifies(timeout=0):
             await self._hear(notice.payload)
@@ -232,6 +232,16 @@ class Freshness:
         self._generation += 1
         for listener in self._listeners:
             listener("*")
+
+
+async def _announce(
+    speaker: psycopg.AsyncConnection[tuple[object, ...]], message: Announcement
+) -> set[str]:
+    await speaker.execute("SELECT pg_notify(%s, %s)", [CHANNEL, _encoded(message)])
+    cursor = await speaker.execute(
+        "SELECT node_id::text FROM node WHERE proven_at > clock_timestamp() - interval '2 seconds'"
+    )
+    return {str(row[0]) for row in await cursor.fetchall()}
 
 
 def _encoded(message: Announcement) -> str:

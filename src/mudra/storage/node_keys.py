@@ -13,7 +13,7 @@ from joserfc import jwt
 from joserfc.jwk import RSAKey
 
 from mudra.secret_text import SecretText
-from mudra.storage.database import Database
+from mudra.storage.database import Database, DatabaseUnavailable
 from mudra.storage.freshness import Freshness
 from mudra.storage.seal import Seal
 from mudra.storage.signing_keys import KEYS_CHANGED, PostgresSigningKeys
@@ -71,7 +71,11 @@ class NodeKeys:
                 or not self._freshness.believable(KEYS_CHANGED)
                 or monotonic() - self._read_at >= _READ_ANEW_S
             ):
-                await self._read()
+                try:
+                    await self._read()
+                except DatabaseUnavailable:
+                    if not self._keys:
+                        raise
 
     async def _read(self) -> None:
         generation = self._freshness.generation
@@ -106,8 +110,9 @@ class NodeKeys:
                 return key.kind, self._public[kid]
         return None
 
-    def jwks(self) -> bytes:
-        """The published keys as a JWK Set (RFC 7517 5)."""
+    async def jwks(self) -> bytes:
+        """The published keys as a JWK Set (RFC 7517 5), also while the database is away."""
+        await self.ready()
         return msgspec.json.encode(
             {"keys": [key.public_jwk for key in published(self._keys, self._clock())]}
         )

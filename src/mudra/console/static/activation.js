@@ -3,10 +3,13 @@ const form = document.querySelector("form");
 const problem = document.getElementById("problem");
 const done = document.getElementById("done");
 const show = document.getElementById("show");
+const field = form.querySelector("input:not([hidden])");
 
 function tell(text) {
   problem.textContent = text;
   problem.hidden = false;
+  field.setAttribute("aria-invalid", "true");
+  field.focus();
 }
 
 if (show) {
@@ -18,13 +21,17 @@ if (show) {
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
   problem.hidden = true;
+  field.removeAttribute("aria-invalid");
   const button = form.querySelector("button");
   const body = form.id === "forgot"
     ? { username: form.elements.username.value.trim() }
     : { token: location.pathname.split("/").pop(), password: form.elements.password.value };
   if (form.id === "set-password" && [...body.password].length < Number(form.dataset.min)) {
     tell(`The password needs at least ${form.dataset.min} characters.`);
-    form.elements.password.focus();
+    return;
+  }
+  if (form.id === "forgot" && !body.username) {
+    tell("Please enter your e-mail address.");
     return;
   }
   button.disabled = true;
@@ -35,7 +42,7 @@ form.addEventListener("submit", async (event) => {
       body: JSON.stringify(body),
     });
     if (answer.ok) {
-      form.hidden = true;
+      document.getElementById("asked").hidden = true;
       done.hidden = false;
       done.focus();
     } else {

@@ -1,0 +1,33 @@
+"""Give up on a server that no longer answers, by cutting the connection from our side.
+
+The server's own timeouts do not help when the server hangs, and cancelling a
+query asks that same server. A connection whose socket is shut down fails at
+once, in the ordinary way.
+"""
+
+import asyncio
+import contextlib
+import os
+import socket
+from collections.abc import Iterator
+
+import psycopg
+
+
+@contextlib.contextmanager
+def cut_after(
+    connection: psycopg.AsyncConnection[tuple[object, ...]], seconds: float
+) -> Iterator[None]:
+    """Cut `connection` when the block takes longer: what waits on it raises OperationalError."""
+    timer = asyncio.get_running_loop().call_later(seconds, _cut, connection)
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _cut(connection: psycopg.AsyncConnection[tuple[object, ...]]) -> None:
+    if connection.closed:
+        return
+    with contextlib.suppress(OSError), socket.socket(fileno=os.dup(connection.fileno())) as copy:
+        copy.shutdown(socket.SHUT_RDWR)

@@ -1,0 +1,106 @@
+"""A real Chromium, and what every page must keep to."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+from tests.support.service import Service
+
+NODE = Path(__file__).parent / "node"
+CHROMIUM = next(
+    (p for n in ("chromium", "chromium-browser", "google-chrome") if (p := shutil.which(n))), None
+)
+LOOKS = ((1280, "light"), (390, "dark"))
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine: tools/install_chromium.sh gets one")
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """The text of axe-core, installed by npm with a lock file."""
+    script = NODE / "node_modules" / "axe-core" / "axe.min.js"
+    if not script.exists():
+        npm = Path(sys.executable).with_name("npm")
+        subprocess.run(
+            [str(npm), "ci", "--ignore-scripts", "--no-audit", "--no-fund"],
+            cwd=NODE,
+            check=True,
+            capture_output=True,
+            timeout=120,
+            env={"PATH": f"{npm.parent}:/usr/bin:/bin", "HOME": str(Path.home())},
+        )
+    return script.read_text()
+
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+
+def beside(act: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run what needs an event loop of its own: Playwright's holds this thread."""
+    with ThreadPoolExecutor(1) as one:
+        return one.submit(act, *args, **kwargs).result()
+
+
+@dataclass
+class Visit:
+    """A page that is watched: whatever it asks for elsewhere or complains of is kept."""
+
+    page: Page
+    service: Service
+    axe: str
+    complaints: list[str] = field(default_factory=list)
+    strangers: list[str] = field(default_factory=list)
+
+    def noticed(self, message: ConsoleMessage) -> None:
+        # A refusal that the page itself shows (400, 410) is logged by the browser too.
+        if message.type in {"error", "warning"} and "Failed to load resource" not in message.text:
+            self.complaints.append(message.text)
+
+    def asked(self, request: Request) -> None:
+        if not request.url.startswith((self.service.root, "data:")):
+            self.strangers.append(request.url)
+
+    def violations(self) -> list[str]:
+        """What axe-core finds wrong, over all of WCAG 2.2 A and AA and its best practices."""
+        self.page.evaluate(self.axe)
+        found = self.page.evaluate(
+            "axe.run(document).then(r => r.violations.map(v => `${v.id}: ${v.nodes[0].html}`))"
+        )
+        assert isinstance(found, list)
+        return found
+
+
+@pytest.fixture(params=LOOKS, ids=lambda p: f"{p[0]}px-{p[1]}")
+def visit(
+    request: pytest.FixtureRequest, browser: Browser, service: Service, axe: str
+) -> Iterator[Visit]:
+    width, scheme = request.param
+    context = browser.new_context(
+        viewport={"width": width, "height": 800}, color_scheme=scheme, bypass_csp=False
+    )
+    page = context.new_page()
+    page.set_default_timeout(10_000)
+    watched = Visit(page, service, axe)
+    page.on("console", watched.noticed)
+    page.on("pageerror", lambda error: watched.complaints.append(str(error)))
+    page.on("request", watched.asked)
+    yield watched
+    context.close()
+    assert watched.complaints == []
+    assert watched.strangers == []

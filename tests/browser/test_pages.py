@@ -1,0 +1,122 @@
+"""The pages in a real browser: the link of a mail, and the sandbox's home (spec 1.3b)."""
+
+import re
+
+from playwright.sync_api import expect
+from tests.browser.conftest import Visit, beside
+from tests.support.service import PASSWORD, latest_link, onboard, set_password
+
+
+def fits(visit: Visit) -> bool:
+    """Nothing sticks out to the side."""
+    return bool(visit.page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
+
+
+def test_a_weak_password_is_refused_in_words_and_a_good_one_is_taken(visit: Visit) -> None:
+    _, email = beside(onboard, visit.service)
+    page = visit.page
+    page.goto(beside(latest_link, visit.service, email))
+    field, problem = page.get_by_label("New password"), page.get_by_role("alert")
+    assert visit.violations() == []
+    assert fits(visit)
+
+    field.fill("short")
+    page.get_by_role("button", name="Set password").click()
+    expect(problem).to_have_text("The password needs at least 15 characters.")
+    field.fill("passwordpassword")
+    page.get_by_role("button", name="Set password").click()
+    expect(problem).to_contain_text(re.compile("password", re.IGNORECASE))
+    expect(field).to_be_focused()
+    assert visit.violations() == []
+    field.fill("granite otter velvet lamp")
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_text("Your password is set.")).to_be_visible()
+    expect(page.get_by_text(f"mudra login {email}")).to_be_visible()
+    expect(field).to_be_hidden()
+    assert visit.violations() == []
+    assert fits(visit)
+    signed_in = visit.service.client().post(
+        "/v1/user/token/generate", data={"username": email, "password": "granite otter velvet lamp"}
+    )
+    assert signed_in.status_code == 200
+
+
+def test_the_password_is_hidden_until_it_is_asked_for(visit: Visit) -> None:
+    _, email = beside(onboard, visit.service)
+    visit.page.goto(beside(latest_link, visit.service, email))
+    field = visit.page.get_by_label("New password")
+
+    expect(field).to_have_attribute("type", "password")
+    visit.page.get_by_label("Show password").check()
+    expect(field).to_have_attribute("type", "text")
+    visit.page.get_by_label("Show password").uncheck()
+    expect(field).to_have_attribute("type", "password")
+
+
+def test_a_used_link_says_so_and_a_new_one_can_be_asked_for(visit: Visit) -> None:
+    _, email = beside(onboard, visit.service)
+    link = beside(latest_link, visit.service, email)
+    assert set_password(visit.service.client(), link).status_code == 200
+    page = visit.page
+
+    answer = page.goto(link)
+    assert answer is not None
+    assert answer.status == 410
+    expect(page.get_by_role("heading", name="This link was used already.")).to_be_visible()
+    assert visit.violations() == []
+    page.get_by_role("button", name="Send me a new link").click()
+    expect(page.get_by_role("alert")).to_have_text("Please enter your e-mail address.")
+    page.get_by_label("Your e-mail address").fill(email)
+    page.get_by_role("button", name="Send me a new link").click()
+
+    expect(page.get_by_text("If the address is known, a link is on its way.")).to_be_visible()
+    assert visit.violations() == []
+    assert fits(visit)
+    assert beside(latest_link, visit.service, email) != link
+
+
+def test_an_expired_and_a_broken_link_say_so(visit: Visit) -> None:
+    _, email = beside(onboard, visit.service)
+    link = beside(latest_link, visit.service, email)
+
+    visit.page.goto(link[:-3])
+    expect(visit.page.get_by_role("heading", name="This link is not valid.")).to_be_visible()
+    visit.service.advance("PT24H1S")
+    visit.page.goto(link)
+
+    expect(visit.page.get_by_role("heading", name="This link has expired.")).to_be_visible()
+    assert visit.violations() == []
+
+
+def test_the_sandbox_shows_members_and_mails_and_moves_the_clock(visit: Visit) -> None:
+    entity_id, email = beside(onboard, visit.service)
+    page = visit.page
+    page.goto(f"{visit.service.root}/")
+    assert visit.violations() == []
+    assert fits(visit)
+
+    expect(page.get_by_role("cell", name=entity_id)).to_be_visible()
+    expect(page.get_by_text(f"to {email}")).to_be_visible()
+    expect(page.get_by_role("link", name="Open the link of this mail").first).to_be_visible()
+    before = page.locator("time.clock").get_attribute("datetime")
+    with page.expect_navigation():
+        page.get_by_role("button", name="1 hour").click()
+    after = page.locator("time.clock").get_attribute("datetime")
+
+    assert before is not None
+    assert after is not None
+    assert before < after
+    page.get_by_role("link", name="Open the link of this mail").first.click()
+    expect(page.get_by_role("heading", name="Set your password")).to_be_visible()
+    assert visit.violations() == []
+
+
+def test_no_page_can_be_framed_and_none_keeps_a_password(visit: Visit) -> None:
+    answer = visit.page.goto(f"{visit.service.root}/")
+    assert answer is not None
+    policy = answer.headers["content-security-policy"]
+
+    assert "frame-ancestors 'none'" in policy
+    assert "unsafe" not in policy
+    assert PASSWORD not in visit.page.content()

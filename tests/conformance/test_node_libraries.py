@@ -1,0 +1,71 @@
+"""Tokens are verified by `jose` and `jsonwebtoken` from npm, by way of the published keys."""
+
+import json
+import subprocess
+import sys
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from tests.support.service import Member, Service
+
+HERE = Path(__file__).parent / "node"
+NODE = Path(sys.executable).with_name("node")
+
+pytestmark = pytest.mark.skipif(
+    not (HERE / "node_modules" / "jose").is_dir(),
+    reason="the npm packages are not there: run `make test`, which installs them",
+)
+DAY_S = 86400
+
+
+def verified(
+    service: Service, token: str, now: int, issuer: str = ""
+) -> dict[str, dict[str, object]]:
+    done = subprocess.run(
+        [NODE, HERE / "verify.mjs"],
+        input=json.dumps(
+            {
+                "token": token,
+                "jwksUri": f"{service.issuer}/protocol/openid-connect/certs",
+                "issuer": issuer or service.issuer,
+                "audience": "account-aggregator-network",
+                "now": now,
+            }
+        ),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    return json.loads(done.stdout)
+
+
+def token_and_time(member: Member) -> tuple[str, int]:
+    answer = member.entity_token(member.secret()).json()
+    return answer["accessToken"], int(datetime.fromisoformat(answer["timestamp"]).timestamp())
+
+
+def test_both_verify_an_entity_token_and_read_its_claims(member: Member) -> None:
+    token, now = token_and_time(member)
+
+    seen = verified(member.service, token, now)
+
+    for library in ("jose", "jsonwebtoken"):
+        claims = seen[library]["claims"]
+        assert claims["sub"] == claims["clientId"] == member.entity_id
+        assert claims["roles"] == "FIP"
+
+
+def test_both_refuse_an_altered_an_ended_and_a_foreign_token(member: Member) -> None:
+    token, now = token_and_time(member)
+    head, body, signature = token.split(".")
+    swapped = "B" if signature[9] != "B" else "C"
+    altered = f"{head}.{body}.{signature[:9]}{swapped}{signature[10:]}"
+
+    for seen in (
+        verified(member.service, altered, now),
+        verified(member.service, token, now + DAY_S),
+        verified(member.service, token, now, issuer="https://elsewhere.example/iam"),
+    ):
+        assert set(seen["jose"]) == set(seen["jsonwebtoken"]) == {"refused"}

@@ -1,0 +1,161 @@
+"""The OpenAPI document is true: what it says is what a real service does (quality I6)."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import jsonschema_rs
+import pytest
+from tests.support.service import Member, Service, latest_link, running_service, set_password
+
+EXAMPLES = 15
+CHECKS = (
+    "not_a_server_error",
+    "status_code_conformance",
+    "content_type_conformance",
+    "response_headers_conformance",
+    "response_schema_conformance",
+    "missing_required_header",
+    "ignored_auth",
+    "unsupported_method",
+    "allow_header_conformance",
+    "use_after_free",
+    "ensure_resource_availability",
+)
+OPERATIONS = {
+    "/iam/v1/user/token/generate",
+    "/iam/v1/entity/token/generate",
+    "/iam/v1/entity/secret/read",
+    "/iam/v1/entity/secret/reset",
+    "/iam/v1/entity/secret/retire",
+    "/iam/v1/user/password/set",
+    "/iam/v1/user/password/forgot",
+    "/sandbox/v1/clock",
+}
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service of its own: thousands of refused sign-ins would throttle others' tests."""
+    with running_service(tmp_path_factory.mktemp("fuzzed") / "data") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def fuzzed(own: Service) -> Member:
+    """The member of the document's own examples, so that they succeed."""
+    entity_id, email, password = "FINSIGHT-FIU", "asha@finsight.example", "try-me-in-the-sandbox"
+    own.cli("member", "onboard", entity_id, "--type", "FIU", "--name", "Finsight", "--admin", email)
+    client = own.client()
+    assert set_password(client, latest_link(own, email), password).status_code == 200
+    return Member(own, entity_id, email, password, client)
+
+
+@pytest.fixture(scope="module")
+def document(own: Service) -> dict[str, Any]:
+    found: dict[str, Any] = httpx.get(f"{own.root}/schema/openapi.json").json()
+    return found
+
+
+@pytest.mark.parametrize("mode", ["positive", "negative"])
+def test_whatever_is_sent_the_answer_is_as_described(
+    fuzzed: Member, mode: str, tmp_path: Path
+) -> None:
+    acceptance = "positive_data_acceptance" if mode == "positive" else "negative_data_rejection"
+    clock = ["--exclude-path", "/sandbox/v1/clock"] if mode == "positive" else []
+    command = [
+        str(Path(sys.executable).with_name("schemathesis")),
+        "run",
+        f"{fuzzed.service.root}/schema/openapi.json",
+        "--checks",
+        ",".join((*CHECKS, acceptance)),
+        "--mode",
+        mode,
+        "--max-examples",
+        str(EXAMPLES),
+        "--phases",
+        "examples,coverage,fuzzing",
+        "--generation-deterministic",
+        "--generation-allow-x00",
+        "false",
+        "--continue-on-failure",
+        "--no-color",
+        *clock,
+        "--header",
+        f"Authorization: {fuzzed.bearer()['Authorization']}",
+    ]
+    hooks = (
+        {"SCHEMATHESIS_HOOKS": "tests.conformance.ignored_members"} if mode == "positive" else {}
+    )
+
+    done = subprocess.run(
+        command,
+        cwd=Path.cwd(),
+        env={**os.environ, **hooks, "PYTHONPATH": str(Path.cwd())},
+        capture_output=True,
+        text=True,
+        timeout=170,
+        check=False,
+    )
+
+    shutil.rmtree(Path.cwd() / ".schemathesis", ignore_errors=True)
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+
+
+def test_the_document_is_openapi_3_1_and_names_every_operation(document: dict[str, Any]) -> None:
+    assert document["openapi"].startswith("3.1.")
+    assert document["info"]["version"] == "2.1.0"  # spec 9.1
+    assert set(document["paths"]) >= OPERATIONS
+
+
+def test_operations_are_named_once_and_readably(document: dict[str, Any]) -> None:
+    names = [o["operationId"] for path in document["paths"].values() for o in path.values()]
+
+    assert len(set(names)) == len(names)
+    assert "generateUserAccessToken" in names
+    assert "generateEntityAccessToken" in names
+
+
+def test_every_schema_is_valid_and_holds_its_own_examples(document: dict[str, Any]) -> None:
+    checked = 0
+    for schema in content_schemas(document):
+        jsonschema_rs.meta.validate(
+            {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+        )
+        for member in schema["properties"].values():
+            for example in member.get("examples", []):
+                jsonschema_rs.validate(member, example)
+                checked += 1
+
+    assert checked > 100
+
+
+def test_every_answer_says_which_headers_it_has(document: dict[str, Any]) -> None:
+    for path in OPERATIONS:
+        responses = document["paths"][path]["post"]["responses"]
+
+        assert {"400", "405", "413", "415", "429", "500", "503"} <= set(responses)
+        assert "Retry-After" in responses["429"]["headers"]
+        assert "WWW-Authenticate" in responses["401"]["headers"]
+        assert all("X-Request-Id" in response["headers"] for response in responses.values())
+
+
+def test_only_secret_calls_ask_for_a_token(document: dict[str, Any]) -> None:
+    asking = {path for path in OPERATIONS if document["paths"][path]["post"].get("security")}
+
+    assert asking == {path for path in OPERATIONS if "/entity/secret/" in path}
+
+
+def content_schemas(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for path in OPERATIONS:
+        operation = document["paths"][path]["post"]
+        for content in operation["requestBody"]["content"].values():
+            yield content["schema"]
+        for response in operation["responses"].values():
+            for content in response["content"].values():
+                yield content["schema"]

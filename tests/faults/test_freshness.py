@@ -1,0 +1,126 @@
+"""A node believes its memory only while it is sure to hear of changes (quality S7)."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+from tests.support.nodes import Node, Nodes, two_nodes
+
+from mudra.runtime.wiring import open_rooms
+from mudra.storage.freshness import BELIEF_S
+from mudra.storage.tokens import entity_key
+from mudra.tokens.issue import SecretAccepted, SecretUnknown
+from mudra.tokens.manage_secret import SecretShown
+
+
+@pytest.fixture(scope="module")
+def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
+    """Two nodes over one embedded server."""
+    with two_nodes(tmp_path_factory.mktemp("nodes") / "data") as running:
+        yield running
+
+
+def listeners(nodes: Nodes) -> set[int]:
+    """The server's processes that serve listening connections."""
+    with psycopg.connect(nodes.conninfo, autocommit=True) as connection:
+        rows = connection.execute(
+            "SELECT pid FROM pg_stat_activity WHERE query LIKE 'INSERT INTO node%'"
+        )
+        return {row[0] for row in rows}
+
+
+@pytest.fixture
+def third(nodes: Nodes) -> Iterator[tuple[Node, int]]:
+    """One more node, and the server's process behind its listening connection."""
+    before = listeners(nodes)
+    rooms = nodes.a.rooms
+    node = Node(open_rooms(rooms.settings, nodes.conninfo, rooms.seal))
+    nodes.do(node.rooms.freshness.start())
+    (pid,) = listeners(nodes) - before
+    yield node, pid
+    nodes.do(node.rooms.freshness.stop())
+    nodes.do(node.rooms.database.close())
+
+
+def until(condition, seconds=10):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.01)
+
+
+def test_a_node_whose_connection_falls_silent_believes_nothing_after_1_s(
+    nodes: Nodes, third: tuple[Node, int]
+) -> None:
+    node, pid = third
+    old = nodes.do(nodes.a.onboard("F-silent-FIP"))
+    assert isinstance(nodes.do(node.verdict("F-silent-FIP", old)), SecretAccepted)
+    assert node.cache.at_hand("F-silent-FIP") is not None
+    key = entity_key("F-silent-FIP")
+
+    os.kill(pid, signal.SIGSTOP)  # as a network that swallows everything
+    try:
+        stopped = time.monotonic()
+        until(lambda: not node.rooms.freshness.believable(key))
+        believed_s = time.monotonic() - stopped
+        reset = nodes.do(nodes.a.reset("F-silent-FIP"))
+
+        assert believed_s < BELIEF_S + 0.1
+        assert isinstance(reset, SecretShown)
+        verdict = nodes.do(node.verdict("F-silent-FIP", old))
+        assert isinstance(verdict, SecretUnknown)  # read from the database
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    until(lambda: node.rooms.freshness.believable(key))
+
+
+def test_a_reset_waits_out_a_node_that_fell_silent_just_before(
+    nodes: Nodes, third: tuple[Node, int]
+) -> None:
+    node, pid = third
+    old = nodes.do(nodes.a.onboard("F-just-FIP"))
+    assert isinstance(nodes.do(node.verdict("F-just-FIP", old)), SecretAccepted)
+
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        started = time.monotonic()
+        assert isinstance(nodes.do(nodes.a.reset("F-just-FIP")), SecretShown)
+        took_s = time.monotonic() - started
+
+        assert isinstance(nodes.do(node.verdict("F-just-FIP", old)), SecretUnknown)
+        assert took_s < 2
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
+def test_a_node_whose_connection_is_cut_believes_nothing_until_it_listens_again(
+    nodes: Nodes, third: tuple[Node, int]
+) -> None:
+    node, pid = third
+    key = entity_key("F-cut-FIP")
+    old = nodes.do(nodes.a.onboard("F-cut-FIP"))
+    assert isinstance(nodes.do(node.verdict("F-cut-FIP", old)), SecretAccepted)
+
+    os.kill(pid, signal.SIGTERM)
+    until(lambda: not node.rooms.freshness.believable(key), BELIEF_S + 0.1)
+    until(lambda: node.rooms.freshness.believable(key))
+
+    assert node.cache.at_hand("F-cut-FIP") is None  # anything may have changed meanwhile
+
+
+def test_a_reset_whose_transaction_fails_leaves_the_old_secret_in_force(nodes: Nodes) -> None:
+    old = nodes.do(nodes.a.onboard("F-rolled-FIP"))
+
+    async def reset_then_fail() -> None:
+        async with nodes.a.rooms.database.transaction() as transaction:
+            await transaction.changing(entity_key("F-rolled-FIP"), must_not_be_missed=True)
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        nodes.do(reset_then_fail())
+
+    for node in (nodes.a, nodes.b):
+        assert isinstance(nodes.do(node.verdict("F-rolled-FIP", old)), SecretAccepted)

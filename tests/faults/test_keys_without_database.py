@@ -1,0 +1,34 @@
+"""The published keys outlive an absent database (quality F3)."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.support.nodes import two_nodes
+
+from mudra.runtime.key_care import look_after_keys
+from mudra.storage.database import Database, DatabaseUnavailable
+from mudra.storage.node_keys import NodeKeys
+
+NOWHERE = "postgresql://postgres@127.0.0.1:1/mudra"
+
+
+def test_keys_once_read_are_published_on_and_a_node_that_read_none_says_so(tmp_path: Path) -> None:
+    with two_nodes(tmp_path / "data") as nodes:
+        rooms = nodes.a.rooms
+        made = nodes.do(look_after_keys(rooms))
+        gone = Database(NOWHERE, rooms.freshness, lambda: rooms.clock.offset)
+        keys = NodeKeys(rooms.database, rooms.seal, rooms.freshness, rooms.clock, "JWT")
+        fresh = NodeKeys(gone, rooms.seal, rooms.freshness, rooms.clock, "JWT")
+        nodes.do(keys.ready())
+        before = json.loads(keys.jwks())
+
+        keys._database = gone
+        rooms.freshness.changed_here("keys")
+        nodes.do(keys.ready())
+
+        assert json.loads(keys.jwks()) == before
+        assert {key["kid"] for key in before["keys"]} == {change.kid for change in made}
+        with pytest.raises(DatabaseUnavailable):
+            nodes.do(fresh.ready())
+        nodes.do(gone.close())

@@ -1,0 +1,69 @@
+"""Token requests without pause across the moment of a reset (quality S7)."""
+
+import asyncio
+import time
+
+import httpx
+from tests.support.at_once import NO_TLS
+from tests.support.service import Member, Service, new_address, new_member
+
+RESETS = 8
+ASKING = 8
+
+
+def a_client(service: Service) -> httpx.AsyncClient:
+    return httpx.AsyncClient(
+        base_url=service.issuer,
+        transport=httpx.AsyncHTTPTransport(local_address=new_address(), verify=NO_TLS),
+        trust_env=False,
+        timeout=30,
+    )
+
+
+async def across_a_reset(member: Member, headers: dict[str, str], old: str) -> tuple[int, int]:
+    """Tokens that the old secret got before the reset, and after its answer was there."""
+    asked: list[tuple[float, int]] = []
+    answered_at = float("inf")
+
+    async def ask_without_pause(client: httpx.AsyncClient) -> None:
+        form = {"id": member.entity_id, "secret": old}
+        while time.monotonic() < answered_at + 0.4:
+            started = time.monotonic()
+            answer = await client.post("/v1/entity/token/generate", data=form)
+            assert answer.status_code in {200, 401}, answer.text
+            asked.append((started, answer.status_code))
+
+    clients = [a_client(member.service) for _ in range(ASKING + 1)]
+    try:
+        asking = [asyncio.create_task(ask_without_pause(client)) for client in clients[1:]]
+        await asyncio.sleep(0.15)
+        reset = await clients[0].post(
+            "/v1/entity/secret/reset", json={"entityId": member.entity_id}, headers=headers
+        )
+        answered_at = time.monotonic()
+        assert reset.status_code == 200
+        await asyncio.gather(*asking)
+    finally:
+        for client in clients:
+            await client.aclose()
+    good = [started for started, status in asked if status == 200]
+    late = [started for started, status in asked if started > answered_at]
+    assert late, "nothing was asked after the reset"
+    return sum(s < answered_at for s in good), sum(s > answered_at for s in good)
+
+
+def test_no_token_comes_from_the_old_secret_once_the_reset_is_answered(
+    service_of_two: Service,
+) -> None:
+    before = after = 0
+    for number in range(RESETS):
+        if number % 4 == 0:
+            member = new_member(service_of_two)
+            headers = member.bearer()
+        old = member.secret()
+        counted = asyncio.run(across_a_reset(member, headers, old))
+        before, after = before + counted[0], after + counted[1]
+        service_of_two.advance("PT6M")
+
+    assert before > RESETS * ASKING
+    assert after == 0

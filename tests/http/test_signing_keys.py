@@ -1,0 +1,187 @@
+"""Signing keys while the service runs: published, handed over, dropped (quality K1 to K4)."""
+
+import json
+from collections.abc import Iterator
+
+import httpx
+import jwt
+import pytest
+from tests.support.service import Member, Service, new_member, running_service
+
+
+@pytest.fixture(scope="module")
+def keyed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service whose keys no other test uses: dropping one ends all tokens."""
+    with running_service(tmp_path_factory.mktemp("keys") / "data", "--workers", "2") as running:
+        yield running
+
+
+@pytest.fixture
+def keyed_member(keyed: Service) -> Member:
+    return new_member(keyed)
+
+
+def jwks(service: Service, path: str = "/.well-known/jwks.json") -> dict[str, dict[str, str]]:
+    answer = httpx.get(service.issuer + path)
+    assert answer.status_code == 200
+    return {key["kid"]: key for key in answer.json()["keys"]}
+
+
+def listed(service: Service) -> list[dict[str, str]]:
+    return json.loads(service.cli("keys", "list", "--json").stdout)
+
+
+def kid_of(token: str) -> str:
+    return jwt.get_unverified_header(token)["kid"]
+
+
+def active(service: Service, kind: str) -> list[str]:
+    return [k["kid"] for k in listed(service) if k["kind"] == kind and k["state"] == "active"]
+
+
+def verified(service: Service, token: str) -> bool:
+    key = jwt.PyJWK(jwks(service)[kid_of(token)])
+    jwt.decode(
+        token,
+        key,
+        algorithms=["RS256"],
+        options={"verify_aud": False, "verify_iat": False, "verify_nbf": False},
+    )
+    return True
+
+
+def test_both_addresses_publish_the_same_public_keys_and_nothing_private(keyed: Service) -> None:
+    first = jwks(keyed)
+
+    assert first == jwks(keyed, "/protocol/openid-connect/certs")
+    for key in first.values():
+        assert set(key) == {"kty", "use", "alg", "kid", "n", "e"}
+        assert (key["kty"], key["use"], key["alg"]) == ("RSA", "sig", "RS256")
+    assert set(first) == {key["kid"] for key in listed(keyed)}
+
+
+@pytest.mark.parametrize("place", ["openid-configuration", "oauth-authorization-server"])
+def test_the_metadata_lead_to_the_keys_and_endpoints(keyed: Service, place: str) -> None:
+    address = (
+        f"{keyed.issuer}/.well-known/{place}"
+        if place == "openid-configuration"
+        else f"{keyed.root}/.well-known/{place}/iam"
+    )
+
+    metadata = httpx.get(address).json()
+
+    assert metadata["issuer"] == keyed.issuer
+    assert httpx.get(metadata["jwks_uri"]).json()["keys"]
+    for name in ("token", "introspection", "revocation"):
+        assert httpx.post(metadata[f"{name}_endpoint"], data={"token": ""}).status_code in {
+            400,
+            401,
+        }
+    assert metadata["grant_types_supported"] == ["client_credentials"]
+
+
+def test_each_kind_of_token_has_a_key_of_its_own(keyed_member: Member) -> None:
+    entity = keyed_member.entity_token(keyed_member.secret()).json()["accessToken"]
+    user = keyed_member.user_token()
+
+    assert [kid_of(entity)] == active(keyed_member.service, "entity")
+    assert [kid_of(user)] == active(keyed_member.service, "user")
+
+
+def test_a_rotated_key_was_published_before_it_signs_and_old_tokens_stand(
+    keyed_member: Member,
+) -> None:
+    service, secret = keyed_member.service, keyed_member.secret()
+    before = keyed_member.entity_token(secret).json()["accessToken"]
+    service.advance("PT1H")  # whatever waits is ripe now, or gets ripe below
+
+    changes = json.loads(service.cli("keys", "rotate", "--kind", "entity", "--json").stdout)
+    following = next(c["kid"] for c in changes if c["what"] == "signs from")
+    assert following in jwks(service)
+    service.advance("PT1H")
+
+    after = [keyed_member.entity_token(secret).json()["accessToken"] for _ in range(6)]
+    assert {kid_of(token) for token in after} == {following}
+    assert kid_of(before) != following
+    assert verified(service, before)
+    assert service.introspected(before, keyed_member.entity_id, secret)["active"] is True
+    assert all(verified(service, token) for token in after)
+    assert len(active(service, "entity")) == len(active(service, "user")) == 1
+
+
+def test_a_fresh_key_signs_nothing_in_its_first_hour(keyed_member: Member) -> None:
+    service, secret = keyed_member.service, keyed_member.secret()
+    service.advance("PT1H")
+    service.cli("keys", "rotate", "--kind", "entity")
+    service.advance("PT1M")
+    (signs,) = active(service, "entity")
+
+    changes = json.loads(service.cli("keys", "rotate", "--kind", "entity", "--json").stdout)
+    assert kid_of(keyed_member.entity_token(secret).json()["accessToken"]) == signs
+    following = next(c["kid"] for c in changes if c["what"] == "signs from")
+    assert following in jwks(service)
+    service.advance("PT57M")
+    assert kid_of(keyed_member.entity_token(secret).json()["accessToken"]) == signs
+    service.advance("PT2M")
+    assert kid_of(keyed_member.entity_token(secret).json()["accessToken"]) == following
+
+
+def test_a_second_rotation_while_one_is_under_way_does_nothing(keyed: Service) -> None:
+    keyed.advance("PT1H")
+    keyed.cli("keys", "rotate")
+    under_way = listed(keyed)
+
+    again = keyed.cli("keys", "rotate")
+    third = keyed.cli("keys", "rotate")
+
+    assert len(active(keyed, "entity")) == len(active(keyed, "user")) == 1
+    assert "under way already" in third.output
+    assert again.exit_code == third.exit_code == 0
+    assert {k["kid"] for k in under_way} <= {k["kid"] for k in listed(keyed)}
+
+
+@pytest.mark.parametrize("kind", ["entity", "user"])
+def test_an_emergency_drops_the_key_and_every_token_that_it_signed(
+    keyed_member: Member, kind: str
+) -> None:
+    service, secret = keyed_member.service, keyed_member.secret()
+    bearer = keyed_member.bearer()
+    token = keyed_member.entity_token(secret).json()["accessToken"]
+    (dropped,) = active(service, kind)
+
+    service.cli("keys", "rotate", "--emergency", "--kind", kind)
+
+    for _ in range(6):
+        assert dropped not in jwks(service)
+    if kind == "entity":
+        assert service.introspected(token, keyed_member.entity_id, secret) == {"active": False}
+        assert keyed_member.read(bearer).status_code == 200
+    else:
+        assert service.introspected(token, keyed_member.entity_id, secret)["active"] is True
+        refused = keyed_member.read(bearer)
+        assert (refused.status_code, refused.json()["errorCode"]) == (401, "Unauthorized")
+    (signs,) = active(service, kind)
+    fresh = (
+        keyed_member.entity_token(secret).json()["accessToken"]
+        if kind == "entity"
+        else keyed_member.user_token()
+    )
+    assert kid_of(fresh) == signs != dropped
+    assert verified(service, fresh)
+
+
+def test_keys_are_rotated_by_the_service_itself_after_30_days(keyed_member: Member) -> None:
+    service, secret = keyed_member.service, keyed_member.secret()
+    (former,) = active(service, "entity")
+    token = keyed_member.entity_token(secret).json()["accessToken"]
+
+    service.advance("P30D")
+    service.wait_until(lambda: active(service, "entity") != [former])
+
+    fresh = keyed_member.entity_token(secret).json()["accessToken"]
+    assert kid_of(fresh) != former
+    assert verified(service, fresh)
+    assert former in jwks(service)  # retired just now: its last token has yet to end
+    assert kid_of(token) == former
+    service.advance("P1DT1H6M1S")
+    assert former not in jwks(service)

@@ -1,0 +1,173 @@
+"""The secret's life on two nodes over a real database, against a model (quality S1).
+
+The model counts whole minutes. Real time only adds to them, less than one
+minute in a run, so both agree at every edge.
+"""
+
+import itertools
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    multiple,
+    rule,
+    run_state_machine_as_test,
+)
+from tests.support.nodes import Node, Nodes
+
+from mudra.tokens.issue import SecretAccepted, SecretExpired, SecretGraceEnded, SecretUnknown
+from mudra.tokens.manage_secret import NothingInGrace, SecretShown
+from mudra.tokens.reset_rule import ResetLimitReached, ResetTooSoon
+from mudra.tokens.secret import EntitySecret
+
+MINUTES_A_DAY = 24 * 60
+_names = itertools.count(1)
+
+
+@dataclass
+class Kept:
+    """One secret as the model knows it; times in minutes."""
+
+    text: str
+    expires: int
+    grace_until: int | None = None
+    is_current: bool = True
+    ended: bool = False
+
+
+@dataclass
+class Model:
+    """What specification 3 and 8 say, in few lines."""
+
+    now: int = 0
+    secrets: list[Kept] = field(default_factory=list)
+    resets: list[int] = field(default_factory=list)
+
+    @property
+    def current(self) -> Kept:
+        return self.secrets[-1]
+
+    def grace(self) -> Kept | None:
+        for kept in self.secrets[:-1]:
+            if not kept.ended and kept.grace_until is not None and self.now < kept.grace_until:
+                return kept
+        return None
+
+    def refusal(self) -> type | None:
+        recent = [at for at in self.resets if at > self.now - MINUTES_A_DAY]
+        if len(recent) >= 5:
+            return ResetLimitReached
+        return ResetTooSoon if recent and self.now - recent[-1] < 5 else None
+
+    def reset(self, text: str, expiry_days: int, keep_days: int) -> None:
+        former = self.current
+        for kept in self.secrets[:-1]:
+            kept.ended = True
+        former.is_current = False
+        if keep_days and former.expires > self.now:
+            former.grace_until = min(self.now + keep_days * MINUTES_A_DAY, former.expires)
+        self.secrets.append(Kept(text, self.now + expiry_days * MINUTES_A_DAY))
+        self.resets.append(self.now)
+
+    def verdict(self, text: str) -> type:
+        told = [k for k in self.secrets if k.is_current or k.grace_until is not None][-8:]
+        kept = next((k for k in told if k.text == text), None)
+        if kept is None:
+            return SecretUnknown
+        if kept.is_current:
+            return SecretAccepted if self.now < kept.expires else SecretExpired
+        return SecretAccepted if kept is self.grace() else SecretGraceEnded
+
+
+class SecretLife(RuleBasedStateMachine):
+    """Members' acts in any order, on either node."""
+
+    nodes: Nodes
+    texts = Bundle("texts")
+    either = st.sampled_from("ab")
+
+    def _node(self, name: str) -> Node:
+        return self.nodes.a if name == "a" else self.nodes.b
+
+    @initialize(target=texts)
+    def onboard(self) -> str:
+        self.model = Model()
+        self.nodes.set_time(timedelta())
+        self.entity_id = f"M-{next(_names)}-FIP"
+        text = self.nodes.do(self.nodes.a.onboard(self.entity_id))
+        self.model.secrets.append(Kept(text, 180 * MINUTES_A_DAY))
+        return text
+
+    @rule(
+        minutes=st.one_of(
+            st.sampled_from([1, 4, 5, 6, MINUTES_A_DAY - 1, MINUTES_A_DAY, 7 * MINUTES_A_DAY]),
+            st.integers(1, 200 * MINUTES_A_DAY),
+        )
+    )
+    def time_passes(self, minutes: int) -> None:
+        self.model.now += minutes
+        self.nodes.set_time(timedelta(minutes=self.model.now))
+
+    @rule(
+        target=texts,
+        at=either,
+        expiry_days=st.one_of(st.sampled_from([1, 2, 180]), st.integers(1, 180)),
+        keep_days=st.integers(0, 7),
+    )
+    def reset(self, at: str, expiry_days: int, keep_days: int) -> object:
+        refused = self.model.refusal()
+        outcome = self.nodes.do(self._node(at).reset(self.entity_id, expiry_days, keep_days))
+        if refused is not None:
+            assert type(outcome) is refused
+            return multiple()
+        assert isinstance(outcome, SecretShown)
+        text = outcome.text.reveal()
+        self.model.reset(text, expiry_days, keep_days)
+        return text
+
+    @rule(at=either)
+    def retire(self, at: str) -> None:
+        grace = self.model.grace()
+        outcome = self.nodes.do(self._node(at).retire(self.entity_id))
+        if grace is None:
+            assert isinstance(outcome, NothingInGrace)
+        else:
+            assert isinstance(outcome, EntitySecret)
+            grace.ended = True
+
+    @rule(at=either, text=texts)
+    def ask_for_a_token(self, at: str, text: str) -> None:
+        verdict = self.nodes.do(self._node(at).verdict(self.entity_id, text))
+        assert type(verdict) is self.model.verdict(text)
+        if isinstance(verdict, SecretAccepted):
+            assert (verdict.grace_until is not None) == (text != self.model.current.text)
+
+    @invariant()
+    def both_nodes_show_the_current_secret_and_at_most_one_more_gives_tokens(self) -> None:
+        for node in (self.nodes.a, self.nodes.b):
+            shown = self.nodes.do(node.read(self.entity_id))
+            assert shown.text.reveal() == self.model.current.text
+            assert (shown.in_grace is not None) == (self.model.grace() is not None)
+            verdicts = [
+                self.nodes.do(node.verdict(self.entity_id, kept.text))
+                for kept in self.model.secrets
+            ]
+            accepted = [v for v in verdicts if isinstance(v, SecretAccepted)]
+            assert len(accepted) <= 2
+            assert [type(v) for v in verdicts] == [
+                self.model.verdict(kept.text) for kept in self.model.secrets
+            ]
+
+
+def test_the_secret_s_life_agrees_with_the_model_on_both_nodes(nodes: Nodes) -> None:
+    SecretLife.nodes = nodes
+
+    run_state_machine_as_test(
+        SecretLife, settings=settings(max_examples=15, stateful_step_count=20, deadline=None)
+    )

@@ -1,0 +1,122 @@
+"""The life of signing keys over months of plans, rotations and pauses (quality K1 to K3)."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mudra.tokens.claims import TokenKind
+from mudra.tokens.signing_keys import (
+    JWKS_MAX_AGE,
+    PUBLISHED_AHEAD,
+    KeyState,
+    SigningKey,
+    plan,
+    published,
+    signing,
+)
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+ROTATE_AFTER = timedelta(days=30)
+steps = st.lists(
+    st.tuples(
+        st.one_of(
+            st.timedeltas(timedelta(seconds=1), timedelta(hours=3)),
+            st.timedeltas(timedelta(hours=3), timedelta(days=70)),
+        ),
+        st.booleans(),
+    ),
+    min_size=1,
+    max_size=25,
+)
+
+
+class Keys:
+    """Carries plans out as tokens/rotate_keys.py does, without a database."""
+
+    def __init__(self, kind: TokenKind) -> None:
+        self.kind = kind
+        self.keys: dict[str, SigningKey] = {}
+        self.destroyed: dict[str, datetime] = {}
+
+    def care(self, now: datetime, *, rotate_now: bool) -> None:
+        """Do what is due at `now`."""
+        due = plan(list(self.keys.values()), now, rotate_after=ROTATE_AFTER, rotate_now=rotate_now)
+        if due.handover is not None:
+            former, following, at = due.handover.former, due.handover.following, due.handover.at
+            self.keys[former.kid] = replace(former, retires_at=at)
+            self.keys[following.kid] = replace(following, active_from=at)
+        if due.make_active:
+            self._make(now, now)
+        if due.make_pending:
+            self._make(now, None)
+        for kid in due.destroy_private:
+            self.destroyed.setdefault(kid, now)
+
+    def _make(self, now: datetime, active_from: datetime | None) -> None:
+        kid = f"key-{len(self.keys)}"
+        self.keys[kid] = SigningKey(kid, self.kind, now, active_from, None, {})
+
+    def at(self, now: datetime) -> SigningKey:
+        """The key that signs."""
+        key = signing(list(self.keys.values()), self.kind, now)
+        assert key is not None
+        return key
+
+
+def instants(keys: Keys, since: datetime, until: datetime) -> list[datetime]:
+    """Both ends, and both sides of every change between them."""
+    changes = [
+        at
+        for key in keys.keys.values()
+        for at in (key.created_at, key.active_from, key.retires_at)
+        if at is not None and since < at < until
+    ]
+    moment = timedelta(microseconds=1)
+    return [since, *(at + by for at in changes for by in (-moment, timedelta())), until - moment]
+
+
+@given(st.sampled_from(TokenKind), steps)
+@settings(max_examples=60)
+def test_at_every_instant_one_key_signs_that_verifiers_know_and_whose_private_part_exists(
+    kind: TokenKind, plans: list[tuple[timedelta, bool]]
+) -> None:
+    keys, now = Keys(kind), START
+    for pause, rotate_now in plans:
+        keys.care(now, rotate_now=rotate_now)
+        for at in instants(keys, now, now + pause):
+            states = [key.state(at) for key in keys.keys.values()]
+            assert states.count(KeyState.ACTIVE) == 1
+            signs = keys.at(at)
+            assert signs in published(list(keys.keys.values()), at)
+            assert signs.kid not in keys.destroyed
+            if signs.kid != "key-0":
+                assert at - signs.created_at >= max(PUBLISHED_AHEAD, 2 * JWKS_MAX_AGE)
+        now += pause
+
+
+@given(st.sampled_from(TokenKind), steps)
+@settings(max_examples=60)
+def test_a_key_stays_published_until_its_last_token_has_ended_and_goes_after(
+    kind: TokenKind, plans: list[tuple[timedelta, bool]]
+) -> None:
+    keys, now = Keys(kind), START
+    for pause, rotate_now in plans:
+        keys.care(now, rotate_now=rotate_now)
+        now += pause
+
+    for key in keys.keys.values():
+        if key.retires_at is None:
+            continue
+        last_token_ends = key.retires_at + kind.life
+        shown = list(keys.keys.values())
+        assert key in published(shown, max(last_token_ends, key.created_at))
+        assert key not in published(shown, key.leaves_jwks_at())
+        if key.kid in keys.destroyed:
+            assert keys.destroyed[key.kid] >= key.retires_at
+    # What is handed over in one round is destroyed in the next.
+    keys.care(now, rotate_now=False)
+    keys.care(now, rotate_now=False)
+    spent = {k.kid for k in keys.keys.values() if k.retires_at is not None and k.retires_at <= now}
+    assert spent == set(keys.destroyed)

@@ -1,0 +1,439 @@
+"""Signing in against one who guesses (quality A1 to A13; decisions 3)."""
+
+import asyncio
+import contextlib
+import re
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+
+import httpx
+import pytest
+from tests.support.error_body import assert_error
+from tests.support.service import (
+    Member,
+    Service,
+    latest_link,
+    new_address,
+    new_member,
+    onboard,
+    set_password,
+)
+
+from mudra.audit.event import Act, Caller
+from mudra.http.exchange import Exchange
+from mudra.http.user_token import sign_in as sign_in_over_http
+from mudra.identity import throttle
+from mudra.identity.sign_in import Admitted, SignInRefused, TooManyAttempts, admit, settle
+from mudra.identity.throttle import FRESH, History
+from mudra.identity.user import User, UserState
+from mudra.secret_text import SecretText
+
+GENERATE = "/v1/user/token/generate"
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+ASHA = User(
+    "u-1", "asha@finsight.example", "Asha Rao", UserState.ACTIVE, "hash-of-right", ("FINSIGHT-FIU",)
+)
+
+
+def attempt(
+    client: httpx.Client, name: str, password: str = "a guess that is wrong"
+) -> httpx.Response:
+    return client.post(GENERATE, data={"username": name, "password": password})
+
+
+def as_seen(answer: httpx.Response) -> tuple[object, ...]:
+    """All that a guesser sees, without what differs in any two answers."""
+    volatile = {"date", "x-request-id"}
+    body = re.sub(rb'"(timestamp|txnId)":"[^"]*"', b"", answer.content)
+    return (
+        answer.status_code,
+        [(k, b"" if k.decode().lower() in volatile else v) for k, v in answer.headers.raw],
+        body,
+    )
+
+
+def test_unknown_wrong_and_invited_cannot_be_told_apart_over_30_failures(service: Service) -> None:
+    """The address limit is reached as well; the clock is moved past every wait."""
+    member = new_member(service)
+    _, invited = onboard(service)
+    names = [member.email, invited, "nobody@member.example", "no address at all"]
+    clients = {name: service.client() for name in names}
+
+    for round_number in range(30):
+        seen = {name: as_seen(attempt(clients[name], name)) for name in names}
+        again = (
+            {name: attempt(clients[name], name) for name in names} if round_number % 10 == 9 else {}
+        )
+
+        assert len({repr(s) for s in seen.values()}) == 1, (round_number, seen)
+        assert len({(a.status_code, a.json()["errorCode"]) for a in again.values()}) <= 1
+        service.advance("PT16M")
+
+
+def test_three_failures_are_free_then_the_waits_double(service: Service) -> None:
+    member = new_member(service)
+    waits: list[int] = []
+    failures: list[int] = []  # how many were counted before each wait
+
+    while len(waits) < 6:
+        answer = attempt(service.client(), member.email)
+        if answer.status_code == 401:
+            failures.append(len(waits))
+            continue
+        assert_error(answer, 429, "TooManyAttempts", "Retry-After")
+        waits.append(int(answer.headers["retry-after"]))
+        service.advance(f"PT{waits[-1]}S")
+
+    assert failures[:4] == [0, 0, 0, 0]  # three are free, the fourth starts the first wait
+    assert waits[2:] == pytest.approx([4, 8, 16, 32], abs=1)
+    right = attempt(service.client(), member.email, member.password)
+    assert right.status_code == 200
+
+
+def test_a_right_password_clears_the_count(service: Service) -> None:
+    member = new_member(service)
+    for _ in range(3):
+        attempt(service.client(), member.email)
+
+    assert attempt(member.client, member.email, member.password).status_code == 200
+    after = [attempt(service.client(), member.email).status_code for _ in range(4)]
+
+    assert after == [401] * 4
+
+
+def test_ten_failures_close_an_address_for_five_minutes_and_no_forged_header_opens_it(
+    service: Service,
+) -> None:
+    client = service.client()
+    for n in range(10):
+        answer = client.post(
+            GENERATE,
+            data={"username": f"n{n}@x.example", "password": "wrong"},
+            headers={"X-Forwarded-For": f"203.0.113.{n}", "Forwarded": f"for=203.0.113.{n}"},
+        )
+        assert answer.status_code == 401
+
+    closed = client.post(
+        GENERATE,
+        data={"username": "n99@x.example", "password": "wrong"},
+        headers={"X-Forwarded-For": "203.0.113.99", "X-Real-IP": "203.0.113.99"},
+    )
+    elsewhere = attempt(service.client(), "n99@x.example")
+    service.advance(f"PT{closed.headers['retry-after']}S")
+    later = attempt(client, "n98@x.example")
+
+    assert_error(closed, 429, "TooManyAttempts", "Retry-After")
+    assert 290 <= int(closed.headers["retry-after"]) <= 300
+    assert elsewhere.status_code == 401
+    assert later.status_code == 401
+
+
+def test_wrong_secrets_never_lock_an_entity(service: Service) -> None:
+    member = new_member(service)
+    secret = member.secret()
+
+    wrong = [member.entity_token("wrong").status_code for _ in range(60)]
+
+    assert set(wrong) == {401}
+    assert member.entity_token(secret).status_code == 200
+
+
+def test_an_entity_is_limited_by_address_only_where_it_asks_too_often(service: Service) -> None:
+    member = new_member(service)
+    client = service.client()
+    answers = [
+        client.post("/v1/entity/token/generate", data={"id": member.entity_id, "secret": "x"})
+        for _ in range(450)
+    ]
+    limited = [answer for answer in answers if answer.status_code == 429]
+
+    elsewhere = service.client().post(
+        "/v1/entity/token/generate", data={"id": member.entity_id, "secret": "x"}
+    )
+
+    assert limited
+    assert_error(limited[0], 429, "TooManyAttempts", "Retry-After")
+    assert int(limited[0].headers["retry-after"]) >= 1
+    assert all(answer.status_code == 401 for answer in answers[:200])
+    assert elsewhere.status_code == 401
+
+
+def test_a_hundred_uses_of_one_link_at_once_give_one_success(service: Service) -> None:
+    _, email = onboard(service)
+    link = latest_link(service, email)
+    passwords = [f"granite otter velvet lamp {n:03}" for n in range(100)]
+    base, token = service.issuer, link.rpartition("/")[2]
+
+    def use(password: str) -> httpx.Response:
+        for _ in range(200):
+            answer = httpx.post(
+                f"{base}/v1/user/password/set",
+                json={"token": token, "password": password},
+                timeout=120,
+            )
+            if answer.status_code != 503:
+                return answer
+        raise AssertionError("busy for ever")
+
+    with ThreadPoolExecutor(100) as all_at_once:
+        answers = list(all_at_once.map(use, passwords))
+
+    codes = Counter(answer.status_code for answer in answers)
+    assert codes == {200: 1, 401: 99}
+    won = passwords[next(n for n, answer in enumerate(answers) if answer.status_code == 200)]
+    assert attempt(service.client(), email, won).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("just_before", "rest", "invitation"), [("PT23H59M", "PT2M", True), ("PT59M", "PT2M", False)]
+)
+def test_a_link_ends_on_time(
+    service: Service, just_before: str, rest: str, invitation: bool
+) -> None:
+    if invitation:
+        _, email = onboard(service)
+    else:
+        email = new_member(service).email
+        service.client().post("/v1/user/password/forgot", json={"username": email})
+    link, client = latest_link(service, email), service.client()
+
+    service.advance(just_before)
+    open_still = client.get(link)
+    service.advance(rest)
+    ended, refused = client.get(link), set_password(client, link)
+
+    assert open_still.status_code == 200
+    assert ended.status_code == 410
+    assert_error(refused, 401, "Unauthorized", "token has expired")
+
+
+def test_a_newer_link_voids_the_older(service: Service) -> None:
+    _, email = onboard(service)
+    older, client = latest_link(service, email), service.client()
+    client.post("/v1/user/password/forgot", json={"username": email})
+    newer = latest_link(service, email)
+
+    assert newer != older
+    assert_error(set_password(client, older), 401, "Unauthorized", "replaced by a newer link")
+    assert set_password(client, newer).status_code == 200
+
+
+def test_forgot_answers_every_name_alike(service: Service) -> None:
+    member, client = new_member(service), service.client()
+    _, invited = onboard(service)
+
+    seen = [
+        as_seen(client.post("/v1/user/password/forgot", json={"username": name}))
+        for name in (
+            member.email,
+            invited,
+            "nobody@member.example",
+            "no address",
+            member.email.upper(),
+        )
+    ]
+
+    assert len({repr(s) for s in seen}) == 1
+    assert seen[0][0] == 202
+
+
+def test_links_come_from_the_settings_whatever_the_request_says(service: Service) -> None:
+    member = new_member(service)
+    forged = {
+        "Host": "evil.example",
+        "X-Forwarded-Host": "evil.example",
+        "Forwarded": "host=evil.example",
+        "Origin": "https://evil.example",
+    }
+
+    answer = service.client().post(
+        "/v1/user/password/forgot", json={"username": member.email}, headers=forged
+    )
+
+    assert answer.status_code == 202
+    assert latest_link(service, member.email).startswith(f"{service.issuer}/activate/")
+
+
+def test_at_most_three_links_in_six_hours_go_to_one_person(service: Service) -> None:
+    member, client = new_member(service), service.client()
+
+    codes = [
+        client.post("/v1/user/password/forgot", json={"username": member.email}).status_code
+        for _ in range(8)
+    ]
+    mails = service.cli("mail", "list", "--to", member.email, "--json").stdout
+
+    assert set(codes) == {202}  # A13: nobody learns that the limit was reached
+    assert mails.count("/activate/") // 2 <= 3
+
+
+def test_a_change_of_password_ends_the_users_tokens(member: Member) -> None:
+    old = member.bearer()
+    member.client.post("/v1/user/password/forgot", json={"username": member.email})
+
+    set_password(
+        member.client, latest_link(member.service, member.email), "another otter velvet lamp"
+    )
+
+    assert_error(member.read(old), 401, "TokenRevoked", "revoked")
+
+
+# The use case itself, with ports in memory
+
+
+@dataclass
+class InMemory:
+    """People, attempts and journal of one test."""
+
+    users: dict[str, User]
+    at: datetime = NOW
+    counts: dict[str, History] = field(default_factory=dict)
+    by_address: dict[str, list[datetime]] = field(default_factory=dict)
+    acts: list[Act] = field(default_factory=list)
+    hashes: int = 0
+    told: list[object] = field(default_factory=list)
+
+    async def now(self) -> datetime:
+        return self.at
+
+    async def by_username(self, name: str) -> User | None:
+        return self.users.get(name)
+
+    async def of_account(self, name: str, *, lock: bool) -> History:  # noqa: ARG002  # the port says it
+        return self.counts.get(name, FRESH)
+
+    async def keep(self, name: str, history: History) -> None:
+        self.counts[name] = history
+
+    async def of_address(self, address: str, since: datetime) -> list[datetime]:
+        return [at for at in self.by_address.get(address, []) if at > since]
+
+    async def address_failed(self, address: str, now: datetime) -> None:
+        self.by_address.setdefault(address, []).append(now)
+
+    async def guessed(self, *told: object) -> None:
+        self.told.append(told)
+
+    async def note(self, act: Act) -> None:
+        self.acts.append(act)
+
+    async def verify(self, stored: str | None, password: SecretText) -> bool:
+        self.hashes += 1
+        return stored == f"hash-of-{password.reveal()}"
+
+    @contextlib.asynccontextmanager
+    async def open_work(self):
+        yield self
+
+    @property
+    def people(self):
+        return self
+
+    attempts = journal = people
+
+
+def sign_in(memory: InMemory, name: str, password: str, address: str = "") -> object:
+    async def act() -> object:
+        caller = Caller("nobody", address or new_address())
+        admitted = await admit(
+            name,
+            caller,
+            origin=caller.address,
+            people=memory,
+            attempts=memory,
+            journal=memory,
+        )
+        if not isinstance(admitted, Admitted):
+            return admitted
+        matches = await memory.verify(admitted.stored_hash, SecretText(password))
+        return await settle(
+            admitted, caller, matches=matches, people=memory, attempts=memory, journal=memory
+        )
+
+    return asyncio.run(act())
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["nobody@member.example", ASHA.email, "invited@member.example", "off@member.example", "???"],
+)
+def test_exactly_one_hash_is_made_whatever_the_name(name: str) -> None:
+    memory = InMemory(
+        {
+            ASHA.email: ASHA,
+            "invited@member.example": replace(
+                ASHA, email="invited@member.example", state=UserState.INVITED, password_hash=None
+            ),
+            "off@member.example": replace(
+                ASHA, email="off@member.example", state=UserState.DISABLED
+            ),
+        }
+    )
+
+    @dataclass(frozen=True)
+    class Http:
+        """What sign_in of the edge needs of a service."""
+
+        hasher: InMemory
+        open_work: object
+
+        class signer:  # noqa: N801
+            @staticmethod
+            async def ready() -> None: ...
+
+    exchange = Exchange(Http(memory, memory.open_work), None, "t")  # type: ignore[arg-type]
+    outcome = asyncio.run(_edge(exchange, name))
+
+    assert isinstance(outcome, SignInRefused)
+    assert memory.hashes == 1
+    assert memory.counts[name.casefold()].failures == 1
+
+
+async def _edge(exchange: Exchange, name: str) -> object:
+    class Named(Exchange):
+        def caller(self, actor: str) -> Caller:
+            return Caller(actor, "192.0.2.1")
+
+    return await sign_in_over_http(
+        Named(exchange.service, exchange.request, "t"), name, SecretText("wrong")
+    )
+
+
+def test_after_a_hundred_failures_the_password_is_off_until_it_is_set_by_link() -> None:
+    memory = InMemory({ASHA.email: ASHA})
+    for _ in range(throttle.MOST_FAILURES):
+        assert isinstance(sign_in(memory, ASHA.email, "wrong"), SignInRefused)
+        memory.at += timedelta(minutes=16)
+
+    right_but_off = sign_in(memory, ASHA.email, "right")
+    counted = memory.counts[ASHA.email].failures
+    memory.counts[ASHA.email] = FRESH  # what identity/set_password.py does
+
+    assert isinstance(right_but_off, SignInRefused)
+    assert counted == throttle.MOST_FAILURES
+    assert isinstance(sign_in(memory, ASHA.email, "right"), User)
+
+
+def test_a_right_password_within_a_wait_is_refused_and_not_hashed() -> None:
+    memory = InMemory({ASHA.email: ASHA})
+    for _ in range(4):
+        sign_in(memory, ASHA.email, "wrong")
+    hashed = memory.hashes
+
+    outcome = sign_in(memory, ASHA.email, "right")
+
+    assert isinstance(outcome, TooManyAttempts)
+    assert outcome.retry_at == NOW + timedelta(seconds=1)
+    assert memory.hashes == hashed
+
+
+def test_waits_never_exceed_fifteen_minutes() -> None:
+    memory = InMemory({ASHA.email: ASHA})
+    memory.counts[ASHA.email] = History(99, NOW)
+
+    outcome = sign_in(memory, ASHA.email, "right")
+
+    assert isinstance(outcome, TooManyAttempts)
+    assert outcome.retry_at == NOW + timedelta(minutes=15)

@@ -1,0 +1,178 @@
+"""Every route by every caller on every object (quality X1). A route without a row fails.
+
+The rows name what each caller gets; the routes come from the application itself.
+"""
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import httpx
+import pytest
+from litestar.routes import HTTPRoute
+from tests.support.service import Member, Service, new_member, running_service
+
+from mudra.http.app import _litestar
+from mudra.runtime.config import Settings
+
+CALLERS = (
+    "nobody",
+    "admin A",
+    "admin B",
+    "entity A",
+    "expired user",
+    "revoked user",
+    "garbage",
+    "service key of none",
+)
+OBJECTS = ("A", "B", "missing")
+SECRET_CALLS = (
+    "/iam/v1/entity/secret/read",
+    "/iam/v1/entity/secret/reset",
+    "/iam/v1/entity/secret/retire",
+)
+ADMINS_OWN = {("admin A", "A"), ("admin B", "B")}
+
+OPEN_TO_ALL = {
+    "/livez",
+    "/readyz",
+    "/iam/.well-known/jwks.json",
+    "/iam/protocol/openid-connect/certs",
+    "/iam/.well-known/openid-configuration",
+    "/.well-known/oauth-authorization-server/iam",
+    "/schema",
+    "/schema/openapi.json",
+    "/schema/openapi.yaml",
+    "/schema/openapi.yml",
+}
+CREDENTIALS_IN_THE_BODY = {
+    "/iam/v1/user/token/generate",
+    "/iam/v1/entity/token/generate",
+    "/iam/v1/user/password/set",
+    "/iam/v1/user/password/forgot",
+    "/iam/oauth2/token",
+    "/iam/oauth2/introspect",
+    "/iam/oauth2/revoke",
+}
+SANDBOX_ONLY = {"/sandbox/v1/clock"}
+
+
+def routes() -> set[str]:
+    """The paths that the application serves for members and operators."""
+    service = SimpleNamespace(settings=Settings(), time_machine=object(), clock=None)
+    litestar = _litestar(service, ())  # type: ignore[arg-type]  # only its route table is looked at
+    return {route.path for route in litestar.routes if isinstance(route, HTTPRoute)}
+
+
+def test_every_route_has_a_row() -> None:
+    rows = OPEN_TO_ALL | CREDENTIALS_IN_THE_BODY | SANDBOX_ONLY | set(SECRET_CALLS)
+    elsewhere = {
+        path
+        for path in routes()
+        if path.startswith(("/cr/", "/metrics/", "/sla-inputs/", "/operator/"))
+    }
+
+    assert routes() - rows - elsewhere == set()
+    assert len(routes()) >= 15
+
+
+@dataclass(frozen=True)
+class Cast:
+    """Two members and the tokens that callers come with."""
+
+    a: Member
+    b: Member
+    tokens: dict[str, str]
+
+    def object_id(self, which: str) -> str:
+        return {"A": self.a.entity_id, "B": self.b.entity_id}.get(which, "NO-SUCH-ENTITY")
+
+
+@pytest.fixture(scope="module")
+def cast(service: Service) -> Cast:
+    a, b = new_member(service), new_member(service, "AA")
+    expired, revoked = a.user_token(), a.user_token()
+    service.advance("P181D")
+    fresh = {"admin A": a.user_token(), "admin B": b.user_token()}
+    a.reset({"Authorization": f"Bearer {fresh['admin A']}"})  # the first secrets have expired
+    b.reset({"Authorization": f"Bearer {fresh['admin B']}"})
+    gone = a.user_token()
+    revoked = gone
+    assert a.client.post("/oauth2/revoke", data={"token": gone}).status_code == 200
+    entity = a.entity_token(a.secret()).json()["accessToken"]
+    head, claims, signature = fresh["admin A"].split(".")
+    service.advance("PT6M")
+    return Cast(
+        a,
+        b,
+        fresh
+        | {
+            "expired user": expired,
+            "revoked user": revoked,
+            "entity A": entity,
+            "garbage": "garbage",
+            "service key of none": f"{head}.{claims}.{signature[::-1]}",
+        },
+    )
+
+
+@pytest.mark.parametrize("which", OBJECTS)
+@pytest.mark.parametrize("caller", CALLERS)
+@pytest.mark.parametrize("path", SECRET_CALLS)
+def test_only_an_admin_of_that_very_entity_reaches_its_secret(
+    cast: Cast, path: str, caller: str, which: str
+) -> None:
+    headers = {"Authorization": f"Bearer {cast.tokens[caller]}"} if caller in cast.tokens else {}
+
+    answer = cast.a.client.post(
+        f"{cast.a.service.root}{path}", json={"entityId": cast.object_id(which)}, headers=headers
+    )
+
+    if (caller, which) in ADMINS_OWN:
+        assert answer.status_code in {200, 409, 429}, answer.text
+        return
+    assert answer.status_code == 401, answer.text
+    assert answer.json()["errorCode"] == {
+        "expired user": "TokenExpired",
+        "revoked user": "TokenRevoked",
+    }.get(caller, "Unauthorized")
+    assert "secret" not in answer.json()
+
+
+def test_anothers_entity_and_a_missing_one_are_answered_alike(cast: Cast) -> None:
+    headers = {"Authorization": f"Bearer {cast.tokens['admin A']}"}
+    answers = [
+        cast.a.client.post(
+            "/v1/entity/secret/read", json={"entityId": cast.object_id(which)}, headers=headers
+        )
+        for which in ("B", "missing")
+    ]
+
+    assert len({(a.status_code, a.json()["errorCode"], a.json()["errorMsg"]) for a in answers}) == 1
+
+
+@pytest.mark.parametrize("path", sorted(OPEN_TO_ALL))
+def test_what_is_open_needs_no_token_and_minds_none(cast: Cast, path: str) -> None:
+    for headers in ({}, {"Authorization": "Bearer garbage"}):
+        assert httpx.get(f"{cast.a.service.root}{path}", headers=headers).status_code == 200
+
+
+def test_an_entity_cannot_look_into_or_end_tokens_with_anothers_secret(cast: Cast) -> None:
+    token, client = cast.tokens["entity A"], cast.a.client
+
+    for path in ("introspect", "revoke"):
+        answer = client.post(
+            f"/oauth2/{path}",
+            data={"token": token, "client_id": cast.a.entity_id, "client_secret": "x"},
+        )
+        assert answer.status_code == 401
+    stranger = {"client_id": cast.b.entity_id, "client_secret": cast.b.secret()}
+    assert client.post("/oauth2/revoke", data={"token": token, **stranger}).status_code == 200
+    own = {"client_id": cast.a.entity_id, "client_secret": cast.a.secret()}
+    assert client.post("/oauth2/introspect", data={"token": token, **own}).json()["active"] is True
+
+
+def test_the_sandbox_is_nowhere_else(tmp_path_factory: pytest.TempPathFactory) -> None:
+    with running_service(tmp_path_factory.mktemp("plain") / "data", sandbox=False) as plain:
+        for path in (*SANDBOX_ONLY, "/"):
+            assert httpx.post(plain.root + path, json={"advance": "PT1S"}).status_code == 404
+            assert httpx.get(plain.root + path).status_code == 404

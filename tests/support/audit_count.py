@@ -1,0 +1,25 @@
+"""How many events the audit of a running service holds."""
+
+import os
+from pathlib import Path
+from unittest import mock
+
+import sqlalchemy as sa
+from tests.support.service import Service
+
+from mudra.cli.store import with_rooms
+from mudra.runtime.wiring import Rooms
+
+
+def audit_count(service: Service) -> int:
+    """Count the events, beside the service, as a command would."""
+
+    async def act(rooms: Rooms) -> int:
+        async with rooms.database.transaction() as transaction:
+            return (
+                await transaction.connection.scalar(sa.text("SELECT count(*) FROM audit_event"))
+                or 0
+            )
+
+    with mock.patch.dict(os.environ, service.environment, clear=True):
+        return with_rooms(act, Path(service.data_dir))

@@ -1,0 +1,138 @@
+"""Two nodes of one network in this process, over a real embedded server, without HTTP.
+
+Their loop runs in a thread of its own, so that they listen while a test thinks.
+"""
+
+import asyncio
+import contextlib
+import secrets
+import threading
+from collections.abc import Coroutine, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import TypeVar
+
+import sqlalchemy as sa
+
+from mudra.audit.event import Caller
+from mudra.runtime.config import Settings
+from mudra.runtime.serve import open_store
+from mudra.runtime.wiring import Rooms, open_rooms
+from mudra.secret_text import SecretText
+from mudra.storage.credential_cache import CredentialCache
+from mudra.storage.tables import entity
+from mudra.storage.tokens import PostgresSecrets
+from mudra.tokens.issue import SecretVerdict, judge
+from mudra.tokens.manage_secret import (
+    ResetOrder,
+    SecretShown,
+    read_secret,
+    reset_secret,
+    retire_old_secret,
+)
+from mudra.tokens.secret import first_secret, new_secret_text
+
+T = TypeVar("T")
+CALLER = Caller("user:test")
+
+
+class Node:
+    """The storage of one node with its memory of credentials."""
+
+    def __init__(self, rooms: Rooms) -> None:
+        self.rooms = rooms
+        self.cache = CredentialCache(rooms.database, rooms.seal, rooms.freshness)
+
+    async def onboard(self, entity_id: str) -> str:
+        """Make an entity with its first secret, 180 days long."""
+        text = new_secret_text(secrets.token_bytes)
+        async with self.rooms.database.transaction() as transaction:
+            now = await transaction.now()
+            await transaction.connection.execute(
+                sa.insert(entity).values(
+                    entity_id=entity_id, type="FIP", name=entity_id, created_at=now
+                )
+            )
+            store = PostgresSecrets(transaction, self.rooms.seal)
+            await store.keep_first(first_secret(entity_id, now), text)
+        return text.reveal()
+
+    async def reset(self, entity_id: str, expiry_days: int = 180, keep_days: int = 0) -> object:
+        """Reset as the HTTP edge does."""
+        async with self.rooms.open_work() as work:
+            return await reset_secret(
+                ResetOrder(entity_id, expiry_days, keep_days),
+                (entity_id,),
+                CALLER,
+                secrets=work.secrets,
+                journal=work.journal,
+                random_bytes=secrets.token_bytes,
+            )
+
+    async def read(self, entity_id: str) -> SecretShown:
+        """Read as the HTTP edge does."""
+        async with self.rooms.open_work() as work:
+            shown = await read_secret(entity_id, (entity_id,), CALLER, work.secrets, work.journal)
+        assert isinstance(shown, SecretShown)
+        return shown
+
+    async def retire(self, entity_id: str) -> object:
+        """End a grace period early as the HTTP edge does."""
+        async with self.rooms.open_work() as work:
+            return await retire_old_secret(
+                entity_id, (entity_id,), CALLER, work.secrets, work.journal
+            )
+
+    async def verdict(self, entity_id: str, secret: str) -> SecretVerdict:
+        """Judge a secret as the hot path does: from memory where that may be believed."""
+        known = self.cache.at_hand(entity_id) or await self.cache.of(entity_id)
+        mac = self.rooms.seal.secret_mac(entity_id, SecretText(secret))
+        return judge(known, mac, self.rooms.clock())
+
+
+@dataclass
+class Nodes:
+    """Two nodes and the loop that they run in."""
+
+    data_dir: Path
+    conninfo: str
+    loop: asyncio.AbstractEventLoop
+    a: Node
+    b: Node
+
+    def do(self, work: Coroutine[object, object, T]) -> T:
+        """Let the loop do something and wait for it."""
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(60)
+
+    def set_time(self, offset: timedelta) -> None:
+        """Move the clocks of both nodes to so far after the machine's."""
+        for node in (self.a, self.b):
+            node.rooms.clock.offset = offset
+
+
+@contextlib.contextmanager
+def two_nodes(data_dir: Path) -> Iterator[Nodes]:
+    """Start an embedded server and two nodes on it."""
+    settings = Settings(data_dir=data_dir, sandbox=True)
+    with open_store(settings, create=True) as (conninfo, seal):
+        loop = asyncio.new_event_loop()
+        thread = threading.Thread(target=loop.run_forever)
+        thread.start()
+        nodes = Nodes(
+            data_dir,
+            conninfo,
+            loop,
+            *(Node(open_rooms(settings, conninfo, seal)) for _ in range(2)),
+        )
+        try:
+            for node in (nodes.a, nodes.b):
+                nodes.do(node.rooms.freshness.start())
+            yield nodes
+        finally:
+            for node in (nodes.a, nodes.b):
+                nodes.do(node.rooms.freshness.stop())
+                nodes.do(node.rooms.database.close())
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join(30)
+            loop.close()

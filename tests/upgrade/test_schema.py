@@ -1,0 +1,82 @@
+"""The migrations make what storage/ queries, and may be run twice and by two nodes at once."""
+
+import threading
+from pathlib import Path
+
+import psycopg
+import pytest
+import sqlalchemy as sa
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+
+from mudra.storage.embedded import embedded_server
+from mudra.storage.migrate import migrate
+from mudra.storage.schema import metadata
+
+_MADE_BY_HAND = {"xid"}
+"""Columns that only the database itself reads."""
+
+
+def differences(url: str) -> list[object]:
+    engine = sa.create_engine(
+        "postgresql+psycopg://", creator=lambda: psycopg.connect(url), poolclass=sa.NullPool
+    )
+
+    def ours(thing: object, name: str | None, kind: str, _: bool, __: object) -> bool:
+        known = kind != "table" or name in metadata.tables
+        return known and not (kind == "column" and name in _MADE_BY_HAND)
+
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"include_object": ours})
+        return list(compare_metadata(context, metadata))
+
+
+def test_the_migrations_make_exactly_the_tables_that_are_queried(tmp_path: Path) -> None:
+    with embedded_server(tmp_path / "data") as url:
+        migrate(url)
+
+        assert differences(url) == []
+
+
+def test_nodes_that_start_at_once_migrate_once(tmp_path: Path) -> None:
+    with embedded_server(tmp_path / "data") as url:
+        failures: list[BaseException] = []
+
+        def start() -> None:
+            try:
+                migrate(url)
+            except BaseException as error:  # noqa: BLE001  # handed to the test's thread
+                failures.append(error)
+
+        nodes = [threading.Thread(target=start) for _ in range(4)]
+        for node in nodes:
+            node.start()
+        for node in nodes:
+            node.join(60)
+
+        assert failures == []
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "INSERT INTO entity_secret SELECT 'E', 2, 'current', '', '', now(), now()",
+        "INSERT INTO entity_secret SELECT 'E', 2, 'ended', '', '', now(), now() + interval '181 days'",
+        (
+            "INSERT INTO entity_secret (entity_id, version, state, mac, created_at, expires_at,"
+            " grace_days) SELECT 'E', 2, 'grace', '', now(), now(), 8"
+        ),
+    ],
+    ids=["two current secrets", "a secret of 181 days", "a grace of 8 days"],
+)
+def test_the_database_itself_refuses(tmp_path: Path, statement: str) -> None:
+    with embedded_server(tmp_path / "data") as url:
+        migrate(url)
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("INSERT INTO entity VALUES ('E', 'FIP', 'E', 'active', now())")
+            connection.execute(
+                "INSERT INTO entity_secret SELECT 'E', 1, 'current', '', '', now(), now()"
+            )
+
+            with pytest.raises(psycopg.IntegrityError):
+                connection.execute(statement.encode())
