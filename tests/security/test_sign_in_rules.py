@@ -35,6 +35,7 @@ class InMemory:
     by_address: dict[str, list[datetime]] = field(default_factory=dict)
     acts: list[Act] = field(default_factory=list)
     hashes: int = 0
+    told: list[object] = field(default_factory=list)
 
     async def now(self) -> datetime:
         return self.at
@@ -53,6 +54,9 @@ class InMemory:
 
     async def address_failed(self, address: str, now: datetime) -> None:
         self.by_address.setdefault(address, []).append(now)
+
+    async def guessed(self, *told: object) -> None:
+        self.told.append(told)
 
     async def note(self, act: Act) -> None:
         self.acts.append(act)
@@ -75,7 +79,14 @@ class InMemory:
 def sign_in(memory: InMemory, name: str, password: str, address: str = "") -> object:
     async def act() -> object:
         caller = Caller("nobody", address or new_address())
-        admitted = await admit(name, caller, memory, memory, memory)
+        admitted = await admit(
+            name,
+            caller,
+            origin=caller.address,
+            people=memory,
+            attempts=memory,
+            journal=memory,
+        )
         if not isinstance(admitted, Admitted):
             return admitted
         matches = await memory.verify(admitted.stored_hash, SecretText(password))

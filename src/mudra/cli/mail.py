@@ -4,25 +4,35 @@ from typing import Annotated
 
 import typer
 
-from mudra.cli.output import show_json, show_table
+from mudra.cli.output import fail, show_facts, show_json, show_table
 from mudra.cli.settings import AsJson, DataDir
 from mudra.cli.store import with_rooms
 from mudra.http.envelope import iso_ms
+from mudra.http.people_responses import mail_members
 from mudra.identity.email_address import AddressRefused, normalise_email
 from mudra.mail.compose import links_in
 from mudra.runtime.wiring import Rooms
+from mudra.storage.mail_desk import NoSuchMail, QueuedMail
 from mudra.storage.outbox import Mail
 
 app = typer.Typer(no_args_is_help=True, help="Mails: the development mailbox and the outbox.")
+_MOST = 1000
 
 
 @app.command("list", epilog="Example: mudra mail list --to lakshmi@kaveribank.example --json")
 def list_mails(
     to: Annotated[str | None, typer.Option(help="Only mails to this address.")] = None,
+    failed: Annotated[
+        bool,
+        typer.Option("--failed", help="Only those refused for good or waiting for over a day."),
+    ] = False,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
     """List mails, oldest first. Whoever may read the master key may read them."""
+    if failed:
+        _show_failed(data_dir, as_json=as_json)
+        return
     address = normalise_email(to) if to else None
     wanted = to if isinstance(address, AddressRefused) else address
 
@@ -43,6 +53,40 @@ def list_mails(
     )
 
 
+@app.command(epilog="Example: mudra mail retry 7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d")
+def retry(
+    mail_id: Annotated[str, typer.Argument(help="ID of the mail, as mudra mail list shows it.")],
+    data_dir: DataDir = None,
+) -> None:
+    """Have a mail tried again now that was refused or waits."""
+
+    async def act(rooms: Rooms) -> object:
+        async with rooms.open_work() as work:
+            return await work.mail_desk.retry(mail_id)
+
+    if isinstance(with_rooms(act, data_dir), NoSuchMail):
+        fail(f"no unsent mail has the ID {mail_id}")
+    show_facts({"mail": mail_id, "result": "will be tried now"})
+
+
+def _show_failed(data_dir: DataDir, *, as_json: bool) -> None:
+    async def act(rooms: Rooms) -> list[QueuedMail]:
+        async with rooms.open_work() as work:
+            return list(await work.mail_desk.queue(failed=True, limit=_MOST))
+
+    mails = with_rooms(act, data_dir)
+    if as_json:
+        show_json([mail_members(mail) for mail in mails])
+        return
+    show_table(
+        ["ID", "SINCE", "TO", "SUBJECT", "TRIES", "LAST ERROR"],
+        [
+            [m.mail_id, iso_ms(m.created_at), m.recipient, m.subject, str(m.attempts), m.last_error]
+            for m in mails
+        ],
+    )
+
+
 def _document(mail: Mail) -> dict[str, object]:
     return {
         "id": mail.mail_id,
@@ -51,4 +95,5 @@ def _document(mail: Mail) -> dict[str, object]:
         "sentAt": iso_ms(mail.sent_at) if mail.sent_at else None,
         "text": mail.letter.text,
         "links": links_in(mail.letter.text),
+        "attachments": [attachment.name for attachment in mail.letter.attachments],
     }

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from mudra.cli import audit, keys, mail, member, secret, token
+from mudra.cli import admin, audit, keys, mail, member, operator, secret, token
 from mudra.cli.doctor import doctor
 from mudra.cli.login import login
 from mudra.cli.serve import serve
@@ -30,6 +30,8 @@ app.command(epilog="Example: mudra login lakshmi@kaveribank.example")(login)
 app.command(epilog="Example: mudra doctor --json")(doctor)
 app.add_typer(member.app, name="member")
 app.add_typer(mail.app, name="mail")
+app.add_typer(admin.app, name="admin")
+app.add_typer(operator.app, name="operator")
 app.add_typer(secret.app, name="secret")
 app.add_typer(token.app, name="token")
 app.add_typer(keys.app, name="keys")

@@ -9,6 +9,8 @@ import typer
 
 from mudra.cli.output import Exit, fail
 from mudra.cli.settings import DataDir
+from mudra.mail.compose import TemplateError
+from mudra.mail.mail_server import MailUrlError
 from mudra.runtime.config import ConfigError, Settings, load_settings
 from mudra.runtime.demo_network import DEMO_NETWORK, DEMO_PASSWORD
 from mudra.runtime.serve import serve as serve_node
@@ -47,7 +49,13 @@ def serve(
         code = serve_node(settings, lambda ready: _announce(ready, demo=demo), demo=demo)
     except ConfigError as error:
         fail(str(error), Exit.USAGE)
-    except (CannotListen, EmbeddedServerError, MasterKeyError) as error:
+    except (
+        CannotListen,
+        EmbeddedServerError,
+        MasterKeyError,
+        TemplateError,
+        MailUrlError,
+    ) as error:
         fail(str(error))
     except (SealBroken, MasterVersionMissing) as error:
         fail(f"{error}: is this the master key of this database?")

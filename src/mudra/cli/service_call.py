@@ -53,6 +53,12 @@ def post_json(url: str, body: dict[str, object], entry: SignedIn) -> dict[str, o
     return _answered(url, lambda client: client.post(url, json=body, headers=headers))
 
 
+def get_json(url: str, query: dict[str, str], entry: SignedIn) -> dict[str, object]:
+    """Get JSON as the signed-in user; ends with the service's sentence."""
+    headers = {"Authorization": "Bearer " + entry.secret_token.reveal()}
+    return _answered(url, lambda client: client.get(url, params=query, headers=headers))
+
+
 def _current(base_url: str | None) -> SignedIn | None:
     try:
         return current(base_url)

@@ -15,9 +15,15 @@ from litestar.openapi.spec import Components, SecurityScheme
 from litestar.types import ASGIApp, ControllerRouterHandler, Receive, Scope, Send
 
 from mudra.http import (
+    entity_admins,
     entity_secret,
+    entity_secret_use,
     entity_token,
     oauth,
+    operator_audit,
+    operator_mails,
+    operator_members,
+    operator_users,
     password,
     probes,
     sandbox,
@@ -44,6 +50,13 @@ _log = structlog.get_logger()
 _SAFETY_HEADERS: Final = [
     ResponseHeader(name="X-Content-Type-Options", value="nosniff"),
     ResponseHeader(name="Referrer-Policy", value="no-referrer"),
+]
+
+_OPERATOR_HANDLERS: Final = [
+    *operator_members.handlers,
+    *operator_users.handlers,
+    *operator_mails.handlers,
+    *operator_audit.handlers,
 ]
 
 
@@ -101,6 +114,8 @@ def _litestar(service: Service, pages: Sequence[ControllerRouterHandler]) -> Lit
                     entity_secret.read,
                     entity_secret.reset,
                     entity_secret.retire,
+                    entity_secret_use.use,
+                    *entity_admins.handlers,
                     password.set_by_link,
                     password.forgot,
                 ],
@@ -117,6 +132,7 @@ def _litestar(service: Service, pages: Sequence[ControllerRouterHandler]) -> Lit
         well_known.authorization_server_route(service.settings.token_prefix),
         probes.livez,
         probes.readyz,
+        Router("/operator/v1", route_handlers=_OPERATOR_HANDLERS),
         *pages,
     ]
     if service.time_machine is not None:

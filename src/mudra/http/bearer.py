@@ -51,9 +51,9 @@ def token_in(header: str | None, *, scheme_needed: bool) -> SecretText | NoAutho
 
 
 async def signed_in_user(
-    header: str | None, service: Service, work: Work, *, scheme_needed: bool
+    header: str | None, service: Service, work: Work, *, scheme_needed: bool, address: str = ""
 ) -> SignedInUser | TokenRefusal:
-    """Find the user whose token the header holds."""
+    """Find the user whose token the header holds; `address` is kept as that of its last use."""
     token = token_in(header, scheme_needed=scheme_needed)
     if isinstance(token, NoAuthorization):
         return token
@@ -73,4 +73,5 @@ async def signed_in_user(
     user = await work.people.by_id(facts.subject)
     if user is None or user.state is not UserState.ACTIVE:
         return TokenInvalid()
+    await work.roster.token_used(facts.jti, address)
     return SignedInUser(user, facts)

@@ -6,7 +6,7 @@ from mudra.http.answer import refusal, success
 from mudra.http.bearer import SignedInUser, authorization_of, signed_in_user
 from mudra.http.envelope import Body, iso_ms
 from mudra.http.errors import is_refusal
-from mudra.http.exchange import AnyRequest, Exchange, receive_json
+from mudra.http.exchange import AnyRequest, Exchange, address_of, receive_json
 from mudra.http.openapi import described
 from mudra.http.requests import EntitySecretReadRequest, EntitySecretResetRequest
 from mudra.http.responses import (
@@ -15,6 +15,7 @@ from mudra.http.responses import (
     EntitySecretRetireResponse,
 )
 from mudra.http.service import Injected
+from mudra.identity.ports import NoticeKind
 from mudra.runtime.work import Work
 from mudra.tokens.claims import epoch_ms
 from mudra.tokens.manage_secret import (
@@ -89,6 +90,8 @@ async def reset(request: AnyRequest, service: Injected) -> Response[bytes]:
             if isinstance(admin, SignedInUser)
             else admin
         )
+        if isinstance(shown, SecretShown) and isinstance(admin, SignedInUser):
+            await _tell_of_reset(shown, admin.user.email, work)
     if is_refusal(shown):
         return refusal(exchange.envelope, shown).response()
     assert isinstance(shown, SecretShown)
@@ -131,9 +134,30 @@ async def retire(request: AnyRequest, service: Injected) -> Response[bytes]:
     ).response()
 
 
+async def _tell_of_reset(shown: SecretShown, reset_by: str, work: Work) -> None:
+    """Write to all admins and the backup contact, in the transaction of the reset."""
+    old = shown.in_grace
+    await work.notices.tell(
+        shown.secret.entity_id,
+        NoticeKind.SECRET_RESET,
+        {
+            "reset_by": reset_by,
+            "reset_at": iso_ms(shown.secret.created_at),
+            "expires_at": iso_ms(shown.secret.expires_at),
+            "old_secret_ends_at": iso_ms(old.grace_until) if old and old.grace_until else "",
+        },
+    )
+
+
 async def _admin(exchange: Exchange, work: Work) -> SignedInUser | object:
     header = authorization_of(exchange.request)
-    return await signed_in_user(header, exchange.service, work, scheme_needed=False)
+    return await signed_in_user(
+        header,
+        exchange.service,
+        work,
+        scheme_needed=False,
+        address=address_of(exchange.request, exchange.service),
+    )
 
 
 def _members(shown: SecretShown) -> Body:

@@ -15,7 +15,7 @@ from litestar.types import Receive, Scope, Send
 
 from mudra.audit.event import Act, Caller, EventName, Outcome
 from mudra.http.answer import Answer, refusal, success
-from mudra.http.client_address import client_address
+from mudra.http.client_address import address_key, client_address
 from mudra.http.envelope import Body, Envelope, EnvelopeFault, iso_ms, new_txn_id, read_txn_id
 from mudra.http.errors import RateLimited, is_refusal
 from mudra.http.exchange import AnyRequest
@@ -84,7 +84,7 @@ async def issue_entity_token(
     entity_id: str, secret: SecretText, address: str, txn_id: str, service: Service
 ) -> IssuedToken | object:
     """Judge the secret and sign a token, or give the refusal; both are noted for the audit."""
-    wait_s = service.entity_rate.wait_s(f"{entity_id}\0{address}")
+    wait_s = service.entity_rate.wait_s(f"{entity_id}\0{address_key(address)}")
     if wait_s:
         return RateLimited(wait_s)
     credentials = service.credentials.at_hand(entity_id)

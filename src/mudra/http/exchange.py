@@ -61,6 +61,19 @@ async def receive_form(
     return _received(request, service, parsed, into)
 
 
+def receive_query(
+    request: AnyRequest, service: Service, into: type[S]
+) -> tuple[Exchange, S | object]:
+    """Read the query of a GET strictly; the second part is a refusal when it cannot be taken."""
+    exchange = Exchange(service, request, new_txn_id())
+    members: dict[str, object] = {}
+    for name, value in request.query_params.multi_items():
+        if name in members:
+            return exchange, InvalidField(f"{name} must be given once")
+        members[name] = value
+    return exchange, read_members(members, into)
+
+
 def _received(
     request: AnyRequest, service: Service, parsed: object, into: type[S]
 ) -> tuple[Exchange, S | object]:

@@ -15,6 +15,7 @@ from litestar.openapi.spec import (
     OpenAPIMediaType,
     OpenAPIResponse,
     Operation,
+    Parameter,
     Reference,
     RequestBody,
     Schema,
@@ -53,7 +54,7 @@ _ALWAYS: Final[Mapping[str, str]] = {
 }
 
 
-def described(
+def described(  # noqa: PLR0913  # each argument is one fact of the description
     summary: str,
     reads: type[msgspec.Struct] | None,
     answers: type[msgspec.Struct],
@@ -61,6 +62,7 @@ def described(
     bearer: bool = False,
     media: str = JSON,
     status: str = "200",
+    query: type[msgspec.Struct] | None = None,
     conflict: bool = False,
 ) -> type[Operation]:
     """Make the Operation class of one handler; `conflict` when it may answer 409."""
@@ -78,9 +80,40 @@ def described(
                 description="Done.", headers=_headers(_ALWAYS), content={JSON: _content(answers)}
             )
             self.responses = {status: ok, **_errors(conflict=conflict)}
+            if query is not None:
+                self.parameters = [*(self.parameters or []), *_parameters(query)]
             self.security = [{"bearer": []}] if bearer else []
 
     return Described
+
+
+def _parameters(query: type[msgspec.Struct]) -> list[Parameter | Reference]:
+    """Describe each member of a query."""
+    schema = _schema_of(query)
+    needed = schema.get("required", [])
+    members = _portable(_mapping(schema["properties"]))
+    assert isinstance(needed, list)
+    return [
+        Parameter(
+            name=name,
+            param_in="query",
+            required=name in needed,
+            schema=_Written(_mapping(member)),
+        )
+        for name, member in members.items()
+    ]
+
+
+class _Written(Schema):
+    """A schema that is written already."""
+
+    def __init__(self, written: dict[str, object]) -> None:
+        super().__init__()
+        self._written = written
+
+    def to_schema(self) -> dict[str, object]:
+        """Give it as it is."""
+        return self._written
 
 
 class DocumentRouter(Router):
@@ -150,9 +183,23 @@ class _Inline(Schema):
         return schema
 
 
+def _resolved(part: object, inner: dict[str, dict[str, object]]) -> object:
+    """Set the schemas of inner structs in place of their references."""
+    if isinstance(part, list):
+        return [_resolved(item, inner) for item in part]
+    if not isinstance(part, dict):
+        return part
+    name = str(part.get("$ref", "")).removeprefix("#/$defs/")
+    if name in inner:
+        return _resolved(inner[name], inner)
+    return {key: _resolved(value, inner) for key, value in part.items()}
+
+
 def _schema_of(struct: type[msgspec.Struct]) -> dict[str, object]:
     _, components = msgspec.json.schema_components([struct], schema_hook=_text_for_secret)
-    return _mapping(components[struct.__name__])
+    # Structs within it travel along: nothing outside needs to be known.
+    inner = {name: _mapping(part) for name, part in components.items() if name != struct.__name__}
+    return _mapping(_resolved(components[struct.__name__], inner))
 
 
 def _mapping(value: object) -> dict[str, object]:

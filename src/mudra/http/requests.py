@@ -123,6 +123,12 @@ class EntitySecretResetRequest(Struct, frozen=True):
     ] = field(name="oldSecretValidity", default=0)
 
 
+class EntityQuery(Struct, frozen=True):
+    """Query of GET /entity/secret/use."""
+
+    entity_id: EntityId = field(name="entityId")
+
+
 class PasswordSetRequest(Struct, frozen=True):
     """JSON of POST /user/password/set."""
 

@@ -12,7 +12,9 @@ _DateTime = Annotated[
 ]
 
 
-class _Enveloped(Struct, kw_only=True):
+class Enveloped(Struct, kw_only=True):
+    """The members that every answer carries."""
+
     ver: Annotated[str, Meta(examples=["1.0.0"])]
     timestamp: _DateTime
     txn_id: Annotated[str, Meta(examples=["0b6f3c1e-6f0e-4a57-9d52-3f6a7e8c9d01"])] = field(
@@ -20,7 +22,7 @@ class _Enveloped(Struct, kw_only=True):
     )
 
 
-class TokenResponse(_Enveloped, kw_only=True):
+class TokenResponse(Enveloped, kw_only=True):
     """Token response (spec 2.2); `message` only while the presented secret is in grace."""
 
     access_token: Annotated[
@@ -36,7 +38,7 @@ class TokenResponse(_Enveloped, kw_only=True):
     ) = UNSET
 
 
-class EntitySecretResetResponse(_Enveloped, kw_only=True):
+class EntitySecretResetResponse(Enveloped, kw_only=True):
     """EntitySecretResetResponse (spec 2.3)."""
 
     entity_id: Annotated[str, Meta(examples=["FINSIGHT-FIU"])] = field(name="entityId")
@@ -58,26 +60,54 @@ class EntitySecretReadResponse(EntitySecretResetResponse, kw_only=True):
     )
 
 
-class EntitySecretRetireResponse(_Enveloped, kw_only=True):
+class EntitySecretRetireResponse(Enveloped, kw_only=True):
     """The old secret has ended."""
 
     entity_id: Annotated[str, Meta(examples=["FINSIGHT-FIU"])] = field(name="entityId")
     old_secret_validity: Annotated[int, Meta(ge=0, le=0)] = field(name="oldSecretValidity")
 
 
-class PasswordResponse(_Enveloped, kw_only=True):
+class AddressUse(Struct, kw_only=True):
+    """Tokens that one secret gave to one address."""
+
+    address: str
+    count: int
+    last_used_at: _DateTime = field(name="lastUsedAt")
+
+
+class SecretUse(Struct, kw_only=True):
+    """The use of one secret; `summary` says it for people, such as "last used 26 hours ago"."""
+
+    version: int
+    count: int
+    address_count: int = field(name="addressCount")
+    last_used_at: _DateTime | UnsetType = field(name="lastUsedAt", default=UNSET)
+    ends_at: _DateTime = field(name="endsAt")
+    summary: str
+    addresses: Annotated[list[AddressUse], Meta(description="the latest twenty, the latest first")]
+
+
+class EntitySecretUseResponse(Enveloped, kw_only=True):
+    """When and from where the secrets were used; `old` only while its grace period runs."""
+
+    entity_id: str = field(name="entityId")
+    current: SecretUse
+    old: SecretUse | UnsetType = UNSET
+
+
+class PasswordResponse(Enveloped, kw_only=True):
     """The password was set, or the request was taken."""
 
     status: str
 
 
-class ClockResponse(_Enveloped, kw_only=True):
+class ClockResponse(Enveloped, kw_only=True):
     """The service's time after the move."""
 
     now: _DateTime
 
 
-class ErrorBody(_Enveloped, kw_only=True):
+class ErrorBody(Enveloped, kw_only=True):
     """Error body (spec 7)."""
 
     error_code: Annotated[

@@ -4,6 +4,7 @@ from litestar import Response, post
 
 from mudra.audit.event import Act, EventName
 from mudra.http.answer import refusal, success
+from mudra.http.client_address import address_key
 from mudra.http.errors import is_refusal
 from mudra.http.exchange import AnyRequest, Exchange, receive_form
 from mudra.http.openapi import FORM, described
@@ -50,7 +51,14 @@ async def sign_in(exchange: Exchange, username: str, password: SecretText) -> Se
     service = exchange.service
     anonymous = exchange.caller("nobody")
     async with service.open_work() as work:
-        admitted = await admit(username, anonymous, work.people, work.attempts, work.journal)
+        admitted = await admit(
+            username,
+            anonymous,
+            origin=address_key(anonymous.address),
+            people=work.people,
+            attempts=work.attempts,
+            journal=work.journal,
+        )
     if not isinstance(admitted, Admitted):
         return admitted
     # What is too long was never stored; hashing its head costs the same as any other.
@@ -84,16 +92,21 @@ async def sign_in(exchange: Exchange, username: str, password: SecretText) -> Se
                 detail={"jti": jti},
             )
         )
-    return SecretText(service.signer.sign(TokenKind.USER, _claims(service, user, jti)))
+        scopes = await work.roster.scopes(user.user_id)
+    claims = _claims(service, user, jti, "operator" if scopes else "admin")
+    if scopes:
+        # For people and their tools; what counts is read from the database at each call.
+        claims["scope"] = " ".join(sorted(scope.value for scope in scopes))
+    return SecretText(service.signer.sign(TokenKind.USER, claims))
 
 
-def _claims(service: Service, user: User, jti: str) -> dict[str, ClaimValue]:
+def _claims(service: Service, user: User, jti: str, roles: str) -> dict[str, ClaimValue]:
     return user_claims(
         service.terms,
         user_id=user.user_id,
         email=user.email,
         name=user.name,
-        roles="admin",
+        roles=roles,
         entity_ids=user.administers,
         jti=jti,
         issued_at=int(service.clock().timestamp()),

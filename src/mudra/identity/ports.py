@@ -91,6 +91,9 @@ class Attempts(Protocol):
     async def address_failed(self, address: str, now: datetime) -> None:
         """Note a failure from an address."""
 
+    async def guessed(self, user_id: str | None, failures: int, last_failure_at: datetime) -> None:
+        """Have the user told of the guessing; None costs the same and tells nobody."""
+
 
 class UserTokens(Protocol):
     """The tokens that a user holds."""

@@ -33,10 +33,14 @@ class SignInRefused:
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """The throttle lets this try through; `user` is None when there is no such name."""
+    """The throttle lets this try through; `user` is None when there is no such name.
+
+    `origin` is the key under which failures from the caller's address count.
+    """
 
     username: str
     user: User | None
+    origin: str
 
     @property
     def stored_hash(self) -> str | None:
@@ -50,16 +54,22 @@ def username_of(typed: str) -> str:
     return typed.strip().casefold()[:254] if isinstance(address, AddressRefused) else address
 
 
-async def admit(
-    typed: str, caller: Caller, people: People, attempts: Attempts, journal: Journal
+async def admit(  # its collaborators, each named
+    typed: str,
+    caller: Caller,
+    *,
+    origin: str,
+    people: People,
+    attempts: Attempts,
+    journal: Journal,
 ) -> Admitted | TooManyAttempts:
     """Ask the throttle before anything is hashed; a refused try is not counted."""
     username = username_of(typed)
-    refusal = await _throttled(username, caller, people, attempts, lock=False)
+    refusal = await _throttled(username, origin, people, attempts)
     if refusal is not None:
         await journal.note(_refused(caller, "too-many-attempts"))
         return refusal
-    return Admitted(username, await people.by_username(username))
+    return Admitted(username, await people.by_username(username), origin)
 
 
 async def settle(  # its collaborators, each named
@@ -74,7 +84,7 @@ async def settle(  # its collaborators, each named
     """Decide under the lock of the name, and keep the count."""
     username = admitted.username
     history = await attempts.of_account(username, lock=True)
-    refusal = await _throttled(username, caller, people, attempts, lock=False)
+    refusal = await _throttled(username, admitted.origin, people, attempts)
     if refusal is not None:
         await journal.note(_refused(caller, "too-many-attempts"))
         return refusal
@@ -90,8 +100,12 @@ async def settle(  # its collaborators, each named
             await attempts.keep(username, throttle.FRESH)
         await journal.note(Act(EventName.USER_SIGN_IN_SUCCEED, caller, user_id=user.user_id))
         return user
-    await attempts.keep(username, throttle.after_failure(history, now))
-    await attempts.address_failed(caller.address, now)
+    after = throttle.after_failure(history, now)
+    await attempts.keep(username, after)
+    await attempts.address_failed(admitted.origin, now)
+    told_at = throttle.notice_due(history, after)
+    if told_at is not None:
+        await attempts.guessed(user.user_id if user else None, told_at, now)
     await journal.note(_refused(caller, "wrong-credentials", user.user_id if user else ""))
     return SignInRefused()
 
@@ -111,12 +125,12 @@ def _off(history: throttle.History, now: datetime) -> bool:
 
 
 async def _throttled(
-    username: str, caller: Caller, people: People, attempts: Attempts, *, lock: bool
+    username: str, origin: str, people: People, attempts: Attempts
 ) -> TooManyAttempts | None:
     now = await people.now()
-    decision = throttle.decide(await attempts.of_account(username, lock=lock), now)
+    decision = throttle.decide(await attempts.of_account(username, lock=False), now)
     if isinstance(decision, Wait):
         return TooManyAttempts(decision.until, now)
     since = now - throttle.ADDRESS_PERIOD
-    by_address = throttle.decide_address(await attempts.of_address(caller.address, since), now)
+    by_address = throttle.decide_address(await attempts.of_address(origin, since), now)
     return TooManyAttempts(by_address.until, now) if isinstance(by_address, Wait) else None

@@ -21,6 +21,7 @@ class Chores:
     keep_keys_ready: Callable[[], Awaitable[None]]
     deliver_mail: Callable[[], Awaitable[None]]
     clear_out: Callable[[], Awaitable[None]]
+    remind: Callable[[], Awaitable[None]]
     seal_audit: Callable[[], Awaitable[None]]
 
 
@@ -47,6 +48,12 @@ def job_app(conninfo: str, chores: Chores) -> procrastinate.App:
     async def clear_out(timestamp: int) -> None:
         del timestamp
         await chores.clear_out()
+
+    @app.periodic(cron="*/10 * * * *")
+    @app.task(name="remind", queueing_lock="remind", pass_context=False)
+    async def remind(timestamp: int) -> None:
+        del timestamp
+        await chores.remind()
 
     @app.periodic(cron="* * * * *")
     @app.task(name="seal-audit", queueing_lock="seal-audit", pass_context=False)

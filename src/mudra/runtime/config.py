@@ -169,6 +169,16 @@ class Settings:
     mail_from: str = _setting(
         "MAIL_FROM", "mudra@localhost", _text, "an e-mail address", "sender of mails"
     )
+    mail_templates: Path | None = _setting(
+        "MAIL_TEMPLATES",
+        None,
+        Path,
+        "a directory",
+        "own templates of letters, by the names of ours; what it lacks is taken from ours",
+    )
+    contact: str = _setting(
+        "CONTACT", "", _text, "a text", "whom readers of letters may ask, such as an address"
+    )
     network_name: str = _setting(
         "NETWORK_NAME", "Account Aggregator Network", _text, "a name", "how mails and pages call it"
     )

@@ -12,7 +12,8 @@ from mudra.jobs.app import Chores, job_app, run_jobs
 from mudra.jobs.deliver import deliver_due
 from mudra.mail.smtp import mail_server
 from mudra.runtime.key_care import look_after_keys
-from mudra.runtime.telemetry import MAILS
+from mudra.runtime.letters import raise_mail_alarms, remind_members, tell_of_guessing
+from mudra.runtime.telemetry import MAILS, MAILS_FAILING
 from mudra.runtime.wiring import Rooms
 from mudra.storage.audit import PostgresJournal
 from mudra.storage.audit_chain import PostgresLedger
@@ -63,6 +64,7 @@ async def _at_changes(due: asyncio.Event, chores: Chores) -> None:
         await due.wait()
         due.clear()
         with contextlib.suppress(DatabaseUnavailable):  # the schedule comes back to it
+            await chores.remind()
             await chores.deliver_mail()
             await chores.keep_keys_ready()
             await chores.seal_audit()
@@ -77,8 +79,16 @@ def _chores(rooms: Rooms) -> Chores:
     async def deliver_mail() -> None:
         url = rooms.settings.smtp_url
         if url is not None:
-            server = mail_server(url, rooms.settings.mail_from)
+            server = mail_server(url, rooms.settings.mail_from, rooms.settings.network_name)
             await deliver_due(open_outbox, server, lambda how: MAILS.labels(how).inc())
+
+    async def look_after_mail() -> None:
+        await deliver_mail()
+        MAILS_FAILING.set(await raise_mail_alarms(rooms))
+
+    async def remind() -> None:
+        await tell_of_guessing(rooms)
+        await remind_members(rooms)
 
     async def keys() -> None:
         await look_after_keys(rooms)
@@ -95,5 +105,9 @@ def _chores(rooms: Rooms) -> Chores:
                 sealed = await seal_next(ledger, rooms.witness, await transaction.now())
 
     return Chores(
-        keep_keys_ready=keys, deliver_mail=deliver_mail, clear_out=clear, seal_audit=seal_audit
+        keep_keys_ready=keys,
+        deliver_mail=look_after_mail,
+        clear_out=clear,
+        remind=remind,
+        seal_audit=seal_audit,
     )

@@ -9,6 +9,7 @@ from typing import Final
 import psycopg
 import structlog
 
+from mudra.mail.mail_server import mail_server
 from mudra.runtime.config import Settings
 from mudra.runtime.demo import set_up_demo
 from mudra.runtime.jobs_process import run_jobs_process
@@ -32,6 +33,7 @@ def run_node(
     demo: bool,
 ) -> int:
     """Run workers and jobs until told to stop; returns the exit code."""
+    _check_mail(settings, conninfo, seal)
     sockets = listeners(settings.host, settings.port, settings.workers)
     settings = replace(settings, port=sockets[0].getsockname()[1])
     _record(conninfo, settings)
@@ -45,6 +47,13 @@ def run_node(
         announce(replace(settings, telemetry_port=_figures(settings)))
 
     return supervisor.run(on_ready)
+
+
+def _check_mail(settings: Settings, conninfo: str, seal: Seal) -> None:
+    """Find a letter that cannot be written or a URL that cannot be read now, not at night."""
+    open_rooms(settings, conninfo, seal).writer.check()
+    if settings.smtp_url is not None:
+        mail_server(settings.smtp_url, settings.mail_from, settings.network_name)
 
 
 def _worker(settings: Settings, conninfo: str, seal: Seal, listener: socket.socket) -> Body:

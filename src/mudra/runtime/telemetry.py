@@ -7,7 +7,7 @@ decides at import where its values live.
 import threading
 from wsgiref.simple_server import WSGIServer
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, start_http_server
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
 REQUESTS = Counter("mudra_requests_total", "Requests answered", ["path", "method", "status"])
@@ -16,6 +16,11 @@ SECONDS = Histogram(
     "Time to answer a request",
     ["path"],
     buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5),
+)
+MAILS_FAILING = Gauge(
+    "mudra_mails_failing",
+    "Mails that the mail server refused for good or that have waited for over a day",
+    multiprocess_mode="livemax",
 )
 MAILS = Counter("mudra_mails_total", "Mails handed to the mail server", ["outcome"])
 

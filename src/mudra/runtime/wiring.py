@@ -14,7 +14,10 @@ from mudra.console.pages.sandbox_home import ShownMail, sandbox_home
 from mudra.console.pages.static_files import static_files
 from mudra.http.app import build_app
 from mudra.http.service import Service
+from mudra.identity.accounts import AccountDesk
 from mudra.identity.invite import LinkDesk
+from mudra.identity.look_after import AdminDesk
+from mudra.identity.notice_desk import NoticeDesk
 from mudra.mail.compose import LetterWriter, links_in
 from mudra.runtime.clock import ServiceClock
 from mudra.runtime.config import Settings
@@ -23,22 +26,29 @@ from mudra.runtime.rate import KeyedRate
 from mudra.runtime.work import Work
 from mudra.storage.attempts import PostgresAttempts
 from mudra.storage.audit import PostgresJournal
+from mudra.storage.audit_search import PostgresAuditSearch
 from mudra.storage.audit_witness import FileWitness
 from mudra.storage.credential_cache import CredentialCache
 from mudra.storage.database import Database, Transaction
+from mudra.storage.directory import PostgresDirectory
 from mudra.storage.freshness import Freshness
 from mudra.storage.identity import PostgresLinks, PostgresPeople
 from mudra.storage.issue_journal import BatchedIssueJournal
+from mudra.storage.mail_desk import PostgresMailDesk
 from mudra.storage.node_keys import NodeKeys
 from mudra.storage.outbox import PostgresOutbox
 from mudra.storage.password_hash import Argon2Passwords
+from mudra.storage.reminders import PostgresReminders
+from mudra.storage.roster import PostgresRoster
 from mudra.storage.seal import Seal
+from mudra.storage.secret_use import PostgresSecretUses
 from mudra.storage.signing_keys import PostgresSigningKeys
 from mudra.storage.time_machine import PostgresTimeMachine
 from mudra.storage.tokens import PostgresIssuedTokens, PostgresSecrets
 from mudra.tokens.claims import TokenTerms
 
 ACTIVATION_PATH = "/activate"
+_NO_CONTACT = "the operator of the network"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,24 +84,40 @@ class Rooms:
         people = PostgresPeople(transaction)
         links = PostgresLinks(transaction)
         outbox = self.outbox(transaction)
+        roster = PostgresRoster(transaction)
+        tokens = PostgresIssuedTokens(transaction)
+        link_desk = LinkDesk(
+            links=links,
+            outbox=outbox,
+            journal=journal,
+            people=people,
+            random_bytes=secrets.token_bytes,
+            page=self.settings.issuer + ACTIVATION_PATH,
+        )
         return Work(
             journal=journal,
             people=people,
             links=links,
-            link_desk=LinkDesk(
-                links=links,
-                outbox=outbox,
-                journal=journal,
-                people=people,
-                random_bytes=secrets.token_bytes,
-                page=self.settings.issuer + ACTIVATION_PATH,
-            ),
+            link_desk=link_desk,
             attempts=PostgresAttempts(transaction, self.seal),
             outbox=outbox,
+            roster=roster,
+            notices=NoticeDesk(roster, outbox),
+            admins=AdminDesk(people, roster, link_desk, journal, _new_id),
+            accounts=AccountDesk(people, roster, link_desk, tokens, outbox, journal, _new_id),
+            directory=PostgresDirectory(transaction),
+            mail_desk=PostgresMailDesk(transaction),
+            audit_search=PostgresAuditSearch(transaction),
             secrets=PostgresSecrets(transaction, self.seal),
-            tokens=PostgresIssuedTokens(transaction),
+            uses=PostgresSecretUses(transaction),
+            reminders=PostgresReminders(transaction),
+            tokens=tokens,
             keys=PostgresSigningKeys(transaction, self.seal),
         )
+
+
+def _new_id() -> str:
+    return str(uuid.uuid4())
 
 
 def open_rooms(settings: Settings, conninfo: str, seal: Seal) -> Rooms:
@@ -105,7 +131,9 @@ def open_rooms(settings: Settings, conninfo: str, seal: Seal) -> Rooms:
         freshness=freshness,
         database=database,
         seal=seal,
-        writer=LetterWriter(settings.network_name),
+        writer=LetterWriter(
+            settings.network_name, settings.mail_templates, settings.contact or _NO_CONTACT
+        ),
         time_machine=PostgresTimeMachine(database, freshness, clock),
         witness=FileWitness(settings.data_dir, seal.checkpoint_key),
     )
@@ -155,7 +183,7 @@ def open_edge(rooms: Rooms) -> Edge:
         secret_mac=rooms.seal.secret_mac,
         hasher=Argon2Passwords(rooms.seal.password_pepper, settings.argon2_memory_mib),
         random_bytes=secrets.token_bytes,
-        new_id=lambda: str(uuid.uuid4()),
+        new_id=_new_id,
         database_ready=rooms.database.reachable,
         time_machine=rooms.time_machine if settings.sandbox else None,
     )

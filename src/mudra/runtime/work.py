@@ -8,9 +8,16 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
 from mudra.audit.ports import Journal
+from mudra.identity.accounts import AccountDesk
 from mudra.identity.invite import LinkDesk
+from mudra.identity.look_after import AdminDesk
+from mudra.identity.notice_desk import NoticeDesk
 from mudra.identity.ports import Attempts, Links, Outbox, People
-from mudra.tokens.ports import IssuedTokens, Secrets, SigningKeys
+from mudra.identity.roster import Roster
+from mudra.storage.audit_search import PostgresAuditSearch
+from mudra.storage.directory import PostgresDirectory
+from mudra.storage.mail_desk import PostgresMailDesk
+from mudra.tokens.ports import IssuedTokens, Reminders, Secrets, SecretUses, SigningKeys
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +30,16 @@ class Work:
     link_desk: LinkDesk
     attempts: Attempts
     outbox: Outbox
+    roster: Roster
+    notices: NoticeDesk
+    admins: AdminDesk
+    accounts: AccountDesk
+    directory: PostgresDirectory
+    mail_desk: PostgresMailDesk
+    audit_search: PostgresAuditSearch
     secrets: Secrets
+    uses: SecretUses
+    reminders: Reminders
     tokens: IssuedTokens
     keys: SigningKeys
 

@@ -12,6 +12,8 @@ from sqlalchemy.dialects.postgresql import insert
 
 from mudra.identity.throttle import FRESH, History
 from mudra.storage.database import Transaction
+from mudra.storage.outbox import OUTBOX_CHANGED
+from mudra.storage.people_tables import sign_in_wait
 from mudra.storage.seal import Seal
 from mudra.storage.tables import address_failure, throttle
 
@@ -65,3 +67,12 @@ class PostgresAttempts:
                 address_key=self._seal.name_mac(f"address:{address}"), at=now
             )
         )
+
+    async def guessed(self, user_id: str | None, failures: int, last_failure_at: datetime) -> None:
+        """Have the user told of the guessing; None costs the same and tells nobody."""
+        await self._tx.connection.execute(
+            sa.insert(sign_in_wait).values(
+                user_id=user_id, failures=failures, last_failure_at=last_failure_at
+            )
+        )
+        await self._tx.changing(OUTBOX_CHANGED)

@@ -7,15 +7,17 @@ same kind within a batch become one row that counts them and lists each token's
 
 import asyncio
 import contextlib
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 import sqlalchemy as sa
 import structlog
 
-from mudra.audit.event import Act
+from mudra.audit.event import Act, EventName
 from mudra.storage.audit import event_row
 from mudra.storage.database import Database, DatabaseUnavailable
+from mudra.storage.secret_use import Used, add_uses
 from mudra.storage.tables import audit_event
 
 _EVERY_S: Final = 0.5
@@ -82,6 +84,7 @@ class BatchedIssueJournal:
                 at = await transaction.now()
                 rows = [event_row(_summed(group).at(at)) for group in batch.values()]
                 await transaction.connection.execute(sa.insert(audit_event), rows)
+                await add_uses(transaction, _uses(batch.values()), at)
         except DatabaseUnavailable:
             self._take_back(batch)
             _log.warning("audit of entity tokens waits for the database", groups=len(batch))
@@ -94,6 +97,20 @@ class BatchedIssueJournal:
             else:
                 kept.count += group.count
                 kept.jtis[:0] = group.jtis
+
+
+def _uses(groups: Iterable[_Group]) -> list[Used]:
+    return [
+        Used(
+            entity_id=group.act.entity_id,
+            version=int(group.act.detail["version"]),
+            address=group.act.caller.address,
+            count=group.count,
+            in_grace=group.act.reason == "grace",
+        )
+        for group in groups
+        if group.act.event is EventName.ENTITY_TOKEN_ISSUE
+    ]
 
 
 def _summed(group: _Group) -> Act:

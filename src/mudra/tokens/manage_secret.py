@@ -5,12 +5,14 @@ Refusals are returned, so that the caller's transaction keeps their audit row.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 
 from mudra.audit.event import Act, Caller, EventName, Outcome
 from mudra.audit.ports import Journal
 from mudra.secret_text import SecretText
 from mudra.tokens import reset_rule
-from mudra.tokens.ports import SecretHolding, Secrets
+from mudra.tokens.old_secret import NEVER_USED, SecretUse
+from mudra.tokens.ports import SecretHolding, Secrets, SecretUses
 from mudra.tokens.reset_rule import ResetLimitReached, ResetPermitted, ResetTooSoon
 from mudra.tokens.secret import EntitySecret, new_secret_text, rotate
 
@@ -125,6 +127,34 @@ async def retire_old_secret(
     await secrets.end_grace(old, holding.now)
     await journal.note(_act(EventName.ENTITY_SECRET_RETIRE, entity_id, caller, version=old.version))
     return old
+
+
+@dataclass(frozen=True, slots=True)
+class UseShown:
+    """How the current secret, and the old one while its grace runs, were used."""
+
+    current: EntitySecret
+    current_use: SecretUse
+    old: EntitySecret | None
+    old_use: SecretUse
+    now: datetime
+
+
+async def secret_use(
+    entity_id: str, administered: tuple[str, ...], secrets: Secrets, uses: SecretUses
+) -> UseShown | NotYourEntity:
+    """Show when and from where the secrets were used, so that the old one can be let go."""
+    holding = await secrets.held(entity_id) if entity_id in administered else None
+    if holding is None:
+        return NotYourEntity()
+    old = _running_grace(holding)
+    return UseShown(
+        holding.current,
+        await uses.of(entity_id, holding.current.version),
+        old,
+        await uses.of(entity_id, old.version) if old else NEVER_USED,
+        holding.now,
+    )
 
 
 def _running_grace(holding: SecretHolding) -> EntitySecret | None:

@@ -3,13 +3,14 @@
 Every call belongs to the caller's transaction.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
 from mudra.secret_text import SecretText
 from mudra.tokens.claims import EntityType, TokenKind
+from mudra.tokens.old_secret import SecretUse
 from mudra.tokens.secret import EntitySecret, Rotation
 from mudra.tokens.signing_keys import SigningKey
 
@@ -65,6 +66,28 @@ class Secrets(Protocol):
 
     async def credentials(self, entity_id: str) -> EntityCredentials | None:
         """Read what issuing needs."""
+
+
+class SecretUses(Protocol):
+    """How secrets were used."""
+
+    async def of(self, entity_id: str, version: int) -> SecretUse:
+        """Read the use of one secret."""
+
+
+class Reminders(Protocol):
+    """Which letters about secrets are done."""
+
+    async def candidates(self, expiring_before: datetime, ended_after: datetime) -> Sequence[str]:
+        """Entities of which a secret expires by the first, or a grace ended after the second."""
+
+    async def done(self, entity_id: str, version: int) -> Collection[int]:
+        """Marks that are done for a secret."""
+
+    async def mark(
+        self, entity_id: str, version: int, done: Collection[int], sent: int | None
+    ) -> None:
+        """Store marks as done; `sent` is the one for which a letter goes out."""
 
 
 @dataclass(frozen=True, slots=True)

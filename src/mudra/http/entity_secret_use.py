@@ -1,0 +1,78 @@
+"""GET /entity/secret/use: when and from where an entity's secrets were last used.
+
+An address of its own, so that the answers of specification 2.3 stay as they are.
+"""
+
+from datetime import datetime
+from typing import Final
+
+from litestar import Response, get
+
+from mudra.http.answer import refusal, success
+from mudra.http.bearer import SignedInUser, signed_in_user
+from mudra.http.envelope import Body, iso_ms
+from mudra.http.exchange import AnyRequest, address_of, receive_query
+from mudra.http.openapi import described
+from mudra.http.requests import EntityQuery
+from mudra.http.responses import EntitySecretUseResponse
+from mudra.http.service import Injected
+from mudra.tokens.manage_secret import UseShown, secret_use
+from mudra.tokens.old_secret import SecretUse, last_use_sentence
+from mudra.tokens.secret import EntitySecret
+
+_SHOWN: Final = 20
+
+
+@get(
+    "/entity/secret/use",
+    operation_class=described(
+        "When and from where the entity's secrets were used",
+        None,
+        EntitySecretUseResponse,
+        bearer=True,
+        query=EntityQuery,
+    ),
+)
+async def use(request: AnyRequest, service: Injected) -> Response[bytes]:
+    """Show the use of the current secret, and of the old one while its grace runs."""
+    exchange, order = receive_query(request, service, EntityQuery)
+    if not isinstance(order, EntityQuery):
+        return refusal(exchange.envelope, order).response()
+    header = request.headers.get("authorization")
+    async with service.open_work() as work:
+        admin = await signed_in_user(
+            header, service, work, scheme_needed=True, address=address_of(request, service)
+        )
+        shown = (
+            await secret_use(order.entity_id, admin.user.administers, work.secrets, work.uses)
+            if isinstance(admin, SignedInUser)
+            else admin
+        )
+    if not isinstance(shown, UseShown):
+        return refusal(exchange.envelope, shown).response()
+    members: Body = {
+        "entityId": order.entity_id,
+        "current": use_members(
+            shown.current, shown.current_use, shown.current.expires_at, shown.now
+        ),
+    }
+    if shown.old is not None and shown.old.grace_until is not None:
+        members["old"] = use_members(shown.old, shown.old_use, shown.old.grace_until, shown.now)
+    return success(exchange.envelope, members).response()
+
+
+def use_members(secret: EntitySecret, used: SecretUse, ends_at: datetime, now: datetime) -> Body:
+    """Write the use of one secret."""
+    last = {"lastUsedAt": iso_ms(used.last_used_at)} if used.last_used_at else {}
+    return {
+        "version": secret.version,
+        "count": used.count,
+        "addressCount": len(used.addresses),
+        **last,
+        "endsAt": iso_ms(ends_at),
+        "summary": last_use_sentence(used, now),
+        "addresses": [
+            {"address": one.address, "count": one.count, "lastUsedAt": iso_ms(one.last_used_at)}
+            for one in used.addresses[:_SHOWN]
+        ],
+    }

@@ -1,0 +1,64 @@
+"""Who may call /operator/v1: an operator with the scope, read from the database at each call."""
+
+from dataclasses import dataclass
+
+from mudra.audit.event import Act, EventName, Outcome
+from mudra.http.bearer import SignedInUser, TokenRefusal, signed_in_user
+from mudra.http.exchange import Exchange, address_of
+from mudra.http.service import Service
+from mudra.identity.roster import Scope
+from mudra.runtime.work import Work
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """The operator behind a valid User Access Token."""
+
+    user_id: str
+    email: str
+    scopes: frozenset[Scope]
+
+    @property
+    def actor(self) -> str:
+        """Its name in the audit."""
+        return f"operator:{self.email}"
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeMissing:
+    """The caller is no operator, or one without this scope."""
+
+    scope: Scope
+
+
+async def operator(
+    header: str | None, service: Service, work: Work, scope: Scope | str, address: str = ""
+) -> Operator | TokenRefusal | ScopeMissing:
+    """Find the operator whose token the header holds, if it has the scope."""
+    wanted = Scope(scope)
+    caller = await signed_in_user(header, service, work, scheme_needed=True, address=address)
+    if not isinstance(caller, SignedInUser):
+        return caller
+    scopes = await work.roster.scopes(caller.user.user_id)
+    if wanted not in scopes:
+        return ScopeMissing(wanted)
+    return Operator(caller.user.user_id, caller.user.email, scopes)
+
+
+async def calling_operator(
+    exchange: Exchange, work: Work, scope: Scope
+) -> Operator | TokenRefusal | ScopeMissing:
+    """Do the same for a handler's exchange, and note a refused scope for the audit."""
+    header = exchange.request.headers.get("authorization")
+    address = address_of(exchange.request, exchange.service)
+    found = await operator(header, exchange.service, work, scope, address)
+    if isinstance(found, ScopeMissing):
+        await work.journal.note(
+            Act(
+                EventName.OPERATOR_SIGN_IN_REFUSE,
+                exchange.caller("nobody"),
+                reason=f"scope-{scope.value}-missing",
+                outcome=Outcome.REFUSED,
+            )
+        )
+    return found

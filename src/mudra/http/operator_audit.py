@@ -1,0 +1,69 @@
+"""/operator/v1/audit: search the audit by page (scope audit)."""
+
+from datetime import datetime
+from typing import Final
+
+from litestar import Response, get
+from litestar.types import ControllerRouterHandler
+
+from mudra.audit.event import Caller
+from mudra.http.envelope import Body, iso_ms
+from mudra.http.exchange import AnyRequest, receive_query
+from mudra.http.openapi import described
+from mudra.http.operator_call import operator_call, page
+from mudra.http.people_requests import AuditQuery
+from mudra.http.people_responses import ListAnswer
+from mudra.http.service import Injected
+from mudra.identity.roster import Scope
+from mudra.runtime.work import Work
+from mudra.storage.audit_search import AuditFilter, AuditRow
+
+
+@get(
+    "/audit",
+    operation_class=described("Search the audit", None, ListAnswer, bearer=True, query=AuditQuery),
+)
+async def search(request: AnyRequest, service: Injected) -> Response[bytes]:
+    """List events, the newest first; `event` may end in `*`."""
+    exchange, order = receive_query(request, service, AuditQuery)
+
+    async def act(work: Work, _: Caller) -> object:
+        assert isinstance(order, AuditQuery)
+        which = AuditFilter(
+            event=order.event,
+            outcome=order.outcome,
+            actor=order.actor,
+            user_id=order.user_id,
+            entity_id=order.entity_id,
+            txn_id=order.txn_id,
+            since=_instant(order.since),
+            until=_instant(order.until),
+        )
+        limit = int(order.limit)
+        before = int(order.after) if order.after else None
+        rows = await work.audit_search.events(which, before, limit + 1)
+        return page("events", [_members(row) for row in rows], limit, "seq")
+
+    return await operator_call(exchange, order, Scope.AUDIT, act)
+
+
+def _instant(text: str) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
+
+
+def _members(row: AuditRow) -> Body:
+    return {
+        "seq": row.seq,
+        "at": iso_ms(row.at),
+        "event": row.event,
+        "outcome": row.outcome,
+        "actor": row.actor,
+        "entityId": row.entity_id,
+        "address": row.address,
+        "txnId": row.txn_id,
+        "reason": row.reason,
+        "detail": dict(row.detail),
+    }
+
+
+handlers: Final[list[ControllerRouterHandler]] = [search]

@@ -1,0 +1,52 @@
+"""One call of the operator's API: read, find the operator, act in one transaction, answer."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final
+
+import msgspec
+from litestar import Response
+
+from mudra.audit.event import Caller
+from mudra.http import people_errors as people_errors  # noqa: PLC0414  # its rows are needed
+from mudra.http.answer import refusal, success
+from mudra.http.envelope import Body
+from mudra.http.errors import is_refusal
+from mudra.http.exchange import Exchange
+from mudra.http.operator_access import Operator, calling_operator
+from mudra.identity.roster import Scope
+from mudra.runtime.work import Work
+
+MOST: Final = 1000
+
+Act = Callable[[Work, Caller], Awaitable[object]]
+"""Acts in an open transaction; gives the members of the answer, or a refusal."""
+
+
+async def operator_call(
+    exchange: Exchange, order: object, scope: Scope, act: Act
+) -> Response[bytes]:
+    """Answer for `order`, which may be the refusal of a body or query that cannot be taken."""
+    if is_refusal(order):
+        return refusal(exchange.envelope, order).response()
+    async with exchange.service.open_work() as work:
+        found = await calling_operator(exchange, work, scope)
+        outcome = (
+            await act(work, exchange.caller(found.actor)) if isinstance(found, Operator) else found
+        )
+    if is_refusal(outcome):
+        return refusal(exchange.envelope, outcome).response()
+    assert isinstance(outcome, dict)
+    return success(exchange.envelope, outcome).response()
+
+
+def page(name: str, rows: Sequence[Body], limit: int, key: str) -> Body:
+    """Write a page: `next` is what `after` must be for the next one, when there is one."""
+    shown = list(rows[:limit])
+    return {name: shown, **({"next": str(shown[-1][key])} if len(rows) > limit else {})}
+
+
+def wire(struct: msgspec.Struct) -> Body:
+    """Write a struct as members of an answer."""
+    members = msgspec.to_builtins(struct)
+    assert isinstance(members, dict)
+    return members

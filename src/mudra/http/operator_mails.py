@@ -1,0 +1,55 @@
+"""/operator/v1/mails: what waits and what failed, and a new try (scope members)."""
+
+from typing import Final
+from uuid import UUID
+
+from litestar import Response, get, post
+from litestar.types import ControllerRouterHandler
+
+from mudra.audit.event import Caller
+from mudra.http.exchange import AnyRequest, receive_json, receive_query
+from mudra.http.openapi import described
+from mudra.http.operator_call import operator_call, page
+from mudra.http.people_requests import MailQuery, NothingOrder
+from mudra.http.people_responses import ListAnswer, StatusAnswer, mail_members
+from mudra.http.service import Injected
+from mudra.identity.roster import Scope
+from mudra.runtime.work import Work
+
+
+@get(
+    "/mails",
+    operation_class=described("List mails", None, ListAnswer, bearer=True, query=MailQuery),
+)
+async def list_mails(request: AnyRequest, service: Injected) -> Response[bytes]:
+    """List mails, the newest first, without their text, which may hold a one-use link."""
+    exchange, order = receive_query(request, service, MailQuery)
+
+    async def act(work: Work, _: Caller) -> object:
+        assert isinstance(order, MailQuery)
+        limit = int(order.limit)
+        rows = await work.mail_desk.queue(
+            failed=order.failed == "true", after=order.after, limit=limit + 1
+        )
+        return page("mails", [mail_members(row) for row in rows], limit, "id")
+
+    return await operator_call(exchange, order, Scope.MEMBERS, act)
+
+
+@post(
+    "/mails/{mail_id:uuid}/retry",
+    status_code=200,
+    operation_class=described("Try a mail again", NothingOrder, StatusAnswer, bearer=True),
+)
+async def retry(request: AnyRequest, service: Injected, mail_id: UUID) -> Response[bytes]:
+    """Have an unsent mail tried again now."""
+    exchange, order = await receive_json(request, service, NothingOrder)
+
+    async def act(work: Work, _: Caller) -> object:
+        outcome = await work.mail_desk.retry(str(mail_id))
+        return {"status": "will be tried now"} if isinstance(outcome, str) else outcome
+
+    return await operator_call(exchange, order, Scope.MEMBERS, act)
+
+
+handlers: Final[list[ControllerRouterHandler]] = [list_mails, retry]

@@ -1,0 +1,52 @@
+"""Rows of the error table for people: admins, accounts, operators, mails."""
+
+from mudra.http.errors import ErrorCode, Problem, problem_of, told_as
+from mudra.http.operator_access import ScopeMissing
+from mudra.identity.accounts import AddressTaken, NoSuchUser
+from mudra.identity.look_after import LastAdmin, NoSuchEntity, NotAnAdmin, RolesApart, ValueRefused
+from mudra.identity.onboard import MemberDiffers, OnboardRefused
+from mudra.storage.mail_desk import NoSuchMail
+
+__all__ = ["problem_of"]
+
+
+def _conflict(sentence: str) -> Problem:
+    return Problem(409, ErrorCode.CONFLICT, sentence)
+
+
+def _not_found(sentence: str) -> Problem:
+    return Problem(404, ErrorCode.NOT_FOUND, sentence)
+
+
+told_as(
+    ScopeMissing,
+    lambda r: Problem(
+        401,
+        ErrorCode.UNAUTHORIZED,
+        f"the token gives no operator right of the scope {r.scope.value}",
+    ),
+)
+told_as(ValueRefused, lambda r: Problem(400, ErrorCode.INVALID_REQUEST, f"{r.field} {r.problem}"))
+told_as(NoSuchEntity, lambda r: _not_found(f"no member has the entity ID {r.entity_id}"))
+told_as(NoSuchUser, lambda _: _not_found("no user of this ID, or the account is disabled"))
+told_as(NotAnAdmin, lambda _: _not_found("email is no admin of this entity"))
+told_as(
+    LastAdmin,
+    lambda _: _conflict("email is the last admin who can act for entityId: add another one first"),
+)
+told_as(
+    RolesApart,
+    lambda _: _conflict(
+        "email has an account of the other kind: operators and admins of entities "
+        "use accounts of their own"
+    ),
+)
+told_as(AddressTaken, lambda _: _conflict("email belongs to another account"))
+told_as(NoSuchMail, lambda _: _not_found("no unsent mail of this ID"))
+told_as(OnboardRefused, lambda r: Problem(400, ErrorCode.INVALID_REQUEST, f"{r.field} {r.problem}"))
+told_as(
+    MemberDiffers,
+    lambda r: _conflict(
+        f"{r.existing.entity_id} exists with another {r.field}: nothing was changed"
+    ),
+)

@@ -1,0 +1,162 @@
+"""Requests about people, as the wire carries them: admins, accounts, operators, mails, audit."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct, field
+
+from mudra.http.requests import EntityId
+
+Email = Annotated[str, Meta(min_length=3, max_length=254, description="an e-mail address")]
+_Name = Annotated[str, Meta(max_length=120, description="a name of at most 120 characters")]
+_Words = Annotated[str, Meta(max_length=100, description="a text of at most 100 characters")]
+_Limit = Annotated[
+    str, Meta(pattern=r"^([1-9]\d{0,2}|1000)\Z", description="a whole number from 1 to 1000")
+]
+_Instant = Annotated[
+    str,
+    Meta(
+        pattern=r"^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d))?\Z",
+        description="an ISO 8601 instant such as 2026-01-31T09:30:00Z",
+    ),
+]
+_Flag = Annotated[str, Meta(pattern=r"^(true|false)\Z", description="true or false")]
+_Uuid = Annotated[
+    str, Meta(pattern=r"^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})?\Z", description="a UUID")
+]
+
+
+class AdminOrder(Struct, frozen=True):
+    """Add an admin to an entity."""
+
+    entity_id: EntityId = field(name="entityId")
+    email: Email
+    name: _Name = ""
+
+
+class AdminRemoval(Struct, frozen=True):
+    """End somebody's rights on an entity."""
+
+    entity_id: EntityId = field(name="entityId")
+    email: Email
+
+
+class HandOver(Struct, frozen=True):
+    """Put the one of `email` in the place of `leaving` (for a member: of the caller)."""
+
+    entity_id: EntityId = field(name="entityId")
+    email: Email
+    name: _Name = ""
+    leaving: str = ""
+
+
+class ContactOrder(Struct, frozen=True):
+    """Set the backup contact; an empty address ends it."""
+
+    entity_id: EntityId = field(name="entityId")
+    email: Annotated[str, Meta(max_length=254, description="an e-mail address, or empty")]
+
+
+class EntityOrder(Struct, frozen=True):
+    """Ask about one entity."""
+
+    entity_id: EntityId = field(name="entityId")
+
+
+class TokenOrder(Struct, frozen=True):
+    """End one of the caller's tokens."""
+
+    jti: _Uuid
+
+
+class OnboardOrder(Struct, frozen=True):
+    """Onboard a member with one designated admin (spec 1.2)."""
+
+    entity_id: EntityId = field(name="entityId")
+    type: Annotated[Literal["FIP", "FIU", "AA"], Meta(description="FIP, FIU or AA")]
+    name: _Name
+    admin_email: Email = field(name="adminEmail")
+    admin_name: _Name = field(name="adminName", default="")
+
+
+class StatusOrder(Struct, frozen=True):
+    """Suspend, restore or retire an entity."""
+
+    status: Annotated[
+        Literal["active", "suspended", "retired"],
+        Meta(description="active, suspended or retired"),
+    ]
+    reason: Annotated[
+        str, Meta(min_length=1, max_length=200, description="a reason of 1 to 200 characters")
+    ]
+
+
+class AddressOrder(Struct, frozen=True):
+    """Move an account to a new address."""
+
+    email: Email
+
+
+class RevokeOrder(Struct, frozen=True):
+    """End one token of a user, or all without `jti`."""
+
+    jti: _Uuid = ""
+
+
+class NothingOrder(Struct, frozen=True):
+    """A body that says nothing more: {}."""
+
+
+class MemberQuery(Struct, frozen=True):
+    """Which members, and which page."""
+
+    type: Annotated[Literal["", "FIP", "FIU", "AA"], Meta(description="FIP, FIU or AA")] = ""
+    status: Annotated[
+        Literal["", "active", "suspended", "retired"],
+        Meta(description="active, suspended or retired"),
+    ] = ""
+    words: _Words = ""
+    without_admin: _Flag = field(name="withoutAdmin", default="false")
+    after: _Words = ""
+    limit: _Limit = "100"
+
+
+class UserQuery(Struct, frozen=True):
+    """Which people, and which page."""
+
+    state: Annotated[
+        Literal["", "invited", "active", "disabled"],
+        Meta(description="invited, active or disabled"),
+    ] = ""
+    entity_id: _Words = field(name="entityId", default="")
+    words: _Words = ""
+    operators: _Flag = "false"
+    after: Annotated[str, Meta(max_length=254, description="an address")] = ""
+    limit: _Limit = "100"
+
+
+class MailQuery(Struct, frozen=True):
+    """Which mails, and which page."""
+
+    failed: _Flag = "false"
+    after: _Uuid = ""
+    limit: _Limit = "100"
+
+
+class AuditQuery(Struct, frozen=True):
+    """Which events, and which page: the newest first."""
+
+    event: _Words = ""
+    outcome: Annotated[
+        Literal["", "success", "refused", "failed"],
+        Meta(description="success, refused or failed"),
+    ] = ""
+    actor: Annotated[str, Meta(max_length=300, description="a text")] = ""
+    user_id: _Uuid = field(name="userId", default="")
+    entity_id: _Words = field(name="entityId", default="")
+    txn_id: Annotated[str, Meta(max_length=128, description="a text")] = field(
+        name="txnIdIs", default=""
+    )
+    since: _Instant = ""
+    until: _Instant = ""
+    after: Annotated[str, Meta(pattern=r"^\d{0,18}\Z", description="the number of an event")] = ""
+    limit: _Limit = "100"

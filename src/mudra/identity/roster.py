@@ -1,0 +1,101 @@
+"""What looking after people asks of storage: admins, contacts, operators, states.
+
+Every call belongs to the caller's transaction.
+"""
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from mudra.identity.user import UserState
+
+
+class Scope(enum.StrEnum):
+    """What an operator may do; the NOC has `health` and cannot reset anybody's rights."""
+
+    MEMBERS = "members"
+    REGISTRY = "registry"
+    HEALTH = "health"
+    KEYS = "keys"
+    AUDIT = "audit"
+
+
+class EntityStatus(enum.StrEnum):
+    """Whether an entity gets tokens."""
+
+    ACTIVE = "active"
+    SUSPENDED = "suspended"
+    RETIRED = "retired"
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Somebody who gets the letters about an entity."""
+
+    email: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Admin:
+    """An admin of an entity."""
+
+    user_id: str
+    email: str
+    name: str
+    state: UserState
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class HeldToken:
+    """A User Access Token as its owner's list shows it: never its text."""
+
+    jti: str
+    issued_at: datetime
+    expires_at: datetime
+    revoked_at: datetime | None
+    last_used_at: datetime | None
+    last_address: str
+
+
+class Roster(Protocol):
+    """Admins, contacts, operators and their states."""
+
+    async def admins(self, entity_id: str) -> Sequence[Admin]:
+        """The admins of an entity, the longest serving first."""
+
+    async def remove_admin(self, entity_id: str, user_id: str) -> None:
+        """End a user's rights on an entity, on every node from the commit on."""
+
+    async def contact(self, entity_id: str) -> str:
+        """The backup contact address of an entity; empty for none."""
+
+    async def keep_contact(self, entity_id: str, email: str) -> None:
+        """Store the backup contact address; empty for none."""
+
+    async def entity_name(self, entity_id: str) -> str:
+        """The entity's name for people; empty when there is no such entity."""
+
+    async def set_state(self, user_id: str, state: UserState) -> None:
+        """Store a user's state."""
+
+    async def keep_email(self, user_id: str, email: str) -> None:
+        """Store a user's new address; the account waits for its verification."""
+
+    async def set_status(self, entity_id: str, status: EntityStatus) -> None:
+        """Store an entity's status and tell every node before it becomes true."""
+
+    async def scopes(self, user_id: str) -> frozenset[Scope]:
+        """The scopes of an operator; empty for one who is none."""
+
+    async def keep_scopes(self, user_id: str, scopes: frozenset[Scope]) -> None:
+        """Store an operator's scopes; none ends the role."""
+
+    async def tokens(self, user_id: str) -> Sequence[HeldToken]:
+        """A user's tokens that have not expired, the newest first."""
+
+    async def token_used(self, jti: str, address: str) -> None:
+        """Note a use of a user token, at most once a minute."""

@@ -1,0 +1,43 @@
+"""Names at which somebody guesses, until their users are told."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from mudra.storage.database import Transaction
+from mudra.storage.people_tables import sign_in_wait
+from mudra.storage.tables import user_account
+
+
+@dataclass(frozen=True, slots=True)
+class Guessed:
+    """A user at whose password somebody guesses."""
+
+    email: str
+    name: str
+    failures: int
+    last_failure_at: datetime
+
+
+async def take_guessed(transaction: Transaction) -> Sequence[Guessed]:
+    """Take all that wait, for this transaction; names without a user fall away."""
+    taken = (
+        sa.delete(sign_in_wait)
+        .where(
+            sign_in_wait.c.id.in_(
+                sa.select(sign_in_wait.c.id).with_for_update(skip_locked=True).scalar_subquery()
+            )
+        )
+        .returning(sign_in_wait.c.user_id, sign_in_wait.c.failures, sign_in_wait.c.last_failure_at)
+        .cte("taken")
+    )
+    u = user_account.c
+    rows = await transaction.connection.execute(
+        sa.select(u.email, u.name, taken.c.failures, taken.c.last_failure_at)
+        .join(taken, taken.c.user_id == u.user_id)
+        .where(u.state == "active")
+        .order_by(taken.c.last_failure_at)
+    )
+    return [Guessed(*row) for row in rows]

@@ -1,0 +1,162 @@
+"""Letters of a running service through a real mail server: STARTTLS, refusals, a kill (F6)."""
+
+import json
+import signal
+from email.parser import BytesParser
+from email.policy import default
+from pathlib import Path
+
+import pytest
+from tests.support.mailbox import eventually
+from tests.support.operators import Operator
+from tests.support.service import (
+    PASSWORD,
+    Service,
+    onboard,
+    running_service,
+    set_password,
+)
+from tests.support.smtp_sink import Received, SmtpSink, make_certificate, smtp_sink
+
+from mudra.mail.letter import links_in
+
+pytestmark = pytest.mark.filterwarnings("ignore:Requiring AUTH:UserWarning")
+
+
+def letters(sink: SmtpSink, to: str) -> list[Received]:
+    return [mail for mail in list(sink.received) if mail.recipients == [to]]
+
+
+def text_of(mail: Received) -> str:
+    message = BytesParser(policy=default).parsebytes(mail.content)
+    return message.get_body(("plain",)).get_content()
+
+
+def queue(service: Service) -> list[dict]:
+    return json.loads(service.cli("mail", "list", "--failed", "--json").stdout)
+
+
+def test_a_service_sends_by_starttls_and_the_link_in_the_letter_works(tmp_path: Path):
+    certificate = make_certificate(tmp_path)
+    with smtp_sink(start_tls=certificate, login=True) as sink:
+        url = (
+            f"smtp://user:p%40ss%3Aword%2F1@localhost:{sink.port}"
+            f"?starttls=always&ca={certificate.cert}"
+        )
+        variables = {"MUDRA_SMTP_URL": url, "MUDRA_NETWORK_NAME": "Demo Network"}
+        with running_service(tmp_path / "data", **variables) as service:
+            _, email = onboard(service)
+            eventually(lambda: letters(sink, email))
+            (mail,) = letters(sink, email)
+            answer = set_password(service.client(), links_in(text_of(mail))[0])
+
+    assert mail.over_tls
+    assert answer.status_code == 200
+    assert b"Demo Network" in mail.content
+
+
+def test_a_refused_letter_is_listed_alarmed_and_sent_on_retry(tmp_path: Path):
+    with smtp_sink() as sink:
+        sink.rcpt_answer = "550 5.1.1 no such user"
+        url = f"smtp://127.0.0.1:{sink.port}"
+        with running_service(tmp_path / "data", MUDRA_SMTP_URL=url) as service:
+            _, email = onboard(service)
+            eventually(lambda: queue(service))
+            (failed,) = queue(service)
+            log = tmp_path / "data" / "mudra.log"
+            eventually(lambda: "mail cannot be delivered" in log.read_text())
+            sink.rcpt_answer = ""
+            service.cli("mail", "retry", failed["id"])
+            eventually(lambda: letters(sink, email))
+            eventually(lambda: not queue(service))
+            left = queue(service)
+
+    assert failed["state"] == "given-up"
+    assert "no such user" in failed["lastError"]
+    assert log.read_text().count("mail cannot be delivered") == 1
+    assert failed["id"] in log.read_text()
+    assert len(letters(sink, email)) == 1
+    assert left == []
+
+
+def test_a_letter_that_waits_for_over_a_day_is_an_alarm_and_still_goes_out(tmp_path: Path):
+    with smtp_sink() as sink:
+        sink.rcpt_answer = "450 4.2.1 try later"
+        url = f"smtp://127.0.0.1:{sink.port}"
+        with running_service(tmp_path / "data", MUDRA_SMTP_URL=url) as service:
+            _, email = onboard(service)
+            early = queue(service)
+            service.advance("P1DT1M")
+            eventually(lambda: queue(service))
+            (failed,) = queue(service)
+            sink.rcpt_answer = ""
+            service.advance("PT2H")
+            eventually(lambda: letters(sink, email))
+
+    assert early == []
+    assert failed["state"] == "waiting"
+    assert failed["attempts"] >= 1
+    assert len(letters(sink, email)) == 1
+
+
+def test_a_kill_between_change_and_letter_loses_nothing(tmp_path: Path):
+    with smtp_sink() as sink:
+        sink.rcpt_answer = "450 4.2.1 try later"
+        url = f"smtp://127.0.0.1:{sink.port}"
+        with running_service(tmp_path / "data", MUDRA_SMTP_URL=url) as service:
+            _, email = onboard(service)
+            service.process.send_signal(signal.SIGKILL)
+            service.process.wait(30)
+        sink.rcpt_answer = ""
+        with running_service(tmp_path / "data", MUDRA_SMTP_URL=url) as service:
+            service.advance("PT3H")
+            eventually(lambda: letters(sink, email))
+            sent = letters(sink, email)
+
+    assert 1 <= len(sent) <= 2
+    ids = {BytesParser(policy=default).parsebytes(mail.content)["Message-ID"] for mail in sent}
+    assert len(ids) == 1
+
+
+def test_an_operator_sees_the_queue_without_the_text(tmp_path: Path):
+    with smtp_sink() as sink:
+        url = f"smtp://127.0.0.1:{sink.port}"
+        with running_service(tmp_path / "data", MUDRA_SMTP_URL=url) as service:
+            operator = signed_in_operator(service, sink)
+            sink.rcpt_answer = "550 5.1.1 no such user"
+            _, email = onboard(service)
+            eventually(lambda: operator.get("/mails", failed="true").json()["mails"])
+            (failed,) = operator.get("/mails", failed="true").json()["mails"]
+            page = operator.get("/mails", limit="1").json()
+            rest = operator.get("/mails", limit="5", after=page["next"]).json()
+            retried = operator.post(f"/mails/{failed['id']}/retry")
+            unknown = operator.post("/mails/7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d/retry")
+
+    assert failed["to"] == email
+    assert "activate" not in str(failed)
+    assert [mail["to"] for mail in page["mails"] + rest["mails"]] == [email, operator.email]
+    assert retried.status_code == 200
+    assert unknown.status_code == 404
+
+
+def signed_in_operator(service: Service, sink: SmtpSink) -> Operator:
+    email = "noc@network.example"
+    service.cli("operator", "create", email, "--scope", "members")
+    eventually(lambda: letters(sink, email))
+    client = service.client()
+    set_password(client, links_in(text_of(letters(sink, email)[0]))[0])
+    answer = client.post("/v1/user/token/generate", data={"username": email, "password": PASSWORD})
+    headers = {"Authorization": f"Bearer {answer.json()['accessToken']}"}
+    return Operator(email, client, headers, service.root)
+
+
+def test_a_broken_template_stops_the_start_with_a_sentence(tmp_path: Path):
+    templates = tmp_path / "templates"
+    templates.mkdir()
+    (templates / "secret_reset.txt.j2").write_text("Hello {{ nobody_knows_this }}\n")
+
+    with (
+        pytest.raises(AssertionError, match="secret_reset"),
+        running_service(tmp_path / "data", MUDRA_MAIL_TEMPLATES=str(templates)),
+    ):
+        pass

@@ -1,0 +1,198 @@
+"""Letters that a secret's life brings about: reset, reminders, an old one still in use."""
+
+from collections.abc import Iterator
+
+import pytest
+from tests.support.mailbox import eventually, mails, subjects
+from tests.support.service import Member, Service, new_member, running_service
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service of its own: these tests move time by months."""
+    with running_service(tmp_path_factory.mktemp("letters") / "data") as running:
+        yield running
+
+
+def about(member: Member) -> list[str]:
+    """Subjects of the letters to a member's admin, without the invitation."""
+    return [
+        subject.replace(member.entity_id, "ID")
+        for subject in subjects(member.service, member.email)[1:]
+    ]
+
+
+def expect(member: Member, *wanted: str) -> None:
+    """Wait for exactly these letters."""
+    eventually(lambda: about(member) == list(wanted))
+    assert about(member) == list(wanted)
+
+
+def test_a_reset_is_told_with_who_did_it_and_what_becomes_of_the_old_secret(own: Service):
+    member = new_member(own)
+
+    member.reset(oldSecretValidity=7)
+
+    letter = mails(own, member.email)[-1]
+    assert "was reset" in letter["subject"]
+    assert f"by {member.email}" in letter["text"]
+    assert "old secret goes on working until" in letter["text"]
+
+
+def test_a_refused_reset_tells_nobody(own: Service):
+    member = new_member(own)
+    member.reset()
+
+    assert member.reset().status_code == 429
+
+    assert len(about(member)) == 1
+
+
+def test_reminders_come_once_each_and_late_ones_as_one(own: Service):
+    member = new_member(own)
+    reset = "the entity secret of ID was reset"
+    expiry = "the entity secret of ID expires in {} days"
+    member.reset(secretExpiryDays=40)
+
+    own.advance("P9D")
+    expect(member, reset)
+    own.advance("P1DT1M")
+    expect(member, reset, expiry.format(30))
+    own.advance("PT12H")
+    # 14 and 7 days are both passed over: one letter tells what is left.
+    own.advance("P25D")
+    expect(member, reset, expiry.format(30), expiry.format(5))
+    own.advance("P20D")
+    ended = "the entity secret of ID has expired"
+    expect(member, reset, expiry.format(30), expiry.format(5), ended)
+    own.advance("P20D")
+    expect(member, reset, expiry.format(30), expiry.format(5), ended)
+
+
+def test_a_reminder_carries_the_date_for_the_calendar(own: Service):
+    member = new_member(own)
+    member.reset(secretExpiryDays=31)
+    own.advance("P1DT1M")
+
+    eventually(lambda: len(about(member)) == 2)
+
+    attachments = mails(own, member.email)[-1]["attachments"]
+    assert attachments == ["secret-expiry.ics"]
+
+
+def test_no_reminder_after_the_reset(own: Service):
+    member = new_member(own)
+    member.reset(secretExpiryDays=31)
+    member.service.advance("PT6M")
+    member.reset(secretExpiryDays=180)
+
+    own.advance("P20D")
+    other = new_member(own)
+    other.reset(secretExpiryDays=2)
+    own.advance("P1DT1M")
+
+    expect(other, "the entity secret of ID was reset", "the entity secret of ID expires in 1 day")
+    assert about(member) == ["the entity secret of ID was reset"] * 2
+
+
+def test_an_old_secret_in_use_is_told_in_its_last_day_once(own: Service):
+    member = new_member(own)
+    old = member.secret()
+    member.reset(oldSecretValidity=7)
+    member.entity_token(old)
+    eventually(lambda: use(member)["old"]["count"] == 1)
+    own.advance("P6DT1H")
+    used = "the old secret of ID is still in use"
+    # Used at the start only: the programs have the new one since.
+    quiet = about(member)
+    assert member.entity_token(old).status_code == 200
+
+    own.advance("PT1H")
+    eventually(lambda: used in about(member))
+    own.advance("PT1H")
+
+    assert used not in quiet
+    assert about(member).count(used) == 1
+    assert "2 times since the reset, from 1 address." in mails(own, member.email)[-1]["text"]
+
+
+def test_the_use_of_both_secrets_is_shown_to_an_admin(own: Service):
+    member = new_member(own)
+    old = member.secret()
+    for _ in range(3):
+        member.entity_token(old)
+    new = member.reset(oldSecretValidity=7).json()["secret"]
+    eventually(lambda: use(member)["old"]["count"] == 3)
+    own.advance("PT26H")
+    member.entity_token(new)
+
+    eventually(lambda: use(member)["current"]["count"] == 1)
+    answer = use(member)
+
+    assert answer["old"]["summary"] == "last used 26 hours ago from 1 address"
+    assert answer["old"]["count"] == 3
+    assert answer["current"]["addressCount"] == 1
+    assert "sealed" not in str(answer)
+    assert old not in str(answer)
+
+
+def test_the_use_of_another_entity_is_not_shown(own: Service):
+    mine, other = new_member(own), new_member(own)
+
+    answer = mine.client.get(
+        "/v1/entity/secret/use", params={"entityId": other.entity_id}, headers=mine.bearer()
+    )
+
+    assert answer.status_code == 401
+    assert answer.json()["errorCode"] == "Unauthorized"
+
+
+@pytest.mark.parametrize("query", ["", "entityId=", "entityId=A&entityId=B"])
+def test_a_wrong_query_is_told(own: Service, query: str):
+    member = new_member(own)
+
+    answer = member.client.get(f"/v1/entity/secret/use?{query}", headers=member.bearer())
+
+    assert answer.status_code == 400
+    assert "entityId" in answer.json()["errorMsg"]
+
+
+def use(member: Member) -> dict:
+    answer = member.client.get(
+        "/v1/entity/secret/use",
+        params={"entityId": member.entity_id},
+        headers=member.bearer(),
+    )
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_the_old_secret_is_let_go_early(own: Service):
+    member = new_member(own)
+    old = member.secret()
+    member.reset(oldSecretValidity=7)
+    ask = {"json": {"entityId": member.entity_id}, "headers": member.bearer()}
+
+    first = member.client.post("/v1/entity/secret/retire", **ask)
+    refused = member.entity_token(old)
+    second = member.client.post("/v1/entity/secret/retire", **ask)
+
+    assert first.status_code == 200
+    assert first.json()["oldSecretValidity"] == 0
+    assert refused.json()["errorCode"] == "SecretGraceEnded"
+    assert second.status_code == 409
+
+
+def test_guessing_is_told_at_the_fifth_failure_once(own: Service):
+    member = new_member(own)
+    wrong = {"username": member.email, "password": "not-the-password-at-all"}
+    client = own.client()
+    for _ in range(5):
+        client.post("/v1/user/token/generate", data=wrong)
+        own.advance("PT20M")
+
+    eventually(lambda: "5 failed sign-ins to your account" in about(member))
+    client.post("/v1/user/token/generate", data=wrong)
+    own.advance("PT20M")
+
+    assert about(member).count("5 failed sign-ins to your account") == 1
