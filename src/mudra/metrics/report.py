@@ -19,9 +19,12 @@ Counts = tuple[
 ]  # fmt: skip  # three rows of five are counted at a glance
 Percentiles = tuple[Count, Count, Count, Count]
 Statuses = tuple[Count, Count, Count, Count, Count, Count, Count]
-Size = Annotated[str, Meta(pattern=rf"^(0|[1-9][0-9]{{0,{MAX_SIZE_DIGITS - 1}}})\Z")]
-EntityId = Annotated[str, Meta(pattern=r"^[A-Za-z0-9@._-]{1,64}\Z")]
-Word = Annotated[str, Meta(pattern=r"^[!-~]([ -~]{0,126}[!-~])?\Z")]
+SIZE: Final = rf"^(0|[1-9][0-9]{{0,{MAX_SIZE_DIGITS - 1}}})\Z"
+ENTITY_ID: Final = r"^[A-Za-z0-9@._-]{1,64}\Z"  # decisions part 4
+WORD: Final = r"^[!-~]([ -~]{0,126}[!-~])?\Z"
+Size = Annotated[str, Meta(pattern=SIZE)]
+EntityId = Annotated[str, Meta(pattern=ENTITY_ID)]
+Word = Annotated[str, Meta(pattern=WORD)]
 Seconds = Annotated[int, Meta(ge=WINDOW_SECONDS, le=WINDOW_SECONDS)]
 
 
@@ -102,6 +105,7 @@ class NotificationMetrics(
 
 
 Report = RequestMetrics | NotificationMetrics
+Block = RequestBlock | NotificationBlock
 
 _ENCODER: Final = msgspec.json.Encoder()
 
