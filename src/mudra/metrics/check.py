@@ -60,7 +60,10 @@ class CheckedReport:
 
 @dataclass(frozen=True, slots=True)
 class ReportRefused:
-    """A payload that breaks a rule: the first faults in document order, and how many there are."""
+    """A payload that breaks a rule: the first 200 faults in document order.
+
+    `total` counts on to 10,000 and then stops.
+    """
 
     findings: tuple[Finding, ...]
     total: int

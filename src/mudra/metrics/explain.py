@@ -6,7 +6,7 @@ from typing import Final
 
 from mudra.metrics.catalogue import WINDOW_SECONDS, Tag
 from mudra.metrics.explain_block import explain_block
-from mudra.metrics.fault_book import ABSENT, FaultBook, nearest
+from mudra.metrics.fault_book import ABSENT, FaultBook
 from mudra.metrics.plain_json import JsonObject, kind_of
 from mudra.metrics.report import ENTITY_ID, WORD
 from mudra.metrics.window_rule import FORM, window_findings
@@ -37,6 +37,8 @@ def explain(value: object, now: datetime) -> FaultBook:
     fips = book.array_at("$.fips", root.get("fips", ABSENT), "objects, one for each FIP")
     first_place: dict[str, int] = {}
     for place, fip in enumerate(fips or ()):
+        if book.full:
+            break
         _fip(f"$.fips[{place}]", fip, tag, first_place, book)
     return book
 
@@ -46,7 +48,7 @@ def _tag(root: JsonObject, book: FaultBook) -> Tag:
     sent = root.get("tag", ABSENT)
     if sent in tuple(Tag):
         return Tag(str(sent))
-    close = nearest(sent, tuple(Tag)) if isinstance(sent, str) else ""
+    close = book.nearest(sent, tuple(Tag)) if isinstance(sent, str) else ""
     if sent is not ABSENT:
         what = "another text" if isinstance(sent, str) else kind_of(sent)
         book.add("$.tag", f"is {what}", " or ".join(Tag), close)
@@ -87,6 +89,8 @@ def _fip(path: str, value: object, tag: Tag, first_place: dict[str, int], book: 
     blocks = book.array_at(f"{path}.metrics", fip.get("metrics", ABSENT), "objects, one a type")
     first_block: dict[str, int] = {}
     for place, block in enumerate(blocks or ()):
+        if book.full:
+            break
         explain_block(f"{path}.metrics[{place}]", block, tag, book)
         code = block.get("type") if isinstance(block, dict) else None
         if isinstance(code, str):

@@ -16,7 +16,7 @@ from mudra.metrics.catalogue import (
     RequestType,
     Tag,
 )
-from mudra.metrics.fault_book import ABSENT, FaultBook, nearest
+from mudra.metrics.fault_book import ABSENT, FaultBook
 from mudra.metrics.plain_json import JsonObject, kind_of
 from mudra.metrics.report import SIZE
 
@@ -66,7 +66,7 @@ def _code(path: str, block: JsonObject, tag: Tag, book: FaultBook) -> str | None
     if sent in _TYPES[other]:
         book.add(f"{path}.type", f"belongs to payloads with the tag {other}", allowed)
     else:
-        book.add(f"{path}.type", "is not a known type", allowed, nearest(sent, _TYPES[tag]))
+        book.add(f"{path}.type", "is not a known type", allowed, book.nearest(sent, _TYPES[tag]))
     return None
 
 

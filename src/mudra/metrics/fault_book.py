@@ -11,7 +11,9 @@ from mudra.metrics.catalogue import MAX_COUNT
 from mudra.metrics.plain_json import JsonObject, kind_of, member
 
 MOST_FINDINGS: Final = 200
+MOST_COUNTED: Final = 10_000
 _MANY_VALUES: Final = 1000
+_LONGEST_NAME: Final = 64
 
 
 class Absent(Enum):
@@ -24,11 +26,16 @@ ABSENT: Final = Absent.ABSENT
 
 
 class FaultBook:
-    """The first faults in document order, and the number of all."""
+    """The first faults in document order, and the number of all, up to 10,000 or some more."""
 
     def __init__(self) -> None:
         self.findings: list[Finding] = []
         self.total = 0
+
+    @property
+    def full(self) -> bool:
+        """Walking on would help nobody and hold up everybody else's requests."""
+        return self.total >= MOST_COUNTED
 
     def add(self, path: str, problem: str, allowed: str = "", nearest: str = "") -> None:
         """Book one fault; beyond the first 200 only its number is kept."""
@@ -45,14 +52,13 @@ class FaultBook:
             return None
         known = (*required, *optional)
         for name in value:
+            if self.full:
+                break
             if name not in known:
                 # A name that is missing is likelier meant than one that is there already.
-                free = [other for other in known if other not in value] or list(known)
-                self.add(
-                    member(path, name),
-                    "is not a member of this object",
-                    nearest=nearest(name, free),
-                )
+                free = [other for other in known if other not in value] or known
+                place = member(path, name)
+                self.add(place, "is not a member of this object", nearest=self.nearest(name, free))
         for name in value.repeated:
             self.add(member(path, name), "stands there more than once", "each member once")
         for name in required:
@@ -107,9 +113,14 @@ class FaultBook:
                 sound.append(number)
         return sound if len(sound) == len(numbers) == len(names) else None
 
+    def nearest(self, name: str, known: Sequence[str]) -> str:
+        """The known name that was probably meant, or nothing; letter case does not count.
 
-def nearest(name: str, known: Sequence[str]) -> str:
-    """The known name that was probably meant, or nothing; letter case does not count."""
-    lowered = {other.lower(): other for other in known}
-    close = get_close_matches(name[:64].lower(), lowered, n=1, cutoff=0.6)
-    return lowered[close[0]] if close else ""
+        Nothing as well when no more findings are kept: the search is slow, and a hostile
+        payload holds a million names.
+        """
+        if len(self.findings) >= MOST_FINDINGS:
+            return ""
+        lowered = {other.lower(): other for other in known}
+        close = get_close_matches(name[:_LONGEST_NAME].lower(), lowered, n=1, cutoff=0.6)
+        return lowered[close[0]] if close else ""

@@ -6,11 +6,13 @@ no at the first fault and drops repeated members, this one keeps them.
 
 import json
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import Final
 
 from mudra.finding import Finding
 
+MOST_OBJECTS: Final = 200_000  # twice what 8 MiB of right blocks hold
 _LONGEST_NUMBER: Final = 40
 _SIMPLE_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}\Z")
 _SHOWN_OF_A_NAME: Final = 40
@@ -36,10 +38,14 @@ def read_json(body: bytes) -> tuple[object, Finding | None]:
     except UnicodeDecodeError as wrong:
         return None, Finding("$", f"is not UTF-8 at byte {wrong.start}", "JSON in UTF-8")
     try:
-        return _DECODER.decode(text), None
+        return _Reader().decode(text), None
     except json.JSONDecodeError as wrong:
         return None, Finding(
             "$", f"is not JSON: {wrong.msg} at line {wrong.lineno}, column {wrong.colno}"
+        )
+    except _TooManyObjectsError:
+        return None, Finding(
+            "$", f"holds more than {MOST_OBJECTS} objects", "one for each FIP and type"
         )
     except RecursionError:
         return None, Finding("$", "is nested too deep", "at most 6 levels")
@@ -66,21 +72,34 @@ def kind_of(value: object) -> str:
     return "an array" if isinstance(value, list) else "an object"
 
 
-def _keep_repeated(pairs: list[tuple[str, object]]) -> JsonObject:
-    value = JsonObject(pairs)
-    if len(value) != len(pairs):
-        names = [name for name, _ in pairs]
-        value.repeated = tuple(sorted({name for name in names if names.count(name) > 1}))
-    return value
-
-
 def _whole(text: str) -> int | OddNumber:
     return int(text) if len(text) <= _LONGEST_NUMBER else OddNumber(text)
 
 
-_DECODER: Final = json.JSONDecoder(
-    object_pairs_hook=_keep_repeated,
-    parse_float=OddNumber,
-    parse_int=_whole,
-    parse_constant=OddNumber,
-)
+class _TooManyObjectsError(Exception):
+    """Walking so many would hold up everybody else's requests."""
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self._objects = 0
+        self._decoder = json.JSONDecoder(
+            object_pairs_hook=self._keep_repeated,
+            parse_float=OddNumber,
+            parse_int=_whole,
+            parse_constant=OddNumber,
+        )
+
+    def decode(self, text: str) -> object:
+        value: object = self._decoder.decode(text)
+        return value
+
+    def _keep_repeated(self, pairs: list[tuple[str, object]]) -> JsonObject:
+        self._objects += 1
+        if self._objects > MOST_OBJECTS:
+            raise _TooManyObjectsError
+        value = JsonObject(pairs)
+        if len(value) != len(pairs):
+            times = Counter(name for name, _ in pairs)
+            value.repeated = tuple(name for name, number in times.items() if number > 1)
+        return value

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mudra.finding import Severity
 from mudra.metrics.check import CheckedReport, ReportRefused, check_report, unknown_fips
-from mudra.metrics.fault_book import MOST_FINDINGS
+from mudra.metrics.fault_book import MOST_COUNTED, MOST_FINDINGS
 from mudra.metrics.report import encode_report
 from tests.support.metrics_payloads import (
     SOON_AFTER,
@@ -282,6 +282,25 @@ def test_one_other_number_is_other_content(place):
     value["fips"][1]["metrics"][1]["counts"][0] += 1
 
     assert taken(value).content_hash != before
+
+
+@pytest.mark.parametrize(
+    "fips",
+    [
+        b"[%s]" % b",".join([b"{}"] * 300_000),
+        b"[%s]" % b",".join([b"7"] * 300_000),
+        b"[{%s}]" % b",".join(b'"a%d":1' % n for n in range(100_000)),
+        b"[{%s}]" % b",".join([b'"fipID":1'] * 100_000),
+    ],
+    ids=["objects", "numbers", "unknown members", "repeated members"],
+)
+def test_a_hostile_payload_is_refused_before_it_holds_up_others(fips):
+    body = encode_report(request_metrics(fips=0)).replace(b'"fips":[]', b'"fips":' + fips)
+
+    answer = refused(body)
+
+    assert answer.total <= 2 * MOST_COUNTED
+    assert len(answer.findings) <= MOST_FINDINGS
 
 
 JSON_VALUES = st.recursive(
