@@ -40,7 +40,6 @@ _CANONICAL: Final = msgspec.json.Encoder()
 _REQUEST_CODES: Final = {str(code): 1 << place for place, code in enumerate(RequestType)}
 _NOTIFICATION_CODES: Final = {str(code): 1 << place for place, code in enumerate(NotificationType)}
 _TIMING_CODES: Final = frozenset(str(code) for code in TIMINGS)
-_NO_ANSWERS: Final = (0,) * 13
 _FETCH: Final = RequestType.FI_FETCH.value
 _FI: Final = NotificationType.FI.value
 
@@ -145,7 +144,8 @@ def _request_numbers_hold(report: RequestMetrics) -> bool:
                 return False
             if (block.sum_of_size_of_data_packets is unset) is (code == fetch):
                 return False
-            if code in timings and (counts[1] != counts[0] or counts[2:] != _NO_ANSWERS):
+            # Decisions part 5: both the same; the rest is then 0, or the total fell short above.
+            if code in timings and counts[1] != counts[0]:
                 return False
     return True
 

@@ -92,11 +92,15 @@ def health_of_calls(row: Rollup) -> Health:
     Not for the two timings: they cannot fail. See `time_to_notification`.
     """
     time = response_time(row.times)
-    total, ok = row.counts[Position.TOTAL], row.counts[Position.OK_200]
-    judged = total - sum(row.counts[FIRST_4XX:FIRST_5XX])
-    status, certain = _status(ok, judged, time)
-    success = ok / judged if judged else None
-    return Health(total, ok, judged, success, errors_of(row.counts), status, certain, time)
+    status, certain = _status(row, time)
+    return _health(row, status, certain=certain, time=time)
+
+
+def health_of_notifications(row: Rollup) -> Health:
+    """How AAs answered a FIP's notifications: the AA's health, not the FIP's; no times are sent."""
+    verdict = Status.GOOD if _succeeds(row) else Status.BAD
+    status = verdict if _judged(row) else Status.UNSURE
+    return _health(row, status, certain=True, time=None)
 
 
 def time_to_notification(row: Rollup, code: str) -> ResponseTime | None:
@@ -147,11 +151,33 @@ def proof(expected: Mapping[str, int], heard: Mapping[str, Collection[datetime]]
     )
 
 
-def _status(ok: int, judged: int, time: ResponseTime | None) -> tuple[Status, bool]:
-    if not judged:
-        return Status.UNSURE, True
+def _judged(row: Rollup) -> int:
+    return row.counts[Position.TOTAL] - sum(row.counts[FIRST_4XX:FIRST_5XX])
+
+
+def _succeeds(row: Rollup) -> bool:
     # Whole numbers: 19 of 20 is exactly 95 % and not above it.
-    if ok * 100 <= judged * GOOD_ABOVE_PERCENT or time is None:
+    return row.counts[Position.OK_200] * 100 > _judged(row) * GOOD_ABOVE_PERCENT
+
+
+def _health(row: Rollup, status: Status, *, certain: bool, time: ResponseTime | None) -> Health:
+    ok, judged = row.counts[Position.OK_200], _judged(row)
+    return Health(
+        row.counts[Position.TOTAL],
+        ok,
+        judged,
+        ok / judged if judged else None,
+        errors_of(row.counts),
+        status,
+        certain,
+        time,
+    )
+
+
+def _status(row: Rollup, time: ResponseTime | None) -> tuple[Status, bool]:
+    if not _judged(row):
+        return Status.UNSURE, True
+    if time is None or not _succeeds(row):
         return Status.BAD, True
     verdicts = {p50 < GOOD_BELOW_MS for p50 in (time.p50.low, time.p50.high)}
     status = Status.GOOD if time.p50.estimate < GOOD_BELOW_MS else Status.BAD

@@ -8,16 +8,9 @@ from typing import Protocol
 
 from mudra.metrics.catalogue import Tag
 from mudra.metrics.check import CheckedReport
+from mudra.metrics.coverage import TimeRange
 from mudra.metrics.ingest import Decision, Known, PushKey, Receipt, WindowKey
 from mudra.metrics.rollup import Rollup
-
-
-@dataclass(frozen=True, slots=True)
-class TimeRange:
-    """Windows that start at or after `start` and before `end`, UTC."""
-
-    start: datetime
-    end: datetime
 
 
 @dataclass(frozen=True, slots=True)

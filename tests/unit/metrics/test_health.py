@@ -11,6 +11,7 @@ from mudra.metrics.health import (
     Status,
     fi_outcomes,
     health_of_calls,
+    health_of_notifications,
     proof,
     time_to_notification,
 )
@@ -84,6 +85,20 @@ def test_a_status_is_not_certain_when_the_bounds_of_p50_lie_on_both_sides_of_the
     assert time is not None
     assert time.p50.low < 5000 <= time.p50.high
     assert not health_of_calls(mixed).certain
+
+
+@pytest.mark.parametrize(
+    ("counts", "status"),
+    [
+        ((100, 96, *[0] * 8, 4, 0, 0, 0, 0), Status.GOOD),
+        ((100, 95, *[0] * 8, 5, 0, 0, 0, 0), Status.BAD),
+        ((5, 0, 5, *[0] * 12), Status.UNSURE),
+    ],
+)
+def test_notifications_are_judged_without_a_time(counts, status):
+    health = health_of_notifications(rollup([NotificationBlock("cnot", counts)]))
+
+    assert (health.status, health.time) == (status, None)
 
 
 def test_fi_outcomes_come_from_the_status_array():
