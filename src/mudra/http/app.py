@@ -32,6 +32,9 @@ from mudra.http.errors import (
     Unexpected,
 )
 from mudra.http.exchange import AnyRequest
+from mudra.http.metrics_push import push_route
+from mudra.http.metrics_receipts import receipts_routes
+from mudra.http.push_gate import PushGate
 from mudra.http.service import Service
 from mudra.storage.database import DatabaseUnavailable
 
@@ -109,6 +112,8 @@ def _litestar(service: Service, pages: Sequence[ControllerRouterHandler]) -> Lit
         well_known.authorization_server_route(service.settings.token_prefix),
         probes.livez,
         probes.readyz,
+        push_route(service.settings.metrics_prefixes, PushGate()),
+        *receipts_routes(service.settings.metrics_prefixes),
         *pages,
     ]
     if service.time_machine is not None:

@@ -297,6 +297,11 @@ _row(
 )
 
 
+def told_as(refusal: type[R], problem: Callable[[R], Problem]) -> None:
+    """Add a row: for the siblings of this file, at import."""
+    _row(refusal, problem)
+
+
 def problem_of(refusal: object) -> Problem:
     """Find how a refusal is told; raises KeyError for one that the table lacks."""
     return _TABLE[type(refusal)](refusal)

@@ -1,5 +1,6 @@
 """The OpenAPI description of a handler, made from the structs that it reads and answers with."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -26,7 +27,7 @@ _ERRORS: Final = {
 
 def described(
     summary: str,
-    reads: type[msgspec.Struct] | None,
+    reads: object,
     answers: type[msgspec.Struct],
     *,
     bearer: bool = False,
@@ -60,25 +61,39 @@ def _errors() -> dict[str, OpenAPIResponse]:
     }
 
 
-def _schema(struct: type[msgspec.Struct]) -> Schema:
+def _schema(struct: object) -> Schema:
     return _Inline(struct)
 
 
 class _Inline(Schema):
     """A schema that msgspec wrote, set in place."""
 
-    def __init__(self, struct: type[msgspec.Struct]) -> None:
+    def __init__(self, struct: object) -> None:
         super().__init__()
         self._struct = struct
 
     def to_schema(self) -> dict[str, object]:
         """Write the JSON Schema of the struct, with nothing to resolve."""
-        (_,), components = msgspec.json.schema_components(
-            [self._struct], schema_hook=_text_for_secret
+        (schema,), components = msgspec.json.schema_components(
+            [self._struct], schema_hook=_text_for_secret, ref_template="{name}"
         )
-        schema = components[self._struct.__name__]
-        assert isinstance(schema, dict)
+        inlined = _inlined(schema, components)
+        assert isinstance(inlined, dict)
+        return inlined
+
+
+def _inlined(schema: object, components: Mapping[str, object]) -> object:
+    """Put each named schema in the place where it is named."""
+    if isinstance(schema, list):
+        return [_inlined(part, components) for part in schema]
+    if not isinstance(schema, dict):
         return schema
+    if "$ref" in schema:
+        return _inlined(components[schema["$ref"]], components)
+    # A discriminator may point to named schemas only; the constant tags say the same.
+    return {
+        name: _inlined(part, components) for name, part in schema.items() if name != "discriminator"
+    }
 
 
 def _text_for_secret(wanted: type) -> dict[str, object]:

@@ -7,13 +7,15 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 _DateTime = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 
 
-class _Enveloped(Struct, kw_only=True):
+class Enveloped(Struct, kw_only=True):
+    """What every answer carries."""
+
     ver: str
     timestamp: _DateTime
     txn_id: str = field(name="txnId")
 
 
-class TokenResponse(_Enveloped, kw_only=True):
+class TokenResponse(Enveloped, kw_only=True):
     """Token response (spec 2.2); `message` only while the presented secret is in grace."""
 
     access_token: str = field(name="accessToken")
@@ -22,7 +24,7 @@ class TokenResponse(_Enveloped, kw_only=True):
     message: str | UnsetType = UNSET
 
 
-class EntitySecretResetResponse(_Enveloped, kw_only=True):
+class EntitySecretResetResponse(Enveloped, kw_only=True):
     """EntitySecretResetResponse (spec 2.3)."""
 
     entity_id: str = field(name="entityId")
@@ -44,26 +46,26 @@ class EntitySecretReadResponse(EntitySecretResetResponse, kw_only=True):
     )
 
 
-class EntitySecretRetireResponse(_Enveloped, kw_only=True):
+class EntitySecretRetireResponse(Enveloped, kw_only=True):
     """The old secret has ended."""
 
     entity_id: str = field(name="entityId")
     old_secret_validity: Annotated[int, Meta(ge=0, le=0)] = field(name="oldSecretValidity")
 
 
-class PasswordResponse(_Enveloped, kw_only=True):
+class PasswordResponse(Enveloped, kw_only=True):
     """The password was set, or the request was taken."""
 
     status: str
 
 
-class ClockResponse(_Enveloped, kw_only=True):
+class ClockResponse(Enveloped, kw_only=True):
     """The service's time after the move."""
 
     now: _DateTime
 
 
-class ErrorBody(_Enveloped, kw_only=True):
+class ErrorBody(Enveloped, kw_only=True):
     """Error body (spec 7)."""
 
     error_code: str = field(name="errorCode")

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import procrastinate
 import structlog
 
+from mudra.jobs.metrics_tasks import MetricsChores, add_metrics_tasks
+
 _log = structlog.get_logger()
 
 
@@ -21,6 +23,7 @@ class Chores:
     keep_keys_ready: Callable[[], Awaitable[None]]
     deliver_mail: Callable[[], Awaitable[None]]
     clear_out: Callable[[], Awaitable[None]]
+    metrics: MetricsChores
 
 
 def job_app(conninfo: str, chores: Chores) -> procrastinate.App:
@@ -47,6 +50,7 @@ def job_app(conninfo: str, chores: Chores) -> procrastinate.App:
         del timestamp
         await chores.clear_out()
 
+    add_metrics_tasks(app, chores.metrics)
     return app
 
 

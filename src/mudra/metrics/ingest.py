@@ -8,6 +8,7 @@ import enum
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from mudra.finding import Finding
 from mudra.metrics.catalogue import WINDOW, Tag
 from mudra.metrics.check import CheckedReport
 
@@ -50,6 +51,8 @@ class Receipt:
     version: int
     """1 for the first content of a window, one more at each replacement."""
     received_at: datetime
+    findings: tuple[Finding, ...] = ()
+    """Notes that the sender was given with the answer."""
 
     @property
     def late(self) -> bool:
@@ -144,4 +147,6 @@ def status_of(decision: Accept | Replace | Duplicate) -> IngestStatus:
 def _receipt(
     key: WindowKey, checked: CheckedReport, receipt_id: str, version: int, now: datetime
 ) -> Receipt:
-    return Receipt(receipt_id, key, checked.report.txn_id, checked.content_hash, version, now)
+    return Receipt(
+        receipt_id, key, checked.report.txn_id, checked.content_hash, version, now, checked.notes
+    )

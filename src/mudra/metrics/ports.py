@@ -1,13 +1,13 @@
 """What the use cases of network metrics ask of storage and of the registry's readers."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from mudra.finding import Finding
 from mudra.metrics.catalogue import Tag
-from mudra.metrics.check import CheckedReport
+from mudra.metrics.check import CheckedReport, ReportRefused
 from mudra.metrics.coverage import TimeRange
 from mudra.metrics.ingest import Decision, Known, PushKey, Receipt, WindowKey
 from mudra.metrics.rollup import Rollup
@@ -24,7 +24,11 @@ class Cell:
 
 
 class Intake(Protocol):
-    """One push inside its transaction, with the AA's pushes locked out of one another."""
+    """Pushes inside one transaction; durable once it has ended."""
+
+    async def lock(self, aa_id: str) -> datetime:
+        """Keep other pushes of this AA out until the transaction ends; gives the time."""
+        ...
 
     async def known(self, push: PushKey, window: WindowKey) -> Known:
         """What was stored before of this push and this window."""
@@ -34,16 +38,33 @@ class Intake(Protocol):
         """Write figures, receipt and findings; on replacement keep the former version."""
         ...
 
-
-class Reports(Protocol):
-    """Payloads kept for good."""
-
-    def intake(self, aa_id: str) -> AbstractAsyncContextManager[Intake]:
-        """Open the one transaction of a push; durable when the context is left."""
+    async def keep_refused(self, aa_id: str, refused: ReportRefused) -> None:
+        """Remember what was wrong with a payload, so that its sender can look it up."""
         ...
 
-    async def receipts(self, aa_id: str, within: TimeRange) -> Sequence[Receipt]:
-        """An AA's receipts for these windows, newest version of each, in order of windows."""
+
+@dataclass(frozen=True, slots=True)
+class RefusedPush:
+    """A payload that was answered with 400."""
+
+    at: datetime
+    total: int
+    findings: tuple[Finding, ...]
+
+
+class Receipts(Protocol):
+    """What an AA can look up about its own pushes."""
+
+    async def receipts(self, aa_id: str, within: TimeRange, limit: int) -> Sequence[Receipt]:
+        """Receipts for these windows, newest version of each, in order of windows and tags."""
+        ...
+
+    async def windows(self, aa_id: str, within: TimeRange) -> Mapping[Tag, Sequence[datetime]]:
+        """The windows of which anything was received."""
+        ...
+
+    async def refused(self, aa_id: str, since: datetime, limit: int) -> Sequence[RefusedPush]:
+        """Payloads that were refused, the latest first."""
         ...
 
 
@@ -62,16 +83,16 @@ class Figures(Protocol):
         """The same for each window, for incidents."""
         ...
 
-    async def heard(self, within: TimeRange) -> Mapping[tuple[str, Tag], Sequence[datetime]]:
-        """Which windows each AA reported, whether or not they held traffic."""
+    async def heard(self, within: TimeRange) -> Mapping[tuple[str, Tag], int]:
+        """How many windows each AA reported, whether or not they held traffic."""
         ...
 
 
 class Members(Protocol):
     """Who takes part, as the registry tells."""
 
-    async def reporting_aas(self, within: TimeRange) -> frozenset[str]:
-        """AAs that were live during this time and so were to report."""
+    async def reporting_aas(self) -> Mapping[str, datetime]:
+        """AAs that are live and so are to report, with the time from which."""
         ...
 
     async def live_fips(self) -> frozenset[str]:

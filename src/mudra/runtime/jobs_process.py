@@ -11,6 +11,7 @@ from mudra.jobs.app import Chores, job_app, run_jobs
 from mudra.jobs.deliver import deliver_due
 from mudra.mail.smtp import mail_server
 from mudra.runtime.key_care import look_after_keys
+from mudra.runtime.metrics_chores import metrics_chores
 from mudra.runtime.telemetry import MAILS
 from mudra.runtime.wiring import Rooms
 from mudra.storage.audit import PostgresJournal
@@ -63,6 +64,7 @@ async def _at_changes(due: asyncio.Event, chores: Chores) -> None:
         with contextlib.suppress(DatabaseUnavailable):  # the schedule comes back to it
             await chores.deliver_mail()
             await chores.keep_keys_ready()
+            await chores.metrics.roll_up()
 
 
 def _chores(rooms: Rooms) -> Chores:
@@ -84,4 +86,9 @@ def _chores(rooms: Rooms) -> Chores:
         async with rooms.database.transaction() as transaction:
             await clear_out(transaction)
 
-    return Chores(keep_keys_ready=keys, deliver_mail=deliver_mail, clear_out=clear)
+    return Chores(
+        keep_keys_ready=keys,
+        deliver_mail=deliver_mail,
+        clear_out=clear,
+        metrics=metrics_chores(rooms),
+    )

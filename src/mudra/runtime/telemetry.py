@@ -17,6 +17,11 @@ SECONDS = Histogram(
     ["path"],
     buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5),
 )
+SUMS_MADE = Counter("mudra_metrics_sums_made_total", "Hours and days of sums made", ["grain"])
+RECOUNTS = Counter(
+    "mudra_metrics_recounted_total", "Sums compared with raw rows", ["grain", "outcome"]
+)
+PUSHES = Counter("mudra_metrics_pushes_total", "Metrics payloads by outcome", ["tag", "outcome"])
 MAILS = Counter("mudra_mails_total", "Mails handed to the mail server", ["outcome"])
 
 

@@ -16,6 +16,7 @@ from mudra.http.app import build_app
 from mudra.http.service import Service
 from mudra.identity.invite import LinkDesk
 from mudra.mail.compose import LetterWriter, links_in
+from mudra.metrics.receive import ReceiveDesk
 from mudra.runtime.clock import ServiceClock
 from mudra.runtime.config import Settings
 from mudra.runtime.demo_network import DEMO_PASSWORD
@@ -28,6 +29,8 @@ from mudra.storage.database import Database, Transaction
 from mudra.storage.freshness import Freshness
 from mudra.storage.identity import PostgresLinks, PostgresPeople
 from mudra.storage.issue_journal import BatchedIssueJournal
+from mudra.storage.metrics import KnownPartitions, PostgresIntake
+from mudra.storage.metrics_receipts import OnboardedMembers, PostgresReceipts
 from mudra.storage.node_keys import NodeKeys
 from mudra.storage.outbox import PostgresOutbox
 from mudra.storage.password_hash import Argon2Passwords
@@ -38,6 +41,9 @@ from mudra.storage.tokens import PostgresIssuedTokens, PostgresSecrets
 from mudra.tokens.claims import TokenTerms
 
 ACTIVATION_PATH = "/activate"
+_PUSHES_PER_S = 12 / 600
+_PUSHES_AT_ONCE = 100
+"""Per AA and tag, while its agent catches up (quality, limits)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +57,7 @@ class Rooms:
     seal: Seal
     writer: LetterWriter
     time_machine: PostgresTimeMachine
+    partitions: KnownPartitions
 
     @contextlib.asynccontextmanager
     async def open_work(self) -> AsyncIterator[Work]:
@@ -72,6 +79,7 @@ class Rooms:
         people = PostgresPeople(transaction)
         links = PostgresLinks(transaction)
         outbox = self.outbox(transaction)
+        network = OnboardedMembers(transaction)
         return Work(
             journal=journal,
             people=people,
@@ -89,6 +97,11 @@ class Rooms:
             secrets=PostgresSecrets(transaction, self.seal),
             tokens=PostgresIssuedTokens(transaction),
             keys=PostgresSigningKeys(transaction, self.seal),
+            receive_desk=ReceiveDesk(
+                PostgresIntake(transaction, self.partitions), network, journal
+            ),
+            receipts=PostgresReceipts(transaction),
+            aas_and_fips=network,
         )
 
 
@@ -105,6 +118,7 @@ def open_rooms(settings: Settings, conninfo: str, seal: Seal) -> Rooms:
         seal=seal,
         writer=LetterWriter(settings.network_name),
         time_machine=PostgresTimeMachine(database, freshness, clock),
+        partitions=KnownPartitions(),
     )
 
 
@@ -149,6 +163,11 @@ def open_edge(rooms: Rooms) -> Edge:
         signer=keys,
         issue_journal=journal,
         entity_rate=KeyedRate(settings.entity_token_rate, settings.entity_token_burst, monotonic),
+        push_rate=KeyedRate(
+            _PUSHES_PER_S,
+            _PUSHES_AT_ONCE,
+            lambda: monotonic() + rooms.clock.offset.total_seconds(),
+        ),
         secret_mac=rooms.seal.secret_mac,
         hasher=Argon2Passwords(rooms.seal.password_pepper, settings.argon2_memory_mib),
         random_bytes=secrets.token_bytes,

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from mudra.audit.ports import Journal
 from mudra.identity.invite import LinkDesk
 from mudra.identity.ports import Attempts, Links, Outbox, People
+from mudra.metrics.ports import Members as NetworkMembers
+from mudra.metrics.ports import Receipts
+from mudra.metrics.receive import ReceiveDesk
 from mudra.tokens.ports import IssuedTokens, Secrets, SigningKeys
 
 
@@ -26,6 +29,9 @@ class Work:
     secrets: Secrets
     tokens: IssuedTokens
     keys: SigningKeys
+    receive_desk: ReceiveDesk
+    receipts: Receipts
+    aas_and_fips: NetworkMembers
 
 
 OpenWork = Callable[[], AbstractAsyncContextManager[Work]]

@@ -2,6 +2,7 @@
 
 from alembic import context
 
+from mudra.storage import metrics_tables  # noqa: F401  # its tables join the metadata
 from mudra.storage.tables import metadata
 
 context.configure(
