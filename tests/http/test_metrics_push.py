@@ -5,11 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
 import pytest
-
-from mudra.metrics.catalogue import WINDOW
 from tests.support.metrics_payloads import as_value
 from tests.support.pushing import ago, pushing_aa, utc
 from tests.support.service import new_member
+
+from mudra.metrics.catalogue import WINDOW
 
 
 @pytest.fixture
@@ -149,14 +149,18 @@ def test_receipts_show_gaps_late_windows_and_pages(service, aa):
     pages, following = [], {}
     while True:
         page = aa.receipts(
-            **{"from": utc(ago(last, minutes=60)), "to": utc(last + WINDOW), "limit": 3, **following}
+            **{
+                "from": utc(ago(last, minutes=60)),
+                "to": utc(last + WINDOW),
+                "limit": 3,
+                **following,
+            }
         )
         pages += [r["receiptId"] for r in page["receipts"]]
         if page["next"] is None:
             break
         following = {"next": page["next"]}
     assert pages == [r["receiptId"] for r in shown["receipts"]]
-
 
 
 def test_too_many_pushes_of_a_tag_are_told_when_to_come_back(aa):

@@ -10,6 +10,7 @@ import pytest
 import sqlalchemy as sa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.support.metrics_payloads import notification_metrics, request_metrics
 
 from mudra.audit.event import Caller
 from mudra.metrics.catalogue import WINDOW
@@ -29,7 +30,6 @@ from mudra.storage.metrics_receipts import OnboardedMembers
 from mudra.storage.metrics_recount import mark_stale, recount
 from mudra.storage.metrics_rollups import make_anew, next_stale
 from mudra.storage.migrate import migrate
-from tests.support.metrics_payloads import notification_metrics, request_metrics
 
 DAY = datetime(2026, 3, 4, tzinfo=UTC)
 AFTER = DAY + timedelta(days=3)
@@ -115,7 +115,7 @@ def deliveries(draw):
     told = []
     for place in places:
         for seed in draw(st.lists(st.integers(1, 5), min_size=1, max_size=3)):
-            told.append((DAY + place * WINDOW, seed))
+            told += [(DAY + place * WINDOW, seed)]
     order = draw(st.permutations(told + draw(st.lists(st.sampled_from(told), max_size=4))))
     return aa_id, order, draw(st.sets(st.integers(0, len(order) - 1), max_size=3))
 
@@ -145,7 +145,9 @@ def test_sums_equal_a_plain_recount_whatever_came_when(conninfo, case):
             if place in make_after:
                 await store.make_sums()
         wide = TimeRange(DAY, DAY + timedelta(days=2))
-        narrow = TimeRange(DAY + timedelta(minutes=50), DAY + timedelta(days=1, hours=2, minutes=30))
+        narrow = TimeRange(
+            DAY + timedelta(minutes=50), DAY + timedelta(days=1, hours=2, minutes=30)
+        )
         for within in (wide, narrow):
             truth = plain(standing.values(), within)
             assert comparable(await store.totals(within, aa_id=aa_id)) == truth
@@ -164,10 +166,12 @@ def test_a_txn_id_used_for_other_content_changes_nothing(conninfo):
     async def act(store):
         first = request_metrics(1, "aa-reuse", "one-id", DAY)
         await store.push(first)
-        assert isinstance(await store.push(notification_metrics(1, "aa-reuse", "one-id", DAY)), TxnIdReused)
-        assert comparable(await store.totals(TimeRange(DAY, DAY + WINDOW), aa_id="aa-reuse")) == plain(
-            [first], TimeRange(DAY, DAY + WINDOW)
+        assert isinstance(
+            await store.push(notification_metrics(1, "aa-reuse", "one-id", DAY)), TxnIdReused
         )
+        assert comparable(
+            await store.totals(TimeRange(DAY, DAY + WINDOW), aa_id="aa-reuse")
+        ) == plain([first], TimeRange(DAY, DAY + WINDOW))
 
     with_store(conninfo, act)
 

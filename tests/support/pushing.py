@@ -36,7 +36,9 @@ class PushingAa:
         """Start of the last closed window."""
         return window_start(self.now()) - WINDOW
 
-    def push(self, payload, *, path="/metrics/perf/v1/push", packed="", **headers) -> httpx.Response:
+    def push(
+        self, payload, *, path="/metrics/perf/v1/push", packed="", **headers
+    ) -> httpx.Response:
         """Push a payload, or raw bytes."""
         body = payload if isinstance(payload, bytes) else msgspec.json.encode(payload)
         if packed == "gzip":
@@ -51,7 +53,9 @@ class PushingAa:
             headers={"Content-Type": "application/json", **self.bearer, **headers},
         )
 
-    def requests(self, start: datetime | None = None, *, txn_id: str = "", seed: int = 1, fips: int = 2):
+    def requests(
+        self, start: datetime | None = None, *, txn_id: str = "", seed: int = 1, fips: int = 2
+    ):
         """A request-metrics payload of this AA."""
         return request_metrics(
             fips, self.aa_id, txn_id or str(uuid.uuid4()), start or self.last_window(), seed

@@ -33,6 +33,7 @@ from mudra.http.errors import (
     Unexpected,
 )
 from mudra.http.exchange import AnyRequest
+from mudra.http.health import health_matrix, health_rows, member_health_routes
 from mudra.http.metrics_push import push_route
 from mudra.http.metrics_receipts import receipts_routes
 from mudra.http.push_gate import PushGate
@@ -119,6 +120,9 @@ def _litestar(service: Service, pages: Sequence[ControllerRouterHandler]) -> Lit
         probes.readyz,
         push_route(service.settings.metrics_prefixes, PushGate()),
         *receipts_routes(service.settings.metrics_prefixes),
+        *member_health_routes(service.settings.metrics_prefixes),
+        health_matrix,
+        health_rows,
         *pages,
     ]
     if service.time_machine is not None:

@@ -72,7 +72,12 @@ class Figures(Protocol):
     """Sums for pictures, from roll-ups where whole hours or days are asked, else from raw rows."""
 
     async def totals(
-        self, within: TimeRange, *, aa_id: str | None = None, fip_id: str | None = None
+        self,
+        within: TimeRange,
+        *,
+        aa_id: str | None = None,
+        fip_id: str | None = None,
+        tag: Tag | None = None,
     ) -> Mapping[Cell, Rollup]:
         """The sums of every cell that had traffic."""
         ...

@@ -30,6 +30,7 @@ from mudra.storage.freshness import Freshness
 from mudra.storage.identity import PostgresLinks, PostgresPeople
 from mudra.storage.issue_journal import BatchedIssueJournal
 from mudra.storage.metrics import KnownPartitions, PostgresIntake
+from mudra.storage.metrics_figures import PostgresFigures
 from mudra.storage.metrics_receipts import OnboardedMembers, PostgresReceipts
 from mudra.storage.node_keys import NodeKeys
 from mudra.storage.outbox import PostgresOutbox
@@ -101,6 +102,7 @@ class Rooms:
                 PostgresIntake(transaction, self.partitions), network, journal
             ),
             receipts=PostgresReceipts(transaction),
+            figures=PostgresFigures(transaction),
             aas_and_fips=network,
         )
 

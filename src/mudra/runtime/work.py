@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from mudra.audit.ports import Journal
 from mudra.identity.invite import LinkDesk
 from mudra.identity.ports import Attempts, Links, Outbox, People
+from mudra.metrics.ports import Figures, Receipts
 from mudra.metrics.ports import Members as NetworkMembers
-from mudra.metrics.ports import Receipts
 from mudra.metrics.receive import ReceiveDesk
 from mudra.tokens.ports import IssuedTokens, Secrets, SigningKeys
 
@@ -31,6 +31,7 @@ class Work:
     keys: SigningKeys
     receive_desk: ReceiveDesk
     receipts: Receipts
+    figures: Figures
     aas_and_fips: NetworkMembers
 
 

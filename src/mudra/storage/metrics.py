@@ -153,7 +153,7 @@ class PostgresIntake:
         )
 
     async def _copy(self, checked: CheckedReport) -> int:
-        lines = list(_lines(checked))
+        lines = list(lines_of(checked))
         raw = await self._tx.connection.get_raw_connection()
         driver = cast("psycopg.AsyncConnection[object]", raw.driver_connection)
         async with driver.cursor() as cursor, cursor.copy(_COPY) as copy:
@@ -161,8 +161,8 @@ class PostgresIntake:
         return len(lines)
 
 
-def _lines(checked: CheckedReport) -> Iterator[str]:
-    """Rows in the text form of COPY; no value of a checked report needs escaping in it."""
+def lines_of(checked: CheckedReport) -> Iterator[str]:
+    """Raw rows in the text form of COPY; a checked report holds nothing to escape."""
     report = checked.report
     head = f"{checked.window.isoformat()}\t{report.aa_id}\t{short_tag(checked.tag)}\t"
     fips: tuple[RequestFip | NotificationFip, ...] = report.fips

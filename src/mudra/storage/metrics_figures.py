@@ -81,10 +81,15 @@ class PostgresFigures:
         self._tx = transaction
 
     async def totals(
-        self, within: TimeRange, *, aa_id: str | None = None, fip_id: str | None = None
+        self,
+        within: TimeRange,
+        *,
+        aa_id: str | None = None,
+        fip_id: str | None = None,
+        tag: Tag | None = None,
     ) -> Mapping[Cell, Rollup]:
         """The sums of every cell that had traffic."""
-        part = Part(aa_id, fip_id)
+        part = Part(aa_id, fip_id, tag)
         parts: dict[Cell, list[Rollup]] = defaultdict(list)
         used = await self._sources(within, aa_id)
         for table, times in ((metrics_day, used.days), (metrics_hour, used.hours)):
