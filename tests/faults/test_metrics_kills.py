@@ -30,6 +30,8 @@ class Pusher(threading.Thread):
     def __init__(self, aa):
         super().__init__(daemon=True)
         self.aa = aa
+        # Of its own: the service's stop closes those that it gave.
+        aa.client = httpx.Client(base_url=aa.service.issuer, timeout=30)
         last = aa.last_window()
         windows = [last - place * WINDOW for place in range(WINDOWS)]
         self.payloads = [aa.requests(window, seed=place) for place, window in enumerate(windows)]
@@ -100,7 +102,7 @@ def test_what_was_acknowledged_is_there_exactly_once_after_many_kills(tmp_path):
         service.process.wait()
     with running_service(data_dir, "--workers", "2", port=port):
         for pusher in pushers:
-            pusher.join(60)
+            pusher.join(90)
             assert not pusher.is_alive()
     assert killed == KILLS
     with embedded_server(data_dir) as conninfo, psycopg.connect(conninfo) as connection:

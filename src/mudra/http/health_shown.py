@@ -25,6 +25,23 @@ class TimeShown(Struct, rename="camel"):
     p100: int
 
 
+class ErrorsShown(
+    Struct,
+    rename={
+        "not_found_404": "notFound404",
+        "other_4xx": "other4xx",
+        "server_5xx": "server5xx",
+        "no_answer": "noAnswer",
+    },
+):
+    """Calls that did not succeed, by class."""
+
+    not_found_404: int
+    other_4xx: int
+    server_5xx: int
+    no_answer: int
+
+
 class ApiShown(Struct, rename="camel", kw_only=True):
     """One API."""
 
@@ -34,7 +51,7 @@ class ApiShown(Struct, rename="camel", kw_only=True):
     succeeded: int | None
     judged: int | None
     success_rate: float | None
-    errors: Errors | None
+    errors: ErrorsShown | None
     status: Status | None
     certain: bool | None
     time: TimeShown | None
@@ -150,13 +167,17 @@ def _api(api: ApiPicture) -> ApiShown:
         succeeded=health.succeeded if health else None,
         judged=health.judged if health else None,
         success_rate=health.success if health else None,
-        errors=health.errors if health else None,
+        errors=_errors(health.errors) if health else None,
         status=health.status if health else None,
         certain=health.certain if health else None,
         time=_time(api.time) if api.time else None,
         data_bytes=None if api.data_bytes is None else str(api.data_bytes),
         fi_requests=api.outcomes,
     )
+
+
+def _errors(errors: Errors) -> ErrorsShown:
+    return ErrorsShown(errors.not_found_404, errors.other_4xx, errors.server_5xx, errors.no_answer)
 
 
 def _time(time: ResponseTime) -> TimeShown:

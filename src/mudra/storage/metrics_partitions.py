@@ -99,5 +99,12 @@ async def drop_before(tx: Transaction, part: Partitioned, oldest: datetime) -> l
 
 
 async def _there(tx: Transaction, name: str) -> bool:
-    found = await tx.connection.scalar(sa.select(sa.func.to_regclass(name)))
+    # Not by to_regclass: it may answer from a cache that has not heard of the latest commit.
+    found = await tx.connection.scalar(
+        sa.text(
+            "SELECT 1 FROM pg_class WHERE relname = :name"
+            " AND relnamespace = current_schema()::regnamespace"
+        ),
+        {"name": name},
+    )
     return found is not None
