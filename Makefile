@@ -5,6 +5,8 @@ PYTHON ?= python3
 VENV := .venv
 UV := $(VENV)/bin/uv
 UV_VERSION := 0.13.7
+# The machine's own certificates, where it has some: they know a company's proxy.
+export UV_SYSTEM_CERTS ?= $(if $(wildcard /etc/ssl/certs/ca-certificates.crt),1,0)
 STAMP := $(VENV)/.synced
 BIN := $(VENV)/bin
 

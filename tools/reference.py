@@ -10,7 +10,8 @@ from dataclasses import fields
 from pathlib import Path
 
 import typer.main
-from click import Command, Context, Group
+from typer._click import Command
+from typer.core import TyperGroup
 
 from mudra.cli.main import app
 from mudra.runtime.config import REFERENCE, Settings
@@ -54,20 +55,26 @@ def settings_page() -> str:
             "| variable | what | allowed | default |",
             "|---|---|---|---|",
             *rows,
-            "| `MUDRA_MASTER_KEY` | the master key, in place of the file `master.key` in the data "
-            "directory | `2:base64,1:base64`, the first is active | |",
-            "| `MUDRA_MASTER_KEY_COMMAND` | a command that prints the master key (a KMS, say) "
-            "| a command line | |",
+            (
+                "| `MUDRA_MASTER_KEY` | the master key, in place of the file `master.key` in the "
+                "data directory | `2:base64,1:base64`, the first is active | |"
+            ),
+            (
+                "| `MUDRA_MASTER_KEY_COMMAND` | a command that prints the master key (a KMS, say) "
+                "| a command line | |"
+            ),
             "| `MUDRA_PASSWORD` | password of `mudra login`, in place of the prompt | a text | |",
-            "| `MUDRA_CONFIG_DIR` | where member commands keep their tokens | a directory "
-            "| the user's configuration directory |",
+            (
+                "| `MUDRA_CONFIG_DIR` | where member commands keep their tokens | a directory "
+                "| the user's configuration directory |"
+            ),
             "",
         ]
     )
 
 
 def _shown(default: object) -> str:
-    if default is None or default == "" or default == ():
+    if default is None or default in ("", ()):
         return ""
     if isinstance(default, tuple):
         return f"`{','.join(map(str, default))}`"
@@ -79,9 +86,17 @@ def commands_page() -> str:
     root = typer.main.get_command(app)
     parts = ["# Commands", "", "Made by `make docs` from the command line's own help.", ""]
     for words, command in _walk(root, ["mudra"]):
-        context = Context(command, info_name=" ".join(words))
+        context = command.make_context(" ".join(words), [], resilient_parsing=True)
         usage = " ".join([*words, *command.collect_usage_pieces(context)])
-        parts += [f"## {' '.join(words)}", "", "```", usage, "```", "", (command.help or "").strip()]
+        parts += [
+            f"## {' '.join(words)}",
+            "",
+            "```",
+            usage,
+            "```",
+            "",
+            (command.help or "").strip(),
+        ]
         options = [
             f"- `{', '.join(parameter.opts)}` {text}"
             for parameter in command.params
@@ -95,7 +110,7 @@ def commands_page() -> str:
 
 def _walk(command: Command, words: list[str]) -> list[tuple[list[str], Command]]:
     found = [(words, command)]
-    if isinstance(command, Group):
+    if isinstance(command, TyperGroup):
         for name, inner in sorted(command.commands.items()):
             found += _walk(inner, [*words, name])
     return found

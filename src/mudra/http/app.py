@@ -10,6 +10,7 @@ from litestar.di import Provide
 from litestar.enums import ScopeType
 from litestar.exceptions import HTTPException, MethodNotAllowedException, NotFoundException
 from litestar.openapi.config import OpenAPIConfig
+from litestar.openapi.plugins import JsonRenderPlugin
 from litestar.openapi.spec import Components, SecurityScheme
 from litestar.types import ASGIApp, ControllerRouterHandler, Receive, Scope, Send
 
@@ -33,7 +34,9 @@ from mudra.http.errors import (
     Unexpected,
 )
 from mudra.http.exchange import AnyRequest
+from mudra.http.feeds import feed_routes, public_status_routes
 from mudra.http.health import health_matrix, health_rows, member_health_routes
+from mudra.http.incidents import acknowledge, incidents, member_incident_routes
 from mudra.http.metrics_push import push_route
 from mudra.http.metrics_receipts import receipts_routes
 from mudra.http.push_gate import PushGate
@@ -122,6 +125,11 @@ def _litestar(service: Service, pages: Sequence[ControllerRouterHandler]) -> Lit
         *receipts_routes(service.settings.metrics_prefixes),
         *member_health_routes(service.settings.metrics_prefixes),
         health_matrix,
+        incidents,
+        acknowledge,
+        *member_incident_routes(service.settings.metrics_prefixes),
+        *feed_routes(service.settings.metrics_prefixes),
+        *public_status_routes(),
         health_rows,
         *pages,
     ]
@@ -136,6 +144,8 @@ def _litestar(service: Service, pages: Sequence[ControllerRouterHandler]) -> Lit
             title="Mudra",
             version="2.1.0",
             path="/schema",
+            # The ready-made viewers load their scripts from elsewhere.
+            render_plugins=[JsonRenderPlugin()],
             components=Components(
                 security_schemes={
                     "bearer": SecurityScheme(type="http", scheme="bearer", bearer_format="JWT")

@@ -53,7 +53,6 @@ def metadata(service: Service) -> Response[bytes]:
             "bearer",
         ],
         "id_token_signing_alg_values_supported": ["RS256"],
-        "service_documentation": f"{issuer}/docs",
     }
     return Response(msgspec.json.encode(document), media_type="application/json", headers=_CACHE)
 

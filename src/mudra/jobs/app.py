@@ -24,6 +24,7 @@ class Chores:
     deliver_mail: Callable[[], Awaitable[None]]
     clear_out: Callable[[], Awaitable[None]]
     metrics: MetricsChores
+    seal_audit: Callable[[], Awaitable[None]]
 
 
 def job_app(conninfo: str, chores: Chores) -> procrastinate.App:
@@ -51,6 +52,13 @@ def job_app(conninfo: str, chores: Chores) -> procrastinate.App:
         await chores.clear_out()
 
     add_metrics_tasks(app, chores.metrics)
+
+    @app.periodic(cron="* * * * *")
+    @app.task(name="seal-audit", queueing_lock="seal-audit", pass_context=False)
+    async def seal_audit(timestamp: int) -> None:
+        del timestamp
+        await chores.seal_audit()
+
     return app
 
 

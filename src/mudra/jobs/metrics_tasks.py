@@ -14,6 +14,7 @@ class MetricsChores:
     make_partitions: Callable[[], Awaitable[None]]
     drop_old: Callable[[], Awaitable[None]]
     recount: Callable[[], Awaitable[None]]
+    watch: Callable[[], Awaitable[None]]
 
 
 def add_metrics_tasks(app: procrastinate.App, chores: MetricsChores) -> None:
@@ -24,6 +25,12 @@ def add_metrics_tasks(app: procrastinate.App, chores: MetricsChores) -> None:
     async def roll_up(timestamp: int) -> None:
         del timestamp
         await chores.roll_up()
+
+    @app.periodic(cron="*/20 * * * * *")
+    @app.task(name="metrics-watch", queueing_lock="metrics-watch", pass_context=False)
+    async def watch(timestamp: int) -> None:
+        del timestamp
+        await chores.watch()
 
     @app.periodic(cron="7 * * * *")
     @app.task(name="metrics-partitions", queueing_lock="metrics-partitions", pass_context=False)

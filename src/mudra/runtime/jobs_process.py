@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable
 import uvloop
 
 from mudra.audit.ports import Journal
+from mudra.audit.sealing import BATCH, seal_next
 from mudra.jobs.app import Chores, job_app, run_jobs
 from mudra.jobs.deliver import deliver_due
 from mudra.mail.smtp import mail_server
@@ -15,6 +16,7 @@ from mudra.runtime.metrics_chores import metrics_chores
 from mudra.runtime.telemetry import MAILS
 from mudra.runtime.wiring import Rooms
 from mudra.storage.audit import PostgresJournal
+from mudra.storage.audit_chain import PostgresLedger
 from mudra.storage.clear_out import clear_out
 from mudra.storage.database import DatabaseUnavailable
 from mudra.storage.outbox import OUTBOX_CHANGED, PostgresOutbox
@@ -65,6 +67,8 @@ async def _at_changes(due: asyncio.Event, chores: Chores) -> None:
             await chores.deliver_mail()
             await chores.keep_keys_ready()
             await chores.metrics.roll_up()
+            await chores.metrics.watch()
+            await chores.seal_audit()
 
 
 def _chores(rooms: Rooms) -> Chores:
@@ -86,9 +90,17 @@ def _chores(rooms: Rooms) -> Chores:
         async with rooms.database.transaction() as transaction:
             await clear_out(transaction)
 
+    async def seal_audit() -> None:
+        sealed = BATCH
+        while sealed == BATCH:
+            async with rooms.database.transaction() as transaction:
+                ledger = PostgresLedger(transaction)
+                sealed = await seal_next(ledger, rooms.witness, await transaction.now())
+
     return Chores(
         keep_keys_ready=keys,
         deliver_mail=deliver_mail,
         clear_out=clear,
         metrics=metrics_chores(rooms),
+        seal_audit=seal_audit,
     )

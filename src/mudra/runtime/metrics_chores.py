@@ -6,6 +6,7 @@ from typing import Final
 import structlog
 
 from mudra.jobs.metrics_tasks import MetricsChores
+from mudra.runtime.metrics_watch import forget, watch
 from mudra.runtime.telemetry import RECOUNTS, SUMS_MADE
 from mudra.runtime.wiring import Rooms
 from mudra.storage.metrics_partitions import (
@@ -36,11 +37,15 @@ def metrics_chores(rooms: Rooms) -> MetricsChores:
 
     async def drop_old() -> None:
         await drop_old_partitions(rooms)
+        await forget(rooms)
 
     async def count_anew() -> None:
         await recount_days(rooms)
 
-    return MetricsChores(roll_up, make_partitions, drop_old, count_anew)
+    async def look() -> None:
+        await watch(rooms)
+
+    return MetricsChores(roll_up, make_partitions, drop_old, count_anew, look)
 
 
 async def make_all_sums(rooms: Rooms) -> int:

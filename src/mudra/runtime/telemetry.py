@@ -21,6 +21,7 @@ SUMS_MADE = Counter("mudra_metrics_sums_made_total", "Hours and days of sums mad
 RECOUNTS = Counter(
     "mudra_metrics_recounted_total", "Sums compared with raw rows", ["grain", "outcome"]
 )
+ALARMS = Counter("mudra_health_alarms_total", "Alarms raised and ended", ["kind", "change"])
 PUSHES = Counter("mudra_metrics_pushes_total", "Metrics payloads by outcome", ["tag", "outcome"])
 MAILS = Counter("mudra_mails_total", "Mails handed to the mail server", ["outcome"])
 

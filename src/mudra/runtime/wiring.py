@@ -24,6 +24,7 @@ from mudra.runtime.rate import KeyedRate
 from mudra.runtime.work import Work
 from mudra.storage.attempts import PostgresAttempts
 from mudra.storage.audit import PostgresJournal
+from mudra.storage.audit_witness import FileWitness
 from mudra.storage.credential_cache import CredentialCache
 from mudra.storage.database import Database, Transaction
 from mudra.storage.freshness import Freshness
@@ -31,6 +32,7 @@ from mudra.storage.identity import PostgresLinks, PostgresPeople
 from mudra.storage.issue_journal import BatchedIssueJournal
 from mudra.storage.metrics import KnownPartitions, PostgresIntake
 from mudra.storage.metrics_figures import PostgresFigures
+from mudra.storage.metrics_incidents import PostgresIncidents
 from mudra.storage.metrics_receipts import OnboardedMembers, PostgresReceipts
 from mudra.storage.node_keys import NodeKeys
 from mudra.storage.outbox import PostgresOutbox
@@ -59,6 +61,7 @@ class Rooms:
     writer: LetterWriter
     time_machine: PostgresTimeMachine
     partitions: KnownPartitions
+    witness: FileWitness
 
     @contextlib.asynccontextmanager
     async def open_work(self) -> AsyncIterator[Work]:
@@ -103,6 +106,7 @@ class Rooms:
             ),
             receipts=PostgresReceipts(transaction),
             figures=PostgresFigures(transaction),
+            incidents=PostgresIncidents(transaction),
             aas_and_fips=network,
         )
 
@@ -121,6 +125,7 @@ def open_rooms(settings: Settings, conninfo: str, seal: Seal) -> Rooms:
         writer=LetterWriter(settings.network_name),
         time_machine=PostgresTimeMachine(database, freshness, clock),
         partitions=KnownPartitions(),
+        witness=FileWitness(settings.data_dir, seal.checkpoint_key),
     )
 
 

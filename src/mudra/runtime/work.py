@@ -13,6 +13,7 @@ from mudra.identity.ports import Attempts, Links, Outbox, People
 from mudra.metrics.ports import Figures, Receipts
 from mudra.metrics.ports import Members as NetworkMembers
 from mudra.metrics.receive import ReceiveDesk
+from mudra.storage.metrics_incidents import PostgresIncidents
 from mudra.tokens.ports import IssuedTokens, Secrets, SigningKeys
 
 
@@ -32,6 +33,7 @@ class Work:
     receive_desk: ReceiveDesk
     receipts: Receipts
     figures: Figures
+    incidents: PostgresIncidents
     aas_and_fips: NetworkMembers
 
 

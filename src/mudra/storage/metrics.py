@@ -125,13 +125,21 @@ class PostgresIntake:
             sa.insert(metrics_receipt).values(**_receipt_row(receipt, blocks))
         )
         await self._remember(receipt, receipt.txn_id)
+        # What is made of the window is stale from here on: its marks and the sums of its hour.
         await self._tx.connection.execute(
-            sa.insert(metrics_stale).values(
-                grain="hour",
-                aa_id=receipt.key.aa_id,
-                tag=short_tag(receipt.key.tag),
-                at=window - timedelta(minutes=window.minute),
-            )
+            sa.insert(metrics_stale),
+            [
+                {
+                    "grain": grain,
+                    "aa_id": receipt.key.aa_id,
+                    "tag": short_tag(receipt.key.tag),
+                    "at": at,
+                }
+                for grain, at in (
+                    ("window", window),
+                    ("hour", window - timedelta(minutes=window.minute)),
+                )
+            ],
         )
 
     async def keep_refused(self, aa_id: str, refused: ReportRefused) -> None:

@@ -132,6 +132,7 @@ class PostgresFigures:
             .where(
                 c.at >= day_of(within.start),
                 c.at < within.end,
+                c.grain != "window",
                 *([c.aa_id == aa_id] if aa_id is not None else []),
             )
         )

@@ -33,7 +33,8 @@ SELECT count(*), count(*) FILTER (WHERE
   IS DISTINCT FROM (k.blocks, k.counts, k.statuses, k.data_bytes, k.longest))
 FROM plain p FULL JOIN kept k USING (at, aa_id, tag, fip_id, type)
 WHERE NOT EXISTS (SELECT FROM metrics_stale s
-  WHERE (s.aa_id, s.tag) = (coalesce(p.aa_id, k.aa_id), coalesce(p.tag, k.tag))
+  WHERE s.grain <> 'window'
+  AND (s.aa_id, s.tag) = (coalesce(p.aa_id, k.aa_id), coalesce(p.tag, k.tag))
   AND s.at >= date_trunc('day', at, 'UTC') AND s.at < date_trunc('day', at, 'UTC') + '1 day')
 """  # noqa: S608  # of constants only; values are bound
 _TABLES: Final = {"hour": "metrics_hour", "day": "metrics_day"}

@@ -53,7 +53,7 @@ async def next_stale(tx: Transaction) -> Stale | None:
     row = (
         await tx.connection.execute(
             sa.select(_STALE.grain, _STALE.aa_id, _STALE.tag, _STALE.at)
-            .where(_STALE.at + length <= now - SETTLED_AFTER)
+            .where(_STALE.grain != "window", _STALE.at + length <= now - SETTLED_AFTER)
             .order_by(_STALE.grain.desc(), _STALE.at, _STALE.id)
             .limit(1)
         )

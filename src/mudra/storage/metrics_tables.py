@@ -134,7 +134,42 @@ metrics_stale: Final = sa.Table(
     sa.Column("aa_id", sa.Text, nullable=False),
     sa.Column("tag", sa.Text, nullable=False),
     _at("at"),
-    sa.CheckConstraint("grain IN ('hour', 'day')", name="grain"),
+    sa.CheckConstraint("grain IN ('window', 'hour', 'day')", name="grain"),
     sa.Index("ix_metrics_stale_at", "at"),
 )
 """Hours and days whose sums are older than their raw rows; written with the raw rows."""
+
+metrics_observation: Final = sa.Table(
+    "metrics_observation",
+    metadata,
+    sa.Column("kind", sa.Text, primary_key=True),
+    sa.Column("entity_id", sa.Text, primary_key=True),
+    sa.Column("type", sa.Text, primary_key=True),
+    sa.Column("window_at", TIMESTAMP(timezone=True), primary_key=True),
+    sa.Column("mark", sa.SmallInteger, nullable=False),
+    sa.Column("succeeded", sa.BigInteger, nullable=False),
+    sa.Column("judged", sa.BigInteger, nullable=False),
+    sa.Index("ix_metrics_observation_window", "window_at"),
+)
+"""What one window said of an API of a FIP, or of the calls of an AA."""
+
+metrics_incident: Final = sa.Table(
+    "metrics_incident",
+    metadata,
+    sa.Column("incident_id", UUID(as_uuid=False), primary_key=True),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("entity_id", sa.Text, nullable=False),
+    sa.Column("type", sa.Text, nullable=False),
+    _at("began"),
+    _at("last_bad"),
+    sa.Column("ended", TIMESTAMP(timezone=True)),
+    sa.Column("ending", sa.Text, nullable=False),
+    sa.Column("bad_windows", sa.Integer, nullable=False),
+    sa.Column("succeeded", sa.BigInteger, nullable=False),
+    sa.Column("judged", sa.BigInteger, nullable=False),
+    _at("changed_at"),
+    sa.Column("acknowledged_by", sa.Text),
+    sa.Column("acknowledged_at", TIMESTAMP(timezone=True)),
+    sa.Index("ix_metrics_incident_subject", "entity_id", "began"),
+    sa.Index("metrics_incident_open", "began", postgresql_where=sa.text("ended IS NULL")),
+)

@@ -20,6 +20,7 @@ class Seal:
     secret_key: bytes
     name_key: bytes
     password_pepper: bytes
+    checkpoint_key: bytes
 
     def close_text(self, text: SecretText, table: str, column: str, row: str) -> bytes:
         """Seal a text, bound to its place."""

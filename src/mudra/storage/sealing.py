@@ -10,7 +10,7 @@ from mudra.storage.keyring import Keyring
 from mudra.storage.master_key import load_master_keys
 from mudra.storage.seal import Seal
 
-_NAMES: Final = ("secret-mac", "name-mac", "password-pepper")
+_NAMES: Final = ("secret-mac", "name-mac", "password-pepper", "audit-checkpoint")
 _VERSION: Final = 1
 
 
@@ -39,4 +39,4 @@ def open_seal(conninfo: str, data_dir: Path, *, create: bool) -> Seal:
         keys = {
             name: keyring.open_sealed_key(sealed, name, _VERSION).reveal() for name, sealed in rows
         }
-    return Seal(keyring, keys["secret-mac"], keys["name-mac"], keys["password-pepper"])
+    return Seal(keyring, *(keys[name] for name in _NAMES))

@@ -5,7 +5,7 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 revision = "0020"
-down_revision = "0001"
+down_revision = "0002"
 branch_labels = None
 depends_on = None
 
@@ -136,7 +136,52 @@ def upgrade() -> None:
         sa.Column("aa_id", sa.Text(), nullable=False),
         sa.Column("tag", sa.Text(), nullable=False),
         _at("at"),
-        sa.CheckConstraint("grain IN ('hour', 'day')", name=op.f("ck_metrics_stale_grain")),
+        sa.CheckConstraint(
+            "grain IN ('window', 'hour', 'day')", name=op.f("ck_metrics_stale_grain")
+        ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_metrics_stale")),
     )
     op.create_index("ix_metrics_stale_at", "metrics_stale", ["at"])
+    _incidents()
+
+
+def _incidents() -> None:
+    op.create_table(
+        "metrics_observation",
+        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("entity_id", sa.Text(), nullable=False),
+        sa.Column("type", sa.Text(), nullable=False),
+        _at("window_at"),
+        sa.Column("mark", sa.SmallInteger(), nullable=False),
+        sa.Column("succeeded", sa.BigInteger(), nullable=False),
+        sa.Column("judged", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint(
+            "kind", "entity_id", "type", "window_at", name=op.f("pk_metrics_observation")
+        ),
+    )
+    op.create_index("ix_metrics_observation_window", "metrics_observation", ["window_at"])
+    op.create_table(
+        "metrics_incident",
+        sa.Column("incident_id", sa.UUID(as_uuid=False), nullable=False),
+        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("entity_id", sa.Text(), nullable=False),
+        sa.Column("type", sa.Text(), nullable=False),
+        _at("began"),
+        _at("last_bad"),
+        sa.Column("ended", postgresql.TIMESTAMP(timezone=True), nullable=True),
+        sa.Column("ending", sa.Text(), nullable=False),
+        sa.Column("bad_windows", sa.Integer(), nullable=False),
+        sa.Column("succeeded", sa.BigInteger(), nullable=False),
+        sa.Column("judged", sa.BigInteger(), nullable=False),
+        _at("changed_at"),
+        sa.Column("acknowledged_by", sa.Text(), nullable=True),
+        sa.Column("acknowledged_at", postgresql.TIMESTAMP(timezone=True), nullable=True),
+        sa.PrimaryKeyConstraint("incident_id", name=op.f("pk_metrics_incident")),
+    )
+    op.create_index("ix_metrics_incident_subject", "metrics_incident", ["entity_id", "began"])
+    op.create_index(
+        "metrics_incident_open",
+        "metrics_incident",
+        ["began"],
+        postgresql_where=sa.text("ended IS NULL"),
+    )

@@ -1,0 +1,92 @@
+"""mudra audit: what happened, and the proof that nobody changed it since."""
+
+from typing import Annotated
+
+import sqlalchemy as sa
+import typer
+
+from mudra.audit.chain import Broken, Intact, SealedRow, verify
+from mudra.audit.event import AuditEvent
+from mudra.cli.output import fail, show_facts, show_json, show_table
+from mudra.cli.store import AsJson, DataDir, with_rooms
+from mudra.http.envelope import iso_ms
+from mudra.runtime.wiring import Rooms
+from mudra.storage.audit_chain import PostgresLedger, event_of
+from mudra.storage.audit_witness import CheckpointForged
+from mudra.storage.tables import audit_event
+
+app = typer.Typer(no_args_is_help=True, help="The audit: what happened, provably.")
+
+
+@app.command("list", epilog="Example: mudra audit list --entity KAVERI-FIP --last 20")
+def list_events(
+    entity: Annotated[str | None, typer.Option(help="Only events of this entity.")] = None,
+    event: Annotated[str | None, typer.Option(help="Only events of this name.")] = None,
+    last: Annotated[int, typer.Option(min=1, max=10_000, help="How many, the latest.")] = 50,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """List events, oldest first."""
+    query = sa.select(audit_event).order_by(audit_event.c.seq.desc()).limit(last)
+    if entity:
+        query = query.where(audit_event.c.entity_id == entity)
+    if event:
+        query = query.where(audit_event.c.event == event)
+
+    async def act(rooms: Rooms) -> list[AuditEvent]:
+        async with rooms.database.transaction() as transaction:
+            rows = (await transaction.connection.execute(query)).mappings().all()
+        return [event_of(dict(row)) for row in reversed(rows)]
+
+    events = with_rooms(act, data_dir)
+    if as_json:
+        show_json([_document(found) for found in events])
+        return
+    show_table(
+        ["AT", "EVENT", "OUTCOME", "ACTOR", "ENTITY", "ADDRESS", "REASON"],
+        [
+            [iso_ms(e.at), e.event, e.outcome, e.actor, e.entity_id, e.address, e.reason]
+            for e in events
+        ],
+    )
+
+
+@app.command("verify", epilog="Example: mudra audit verify && echo untouched")
+def verify_chain(data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """Verify the hash chain over all events, and the checkpoints beside the database.
+
+    Exits with 1 when a row was changed, removed, added or moved, and names the first.
+    """
+
+    async def act(rooms: Rooms) -> Intact | Broken:
+        async with rooms.database.transaction() as transaction:
+            rows: list[SealedRow] = [row async for row in PostgresLedger(transaction).sealed()]
+        return verify(rows, rooms.witness.all())
+
+    try:
+        verdict = with_rooms(act, data_dir)
+    except CheckpointForged as error:
+        fail(str(error))
+    except ValueError as error:
+        fail(f"a sealed audit row is gone or cannot be read: {error}")
+    if isinstance(verdict, Broken):
+        fail(verdict.sentence())
+    facts = {"rows": verdict.count, "vouched": verdict.vouched, "intact": True}
+    if as_json:
+        show_json(facts)
+    else:
+        show_facts({"sealed rows": verdict.count, "vouched for by checkpoints": verdict.vouched})
+
+
+def _document(event: AuditEvent) -> dict[str, object]:
+    return {
+        "at": iso_ms(event.at),
+        "event": event.event.value,
+        "outcome": event.outcome.value,
+        "actor": event.actor,
+        "entityId": event.entity_id,
+        "address": event.address,
+        "txnId": event.txn_id,
+        "reason": event.reason,
+        "detail": dict(event.detail),
+    }
