@@ -2,12 +2,14 @@
 
 import random
 from datetime import UTC, datetime, timedelta
+from typing import cast
 
 import msgspec
 from msgspec import UNSET
 
 from mudra.metrics.catalogue import TIMINGS, WINDOW, NotificationType, RequestType
 from mudra.metrics.report import (
+    Counts,
     NotificationBlock,
     NotificationFip,
     NotificationMetrics,
@@ -30,11 +32,13 @@ def request_block(code: RequestType, seed: int = 1, calls: int = 400) -> Request
     p50 = dice.randint(80, 900)
     pxx = (p50, p50 * 3, p50 * 5 + dice.randint(0, 50), p50 * 9 + dice.randint(0, 900))
     if code in TIMINGS:
-        return RequestBlock(code.value, pxx, (calls, calls, *[0] * 13))
+        return RequestBlock(code.value, pxx, cast("Counts", (calls, calls, *[0] * 13)))
     errors = [dice.randint(0, max(1, calls // 200)) for _ in range(13)]
     ok = max(0, calls - sum(errors) - dice.randint(0, 3))
     size = str(ok * dice.randint(4_000, 90_000)) if code == RequestType.FI_FETCH else UNSET
-    return RequestBlock(code.value, pxx, (max(calls, ok + sum(errors)), ok, *errors), size)
+    return RequestBlock(
+        code.value, pxx, cast("Counts", (max(calls, ok + sum(errors)), ok, *errors)), size
+    )
 
 
 def notification_block(
@@ -42,7 +46,7 @@ def notification_block(
 ) -> NotificationBlock:
     dice = random.Random(f"{code}{seed}{calls}")
     errors = [dice.randint(0, 2) for _ in range(13)]
-    counts = (calls + sum(errors), calls, *errors)
+    counts = cast("Counts", (calls + sum(errors), calls, *errors))
     if code != NotificationType.FI:
         return NotificationBlock(code.value, counts)
     failed = dice.randint(0, calls // 10)

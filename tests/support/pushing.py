@@ -4,12 +4,14 @@ import gzip
 import uuid
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import httpx
 import msgspec
 import zstandard
 
 from mudra.metrics.catalogue import WINDOW, window_start
+from mudra.metrics.report import NotificationMetrics, Report, RequestMetrics
 from tests.support.metrics_payloads import notification_metrics, request_metrics
 from tests.support.service import Service, new_member
 
@@ -37,7 +39,12 @@ class PushingAa:
         return window_start(self.now()) - WINDOW
 
     def push(
-        self, payload, *, path="/metrics/perf/v1/push", packed="", **headers
+        self,
+        payload: Report | bytes,
+        *,
+        path: str = "/metrics/perf/v1/push",
+        packed: str = "",
+        **headers: str,
     ) -> httpx.Response:
         """Push a payload, or raw bytes."""
         body = payload if isinstance(payload, bytes) else msgspec.json.encode(payload)
@@ -55,19 +62,21 @@ class PushingAa:
 
     def requests(
         self, start: datetime | None = None, *, txn_id: str = "", seed: int = 1, fips: int = 2
-    ):
+    ) -> RequestMetrics:
         """A request-metrics payload of this AA."""
         return request_metrics(
             fips, self.aa_id, txn_id or str(uuid.uuid4()), start or self.last_window(), seed
         )
 
-    def notifications(self, start: datetime | None = None, *, txn_id: str = "", seed: int = 1):
+    def notifications(
+        self, start: datetime | None = None, *, txn_id: str = "", seed: int = 1
+    ) -> NotificationMetrics:
         """A notification-metrics payload of this AA."""
         return notification_metrics(
             2, self.aa_id, txn_id or str(uuid.uuid4()), start or self.last_window(), seed
         )
 
-    def receipts(self, **query: object) -> dict[str, object]:
+    def receipts(self, **query: str | int) -> Any:
         """Look up own receipts."""
         answer = self.client.get(
             f"{self.service.root}/metrics/perf/v1/receipts", params=query, headers=self.bearer

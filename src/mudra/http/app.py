@@ -34,12 +34,7 @@ from mudra.http.errors import (
     Unexpected,
 )
 from mudra.http.exchange import AnyRequest
-from mudra.http.feeds import feed_routes, public_status_routes
-from mudra.http.health import health_matrix, health_rows, member_health_routes
-from mudra.http.incidents import acknowledge, incidents, member_incident_routes
-from mudra.http.metrics_push import push_route
-from mudra.http.metrics_receipts import receipts_routes
-from mudra.http.push_gate import PushGate
+from mudra.http.metrics_routes import metrics_routes
 from mudra.http.service import Service
 from mudra.storage.database import DatabaseUnavailable
 
@@ -121,16 +116,7 @@ def _litestar(service: Service, pages: Sequence[ControllerRouterHandler]) -> Lit
         well_known.authorization_server_route(service.settings.token_prefix),
         probes.livez,
         probes.readyz,
-        push_route(service.settings.metrics_prefixes, PushGate()),
-        *receipts_routes(service.settings.metrics_prefixes),
-        *member_health_routes(service.settings.metrics_prefixes),
-        health_matrix,
-        incidents,
-        acknowledge,
-        *member_incident_routes(service.settings.metrics_prefixes),
-        *feed_routes(service.settings.metrics_prefixes),
-        *public_status_routes(),
-        health_rows,
+        *metrics_routes(service.settings.metrics_prefixes),
         *pages,
     ]
     if service.time_machine is not None:

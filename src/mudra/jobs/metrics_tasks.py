@@ -26,7 +26,7 @@ def add_metrics_tasks(app: procrastinate.App, chores: MetricsChores) -> None:
         del timestamp
         await chores.roll_up()
 
-    @app.periodic(cron="*/20 * * * * *")
+    @app.periodic(cron="* * * * * */20")
     @app.task(name="metrics-watch", queueing_lock="metrics-watch", pass_context=False)
     async def watch(timestamp: int) -> None:
         del timestamp
