@@ -106,7 +106,6 @@ def main() -> None:
                     " (SELECT count(*) FROM metrics_hour), (SELECT count(*) FROM metrics_day)"
                 ).fetchone()
                 assert counted is not None
-                connection.autocommit = True
                 connection.execute("ANALYZE")
             print(
                 f"loaded {counted[0]} raw rows, {counted[1]} hours, {counted[2]} days: {AAS} AAs,"

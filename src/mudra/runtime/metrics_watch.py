@@ -11,7 +11,9 @@ from mudra.metrics.catalogue import WINDOW, window_start
 from mudra.metrics.coverage import TimeRange
 from mudra.metrics.incident import AaReporting, FipApi, Subject
 from mudra.metrics.incident_change import Change, Withdrawn, alarm
+from mudra.metrics.picture import Coverage, expected_windows
 from mudra.metrics.watch import Watched, find_changes, observe_window, reporting_of
+from mudra.runtime.health_figures import show_figures
 from mudra.runtime.telemetry import ALARMS
 from mudra.runtime.wiring import Rooms
 from mudra.storage.database import Transaction
@@ -23,6 +25,7 @@ from mudra.storage.metrics_receipts import OnboardedMembers
 LOOK_BACK: Final = timedelta(hours=26)
 BEFORE_OPEN: Final = timedelta(hours=2)
 KEPT: Final = timedelta(days=8)
+_MOST_COUNTED: Final = 10_000
 _log = structlog.get_logger()
 
 
@@ -30,7 +33,9 @@ async def watch(rooms: Rooms) -> Sequence[Change]:
     """Heed new content of closed windows, and tell what it changes about incidents."""
     await _observe(rooms)
     async with rooms.database.transaction() as transaction:
-        return await _find(rooms, transaction)
+        changed = await _find(rooms, transaction)
+        await _show(transaction)
+    return changed
 
 
 async def forget(rooms: Rooms) -> None:
@@ -64,6 +69,19 @@ async def _find(rooms: Rooms, transaction: Transaction) -> Sequence[Change]:
     for change in changed:
         await _alarm(rooms, transaction, change)
     return changed
+
+
+async def _show(transaction: Transaction) -> None:
+    now = await transaction.now()
+    end = window_start(now)
+    last = TimeRange(end - WINDOW, end)
+    figures = PostgresFigures(transaction)
+    since = await OnboardedMembers(transaction).reporting_aas()
+    coverage = Coverage(expected_windows(last, since, now), await figures.heard(last))
+    still_open = await PostgresIncidents(transaction).shown(
+        only_open=True, entity_id=None, limit=_MOST_COUNTED
+    )
+    show_figures(await figures.totals(last), coverage, last, len(still_open))
 
 
 async def _watched(

@@ -7,7 +7,7 @@ decides at import where its values live.
 import threading
 from wsgiref.simple_server import WSGIServer
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, start_http_server
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
 REQUESTS = Counter("mudra_requests_total", "Requests answered", ["path", "method", "status"])
@@ -23,6 +23,38 @@ RECOUNTS = Counter(
 )
 ALARMS = Counter("mudra_health_alarms_total", "Alarms raised and ended", ["kind", "change"])
 PUSHES = Counter("mudra_metrics_pushes_total", "Metrics payloads by outcome", ["tag", "outcome"])
+_OF_API = ["fip", "api"]
+API_REQUESTS = Gauge(
+    "mudra_fip_api_requests",
+    "Requests of all AAs in the last closed window",
+    _OF_API,
+    multiprocess_mode="livemostrecent",
+)
+API_SUCCESS = Gauge(
+    "mudra_fip_api_success_ratio",
+    "Share of success in the last closed window, 4xx left out",
+    _OF_API,
+    multiprocess_mode="livemostrecent",
+)
+API_P50 = Gauge(
+    "mudra_fip_api_p50_seconds",
+    "Estimated median response time in the last closed window",
+    _OF_API,
+    multiprocess_mode="livemostrecent",
+)
+INCIDENTS_OPEN = Gauge(
+    "mudra_health_incidents_open", "Incidents not over", multiprocess_mode="livemostrecent"
+)
+WINDOWS_MISSING = Gauge(
+    "mudra_metrics_windows_missing",
+    "Payloads of the last closed window not received",
+    multiprocess_mode="livemostrecent",
+)
+LAST_WINDOW = Gauge(
+    "mudra_metrics_last_window_seconds",
+    "End of the last closed window, seconds since the epoch",
+    multiprocess_mode="livemostrecent",
+)
 MAILS = Counter("mudra_mails_total", "Mails handed to the mail server", ["outcome"])
 
 

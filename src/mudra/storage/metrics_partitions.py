@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import sqlalchemy as sa
+from psycopg.sql import SQL, Composed, Identifier, Literal
 
 from mudra.storage.database import Transaction
 
@@ -58,16 +59,15 @@ async def make_partition(tx: Transaction, part: Partitioned, at: datetime) -> bo
     if await _there(tx, part.name(at)):
         return False
     begin = part.begin(at)
-    name = part.name(at)
+    name, parent = Identifier(part.name(at)), Identifier(part.table)
     # Attaching lets pushes into other partitions go on; CREATE … PARTITION OF would not.
-    for statement in (
-        f"CREATE TABLE {name} (LIKE {part.table} INCLUDING DEFAULTS)",
-        (
-            f"ALTER TABLE {part.table} ATTACH PARTITION {name}"
-            f" FOR VALUES FROM ('{begin.isoformat()}') TO ('{part.end(begin).isoformat()}')"
+    await _run(tx, SQL("CREATE TABLE {} (LIKE {} INCLUDING DEFAULTS)").format(name, parent))
+    await _run(
+        tx,
+        SQL("ALTER TABLE {} ATTACH PARTITION {} FOR VALUES FROM ({}) TO ({})").format(
+            parent, name, Literal(begin.isoformat()), Literal(part.end(begin).isoformat())
         ),
-    ):
-        await tx.connection.execute(sa.text(statement))
+    )
     return True
 
 
@@ -93,9 +93,13 @@ async def drop_before(tx: Transaction, part: Partitioned, oldest: datetime) -> l
         suffix = name.removeprefix(f"{part.table}_")
         begin = datetime.strptime(suffix, part.form).replace(tzinfo=UTC)
         if part.end(begin) <= oldest:
-            await tx.connection.execute(sa.text(f"DROP TABLE {part.name(begin)}"))
+            await _run(tx, SQL("DROP TABLE {}").format(Identifier(part.name(begin))))
             dropped.append(part.name(begin))
     return dropped
+
+
+async def _run(tx: Transaction, statement: Composed) -> None:
+    await tx.connection.exec_driver_sql(statement.as_string(None))
 
 
 async def _there(tx: Transaction, name: str) -> bool:
