@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 import httpx
+
 from tests.support.service import Member, Service, new_address
 
 EVERY_WORKER = 12

@@ -5,10 +5,10 @@ from pathlib import Path
 from unittest import mock
 
 import sqlalchemy as sa
-from tests.support.service import Service
 
 from mudra.cli.store import with_rooms
 from mudra.runtime.wiring import Rooms
+from tests.support.service import Service
 
 
 def audit_count(service: Service) -> int:

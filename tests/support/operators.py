@@ -4,6 +4,7 @@ import uuid
 from dataclasses import dataclass
 
 import httpx
+
 from tests.support.service import PASSWORD, Service, latest_link, set_password
 
 

@@ -19,8 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
-from click.testing import Result
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from mudra.cli.main import app
 

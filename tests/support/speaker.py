@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 import httpx
+
 from tests.support.service import Member
 
 CANARY = "canary-5tgB6yhN7ujM"

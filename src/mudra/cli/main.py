@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from mudra.cli import admin, audit, keys, mail, member, operator, secret, token
+from mudra.cli import admin, audit, keys, mail, member, operator, sandbox, secret, token
 from mudra.cli.doctor import doctor
 from mudra.cli.login import login
 from mudra.cli.serve import serve
@@ -35,6 +35,7 @@ app.add_typer(operator.app, name="operator")
 app.add_typer(secret.app, name="secret")
 app.add_typer(token.app, name="token")
 app.add_typer(keys.app, name="keys")
+app.add_typer(sandbox.app, name="sandbox")
 app.add_typer(audit.app, name="audit")
 
 

@@ -56,10 +56,12 @@ def refusal(envelope: Envelope, outcome: object) -> Answer:
     return told(envelope, problem_of(outcome))
 
 
-def told(envelope: Envelope, problem: Problem) -> Answer:
-    """Answer with the error body of spec 7."""
+def told(envelope: Envelope, problem: Problem, more: Body | None = None) -> Answer:
+    """Answer with the error body of spec 7, and members beside it when there is more to tell."""
     return Answer(
         problem.status,
-        envelope.body({"errorCode": problem.code.value, "errorMsg": problem.sentence}),
+        envelope.body(
+            {"errorCode": problem.code.value, "errorMsg": problem.sentence, **(more or {})}
+        ),
         {**_PRIVATE, "X-Request-Id": envelope.txn_id, **problem.headers},
     )

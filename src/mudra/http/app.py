@@ -41,6 +41,7 @@ from mudra.http.errors import (
 )
 from mudra.http.exchange import AnyRequest
 from mudra.http.head import with_head
+from mudra.http.metrics_routes import metrics_routes
 from mudra.http.openapi import DocumentRouter
 from mudra.http.service import Service
 from mudra.storage.database import DatabaseUnavailable
@@ -133,6 +134,7 @@ def _litestar(service: Service, pages: Sequence[ControllerRouterHandler]) -> Lit
         probes.livez,
         probes.readyz,
         Router("/operator/v1", route_handlers=_OPERATOR_HANDLERS),
+        *metrics_routes(service.settings.metrics_prefixes),
         *pages,
     ]
     if service.time_machine is not None:

@@ -45,6 +45,11 @@ def address_of(request: AnyRequest, service: Service) -> str:
     )
 
 
+def new_exchange(request: AnyRequest, service: Service) -> Exchange:
+    """Begin to answer a request that has no body."""
+    return Exchange(service, request, new_txn_id())
+
+
 async def receive_json(
     request: AnyRequest, service: Service, into: type[S]
 ) -> tuple[Exchange, S | object]:

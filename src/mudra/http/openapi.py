@@ -56,7 +56,7 @@ _ALWAYS: Final[Mapping[str, str]] = {
 
 def described(  # noqa: PLR0913  # each argument is one fact of the description
     summary: str,
-    reads: type[msgspec.Struct] | None,
+    reads: object,
     answers: type[msgspec.Struct],
     *,
     bearer: bool = False,
@@ -158,22 +158,22 @@ def _camel(summary: str) -> str:
 _ARTICLES: Final = frozenset({"a", "an", "the", "by", "of", "for", "to"})
 
 
-def _content(struct: type[msgspec.Struct], *, envelope_of: str = "") -> OpenAPIMediaType:
-    return OpenAPIMediaType(schema=_Inline(struct, envelope_of))
+def _content(shape: object, *, envelope_of: str = "") -> OpenAPIMediaType:
+    return OpenAPIMediaType(schema=_Inline(shape, envelope_of))
 
 
 class _Inline(Schema):
     """A schema that msgspec wrote, set in place."""
 
-    def __init__(self, struct: type[msgspec.Struct], envelope_of: str) -> None:
+    def __init__(self, shape: object, envelope_of: str) -> None:
         super().__init__()
-        self._struct = struct
+        self._shape = shape
         self._envelope_of = envelope_of
 
     def to_schema(self) -> dict[str, object]:
         """Write the JSON Schema of the struct, with nothing to resolve."""
-        schema = _schema_of(self._struct)
-        if self._envelope_of:
+        schema = _schema_of(self._shape)
+        if self._envelope_of and "properties" in schema:
             members = _mapping(_schema_of(EnvelopeMembers)["properties"])
             for member in map(_mapping, members.values()):
                 del member["default"]
@@ -183,23 +183,25 @@ class _Inline(Schema):
         return schema
 
 
-def _resolved(part: object, inner: dict[str, dict[str, object]]) -> object:
-    """Set the schemas of inner structs in place of their references."""
-    if isinstance(part, list):
-        return [_resolved(item, inner) for item in part]
-    if not isinstance(part, dict):
-        return part
-    name = str(part.get("$ref", "")).removeprefix("#/$defs/")
-    if name in inner:
-        return _resolved(inner[name], inner)
-    return {key: _resolved(value, inner) for key, value in part.items()}
+def _schema_of(shape: object) -> dict[str, object]:
+    (schema,), components = msgspec.json.schema_components(
+        [shape], schema_hook=_text_for_secret, ref_template="{name}"
+    )
+    return _mapping(_inlined(schema, components))
 
 
-def _schema_of(struct: type[msgspec.Struct]) -> dict[str, object]:
-    _, components = msgspec.json.schema_components([struct], schema_hook=_text_for_secret)
-    # Structs within it travel along: nothing outside needs to be known.
-    inner = {name: _mapping(part) for name, part in components.items() if name != struct.__name__}
-    return _mapping(_resolved(components[struct.__name__], inner))
+def _inlined(schema: object, components: Mapping[str, object]) -> object:
+    """Put each named schema in the place where it is named."""
+    if isinstance(schema, list):
+        return [_inlined(part, components) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        return _inlined(components[schema["$ref"]], components)
+    # A discriminator may point to named schemas only; the constant tags say the same.
+    return {
+        name: _inlined(part, components) for name, part in schema.items() if name != "discriminator"
+    }
 
 
 def _mapping(value: object) -> dict[str, object]:

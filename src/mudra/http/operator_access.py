@@ -62,3 +62,10 @@ async def calling_operator(
             )
         )
     return found
+
+
+async def operator_refused(exchange: Exchange, scope: Scope) -> object | None:
+    """Tell why the caller may not act as an operator with this scope; None when it may."""
+    async with exchange.service.open_work() as work:
+        found = await calling_operator(exchange, work, scope)
+    return None if isinstance(found, Operator) else found

@@ -77,6 +77,7 @@ class Service:
     signer: Signer
     issue_journal: IssueJournal
     entity_rate: RateLimit
+    push_rate: RateLimit
     secret_mac: Callable[[str, SecretText], bytes]
     hasher: PasswordHasher
     random_bytes: Callable[[int], bytes]

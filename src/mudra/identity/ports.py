@@ -113,6 +113,7 @@ class NoticeKind(enum.StrEnum):
     SECRET_EXPIRED = "secret_expired"  # noqa: S105
     OLD_SECRET_IN_USE = "old_secret_in_use"  # noqa: S105
     SIGN_IN_WAITS = "sign_in_waits"
+    HEALTH_ALARM = "health_alarm"
     ADDRESS_CHANGED = "address_changed"
 
 

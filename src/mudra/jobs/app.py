@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import procrastinate
 import structlog
 
+from mudra.jobs.metrics_tasks import MetricsChores, add_metrics_tasks
+
 _log = structlog.get_logger()
 
 
@@ -22,6 +24,7 @@ class Chores:
     deliver_mail: Callable[[], Awaitable[None]]
     clear_out: Callable[[], Awaitable[None]]
     remind: Callable[[], Awaitable[None]]
+    metrics: MetricsChores
     seal_audit: Callable[[], Awaitable[None]]
 
 
@@ -54,6 +57,8 @@ def job_app(conninfo: str, chores: Chores) -> procrastinate.App:
     async def remind(timestamp: int) -> None:
         del timestamp
         await chores.remind()
+
+    add_metrics_tasks(app, chores.metrics)
 
     @app.periodic(cron="* * * * *")
     @app.task(name="seal-audit", queueing_lock="seal-audit", pass_context=False)

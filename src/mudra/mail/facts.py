@@ -29,6 +29,7 @@ FACTS: Final[Mapping[NoticeKind, tuple[str, ...]]] = {
         *("ends_at", "last_used_at", "use_count", "address_count"),
     ),
     NoticeKind.SIGN_IN_WAITS: ("user_name", "failures", "last_failure_at"),
+    NoticeKind.HEALTH_ALARM: ("title", "story", "entity_id"),
     NoticeKind.ADDRESS_CHANGED: ("user_name", "old_address", "new_address"),
 }
 

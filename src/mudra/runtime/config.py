@@ -158,6 +158,12 @@ class Settings:
         "paths, separated by commas",
         "addresses of the metrics push",
     )
+    metrics_raw_days: int = _setting(
+        "METRICS_RAW_DAYS", 90, _whole(8, 3650), "8 to 3650", "how long single windows are kept"
+    )
+    metrics_hour_days: int = _setting(
+        "METRICS_HOUR_DAYS", 400, _whole(8, 3650), "8 to 3650", "how long sums by hour are kept"
+    )
     smtp_url: SecretText | None = _setting(
         "SMTP_URL",
         None,

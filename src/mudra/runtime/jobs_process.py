@@ -13,6 +13,7 @@ from mudra.jobs.deliver import deliver_due
 from mudra.mail.smtp import mail_server
 from mudra.runtime.key_care import look_after_keys
 from mudra.runtime.letters import raise_mail_alarms, remind_members, tell_of_guessing
+from mudra.runtime.metrics_chores import metrics_chores
 from mudra.runtime.telemetry import MAILS, MAILS_FAILING
 from mudra.runtime.wiring import Rooms
 from mudra.storage.audit import PostgresJournal
@@ -67,6 +68,8 @@ async def _at_changes(due: asyncio.Event, chores: Chores) -> None:
             await chores.remind()
             await chores.deliver_mail()
             await chores.keep_keys_ready()
+            await chores.metrics.roll_up()
+            await chores.metrics.watch()
             await chores.seal_audit()
 
 
@@ -109,5 +112,6 @@ def _chores(rooms: Rooms) -> Chores:
         deliver_mail=look_after_mail,
         clear_out=clear,
         remind=remind,
+        metrics=metrics_chores(rooms),
         seal_audit=seal_audit,
     )

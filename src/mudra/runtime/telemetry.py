@@ -22,6 +22,44 @@ MAILS_FAILING = Gauge(
     "Mails that the mail server refused for good or that have waited for over a day",
     multiprocess_mode="livemax",
 )
+SUMS_MADE = Counter("mudra_metrics_sums_made_total", "Hours and days of sums made", ["grain"])
+RECOUNTS = Counter(
+    "mudra_metrics_recounted_total", "Sums compared with raw rows", ["grain", "outcome"]
+)
+ALARMS = Counter("mudra_health_alarms_total", "Alarms raised and ended", ["kind", "change"])
+PUSHES = Counter("mudra_metrics_pushes_total", "Metrics payloads by outcome", ["tag", "outcome"])
+_OF_API = ["fip", "api"]
+API_REQUESTS = Gauge(
+    "mudra_fip_api_requests",
+    "Requests of all AAs in the last closed window",
+    _OF_API,
+    multiprocess_mode="livemostrecent",
+)
+API_SUCCESS = Gauge(
+    "mudra_fip_api_success_ratio",
+    "Share of success in the last closed window, 4xx left out",
+    _OF_API,
+    multiprocess_mode="livemostrecent",
+)
+API_P50 = Gauge(
+    "mudra_fip_api_p50_seconds",
+    "Estimated median response time in the last closed window",
+    _OF_API,
+    multiprocess_mode="livemostrecent",
+)
+INCIDENTS_OPEN = Gauge(
+    "mudra_health_incidents_open", "Incidents not over", multiprocess_mode="livemostrecent"
+)
+WINDOWS_MISSING = Gauge(
+    "mudra_metrics_windows_missing",
+    "Payloads of the last closed window not received",
+    multiprocess_mode="livemostrecent",
+)
+LAST_WINDOW = Gauge(
+    "mudra_metrics_last_window_seconds",
+    "End of the last closed window, seconds since the epoch",
+    multiprocess_mode="livemostrecent",
+)
 MAILS = Counter("mudra_mails_total", "Mails handed to the mail server", ["outcome"])
 
 

@@ -19,6 +19,7 @@ from mudra.identity.invite import LinkDesk
 from mudra.identity.look_after import AdminDesk
 from mudra.identity.notice_desk import NoticeDesk
 from mudra.mail.compose import LetterWriter, links_in
+from mudra.metrics.receive import ReceiveDesk
 from mudra.runtime.clock import ServiceClock
 from mudra.runtime.config import Settings
 from mudra.runtime.demo_network import DEMO_PASSWORD
@@ -35,6 +36,10 @@ from mudra.storage.freshness import Freshness
 from mudra.storage.identity import PostgresLinks, PostgresPeople
 from mudra.storage.issue_journal import BatchedIssueJournal
 from mudra.storage.mail_desk import PostgresMailDesk
+from mudra.storage.metrics import KnownPartitions, PostgresIntake
+from mudra.storage.metrics_figures import PostgresFigures
+from mudra.storage.metrics_incidents import PostgresIncidents
+from mudra.storage.metrics_receipts import OnboardedMembers, PostgresReceipts
 from mudra.storage.node_keys import NodeKeys
 from mudra.storage.outbox import PostgresOutbox
 from mudra.storage.password_hash import Argon2Passwords
@@ -49,6 +54,9 @@ from mudra.tokens.claims import TokenTerms
 
 ACTIVATION_PATH = "/activate"
 _NO_CONTACT = "the operator of the network"
+_PUSHES_PER_S = 12 / 600
+_PUSHES_AT_ONCE = 100
+"""Per AA and tag, while its agent catches up (quality, limits)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +70,7 @@ class Rooms:
     seal: Seal
     writer: LetterWriter
     time_machine: PostgresTimeMachine
+    partitions: KnownPartitions
     witness: FileWitness
 
     @contextlib.asynccontextmanager
@@ -94,6 +103,7 @@ class Rooms:
             random_bytes=secrets.token_bytes,
             page=self.settings.issuer + ACTIVATION_PATH,
         )
+        network = OnboardedMembers(transaction)
         return Work(
             journal=journal,
             people=people,
@@ -113,6 +123,13 @@ class Rooms:
             reminders=PostgresReminders(transaction),
             tokens=tokens,
             keys=PostgresSigningKeys(transaction, self.seal),
+            receive_desk=ReceiveDesk(
+                PostgresIntake(transaction, self.partitions), network, journal
+            ),
+            receipts=PostgresReceipts(transaction),
+            figures=PostgresFigures(transaction),
+            incidents=PostgresIncidents(transaction),
+            aas_and_fips=network,
         )
 
 
@@ -135,6 +152,7 @@ def open_rooms(settings: Settings, conninfo: str, seal: Seal) -> Rooms:
             settings.network_name, settings.mail_templates, settings.contact or _NO_CONTACT
         ),
         time_machine=PostgresTimeMachine(database, freshness, clock),
+        partitions=KnownPartitions(),
         witness=FileWitness(settings.data_dir, seal.checkpoint_key),
     )
 
@@ -180,6 +198,11 @@ def open_edge(rooms: Rooms) -> Edge:
         signer=keys,
         issue_journal=journal,
         entity_rate=KeyedRate(settings.entity_token_rate, settings.entity_token_burst, monotonic),
+        push_rate=KeyedRate(
+            _PUSHES_PER_S,
+            _PUSHES_AT_ONCE,
+            lambda: monotonic() + rooms.clock.offset.total_seconds(),
+        ),
         secret_mac=rooms.seal.secret_mac,
         hasher=Argon2Passwords(rooms.seal.password_pepper, settings.argon2_memory_mib),
         random_bytes=secrets.token_bytes,

@@ -14,9 +14,13 @@ from mudra.identity.look_after import AdminDesk
 from mudra.identity.notice_desk import NoticeDesk
 from mudra.identity.ports import Attempts, Links, Outbox, People
 from mudra.identity.roster import Roster
+from mudra.metrics.ports import Figures, Receipts
+from mudra.metrics.ports import Members as NetworkMembers
+from mudra.metrics.receive import ReceiveDesk
 from mudra.storage.audit_search import PostgresAuditSearch
 from mudra.storage.directory import PostgresDirectory
 from mudra.storage.mail_desk import PostgresMailDesk
+from mudra.storage.metrics_incidents import PostgresIncidents
 from mudra.tokens.ports import IssuedTokens, Reminders, Secrets, SecretUses, SigningKeys
 
 
@@ -42,6 +46,11 @@ class Work:
     reminders: Reminders
     tokens: IssuedTokens
     keys: SigningKeys
+    receive_desk: ReceiveDesk
+    receipts: Receipts
+    figures: Figures
+    incidents: PostgresIncidents
+    aas_and_fips: NetworkMembers
 
 
 OpenWork = Callable[[], AbstractAsyncContextManager[Work]]

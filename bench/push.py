@@ -1,0 +1,156 @@
+"""bench/push: the cost of a metrics push, as a ratio to reading its JSON and a bare COPY.
+
+Pushes payloads of 200 FIPs x 11 types through a real service (one worker) and
+compares the CPU time of worker and database with `json.loads` of the same
+bytes plus a bare `COPY` of the same rows. Then 20 AAs push at the same second.
+"""
+
+import asyncio
+import json
+import statistics
+import sys
+import tempfile
+import time
+import uuid
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import httpx
+import msgspec
+import psycopg
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from tests.support.metrics_payloads import request_metrics
+from tests.support.pushing import PushingAa, pushing_aa
+from tests.support.service import running_service
+
+from mudra.metrics.catalogue import WINDOW, window_start
+from mudra.metrics.check import CheckedReport, check_report
+from mudra.storage.embedded import embedded_server
+from mudra.storage.metrics import lines_of
+
+FIPS = 200
+PUSHES = 60
+AAS = 20
+
+
+def cpu_of(pid: int) -> float:
+    """CPU seconds of a process."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / 100
+
+
+def cpu_of_tree(pid: int) -> float:
+    """CPU seconds of a process and all below it, those that have ended included."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    total = sum(int(fields[n]) for n in (11, 12, 13, 14)) / 100
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        total += cpu_of_tree(int(child))
+    return total
+
+
+def bodies(aa: PushingAa, number: int, fips: int = FIPS) -> list[bytes]:
+    last = aa.last_window()
+    return [
+        msgspec.json.encode(
+            request_metrics(fips, aa.aa_id, str(uuid.uuid4()), last - place * WINDOW, place)
+        )
+        for place in range(number)
+    ]
+
+
+def bare(conninfo: str, payloads: list[bytes], now: datetime) -> float:
+    """CPU seconds of reading the JSON, and of COPY of the same rows into an equal table."""
+    started = time.process_time()
+    for body in payloads:
+        json.loads(body)
+    reading = time.process_time() - started
+    texts = []
+    for body in payloads:
+        checked = check_report(body, now)
+        assert isinstance(checked, CheckedReport)
+        texts.append("".join(lines_of(checked)))
+    with psycopg.connect(conninfo) as connection:
+        connection.execute(
+            "CREATE TABLE bare_rows (LIKE metrics_raw INCLUDING DEFAULTS,"
+            " PRIMARY KEY (window_at, aa_id, tag, fip_id, type))"
+        )
+        connection.commit()
+        server = connection.info.backend_pid
+        own, there = time.process_time(), cpu_of(server)
+        for text in texts:
+            with connection.cursor().copy(
+                "COPY bare_rows (window_at, aa_id, tag, fip_id, type, counts, pxx, status,"
+                " data_bytes) FROM STDIN"
+            ) as copy:
+                copy.write(text)
+            connection.commit()
+        copying = time.process_time() - own + cpu_of(server) - there
+        connection.execute("DROP TABLE bare_rows")
+    print(
+        f"  bare: json.loads {reading / len(payloads) * 1000:.1f} ms, COPY "
+        f"{copying / len(payloads) * 1000:.1f} ms a payload"
+    )
+    return (reading + copying) / len(payloads)
+
+
+def postmaster(data_dir: Path) -> int:
+    (pid_file,) = data_dir.rglob("postmaster.pid")
+    return int(pid_file.read_text().splitlines()[0])
+
+
+async def all_at_once(aas: list[PushingAa], payloads: list[bytes]) -> list[float]:
+    async with httpx.AsyncClient(timeout=60) as client:
+
+        async def one(aa: PushingAa, body: bytes) -> float:
+            started = time.perf_counter()
+            while True:
+                answer = await client.post(
+                    f"{aa.service.root}/metrics/perf/v1/push",
+                    content=body,
+                    headers={"Content-Type": "application/json", **aa.bearer},
+                )
+                if answer.status_code == 200:
+                    return time.perf_counter() - started
+                await asyncio.sleep(float(answer.headers["Retry-After"]))
+
+        return await asyncio.gather(
+            *(one(aa, body) for aa, body in zip(aas, payloads, strict=True))
+        )
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        data_dir = Path(directory) / "data"
+        with running_service(data_dir) as service, embedded_server(data_dir) as conninfo:
+            aa = pushing_aa(service)
+            payloads = bodies(aa, PUSHES + 5)
+            for body in payloads[:5]:
+                assert aa.push(body).status_code == 200
+            server = postmaster(data_dir)
+            before = cpu_of_tree(service.process.pid), cpu_of_tree(server)
+            times = []
+            for body in payloads[5:]:
+                started = time.perf_counter()
+                assert aa.push(body).status_code == 200
+                times.append(time.perf_counter() - started)
+            used = cpu_of_tree(service.process.pid) - before[0], cpu_of_tree(server) - before[1]
+            each = sum(used) / PUSHES
+            base = bare(conninfo, payloads[5:], window_start(aa.now()) + timedelta(minutes=10))
+            print(
+                f"  push: {len(payloads[0]) / 1000:.0f} KB,"
+                f" service {used[0] / PUSHES * 1000:.1f} ms,"
+                f" database {used[1] / PUSHES * 1000:.1f} ms CPU,"
+                f" {statistics.median(times) * 1000:.1f} ms until durable"
+            )
+            print(f"CPU of a push / (json.loads + bare COPY): {each / base:.2f} (at most 2)")
+            aas = [pushing_aa(service) for _ in range(AAS)]
+            waits = asyncio.run(all_at_once(aas, [bodies(one, 1)[0] for one in aas]))
+            print(
+                f"{AAS} AAs at the same second, all durable within: {max(waits):.2f} s (at most 5)"
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""Rows of the table of errors.py for network metrics (decisions part 5)."""
+
+from dataclasses import dataclass
+
+from mudra.http.envelope import iso_ms
+from mudra.http.errors import ErrorCode, Problem, told_as
+from mudra.metrics.check import ReportRefused
+from mudra.metrics.ingest import TxnIdReused
+
+
+@dataclass(frozen=True, slots=True)
+class TooManyPushes:
+    """More pushes of one AA and tag than agents need, also while they catch up."""
+
+    retry_after_s: int
+
+
+@dataclass(frozen=True, slots=True)
+class TooBusyForPushes:
+    """As many pushes are under way as this node takes at once."""
+
+    retry_after_s: int
+
+
+@dataclass(frozen=True, slots=True)
+class NotYourMetrics:
+    """An AA reports for itself only."""
+
+    caller: str
+
+
+def _refused(r: ReportRefused) -> Problem:
+    more = f" ({r.total} findings in all)" if r.total > 1 else ""
+    return Problem(400, ErrorCode.INVALID_REQUEST, r.findings[0].sentence() + more)
+
+
+def register() -> None:
+    """Put the rows into the table."""
+    told_as(ReportRefused, _refused)
+    told_as(
+        TxnIdReused,
+        lambda r: Problem(
+            409,
+            ErrorCode.IDEMPOTENCY_ERROR,
+            f"$.txnId was used at {iso_ms(r.earlier.received_at)} for other content; "
+            "use a new txnId for each payload",
+        ),
+    )
+    told_as(
+        NotYourMetrics,
+        lambda r: Problem(
+            401,
+            ErrorCode.UNAUTHORIZED,
+            f"$.aaId must be {r.caller}, the entity of the token in Authorization",
+            {"WWW-Authenticate": 'Bearer realm="mudra"'},
+        ),
+    )
+    told_as(
+        TooManyPushes,
+        lambda r: Problem(
+            429,
+            ErrorCode.TOO_MANY_ATTEMPTS,
+            "too many pushes of this tag: 12 in 10 minutes are permitted, 100 while catching up",
+            {"Retry-After": str(r.retry_after_s)},
+        ),
+    )
+    told_as(
+        TooBusyForPushes,
+        lambda r: Problem(
+            503,
+            ErrorCode.SERVICE_UNAVAILABLE,
+            "as many pushes are under way as can be taken at once; nothing was stored, try again",
+            {"Retry-After": str(r.retry_after_s)},
+        ),
+    )
+
+
+register()

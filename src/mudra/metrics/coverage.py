@@ -1,0 +1,44 @@
+"""Which windows were to be heard, and which were not. A gap is never health and never zero."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from mudra.metrics.catalogue import WINDOW, window_start
+
+
+@dataclass(frozen=True, slots=True)
+class TimeRange:
+    """Windows that start at or after `start` and before `end`, UTC."""
+
+    start: datetime
+    end: datetime
+
+    @property
+    def windows(self) -> tuple[datetime, ...]:
+        """The starts of these windows, in order."""
+        first = window_start(self.start)
+        if first < self.start:
+            first += WINDOW
+        number = max(0, -((first - self.end) // WINDOW))
+        return tuple(first + place * WINDOW for place in range(number))
+
+
+def closed_before(now: datetime, length: timedelta) -> TimeRange:
+    """The windows of this length of time up to the last one that has ended."""
+    end = window_start(now)
+    return TimeRange(end - length, end)
+
+
+def gaps(within: TimeRange, heard: Collection[datetime]) -> tuple[TimeRange, ...]:
+    """Runs of windows that were not reported, joined where they touch."""
+    there = set(heard)
+    found: list[TimeRange] = []
+    for window in within.windows:
+        if window in there:
+            continue
+        if found and found[-1].end == window:
+            found[-1] = TimeRange(found[-1].start, window + WINDOW)
+        else:
+            found.append(TimeRange(window, window + WINDOW))
+    return tuple(found)

@@ -1,0 +1,105 @@
+"""What the use cases of network metrics ask of storage and of the registry's readers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from mudra.finding import Finding
+from mudra.metrics.catalogue import Tag
+from mudra.metrics.check import CheckedReport, ReportRefused
+from mudra.metrics.coverage import TimeRange
+from mudra.metrics.ingest import Decision, Known, PushKey, Receipt, WindowKey
+from mudra.metrics.rollup import Rollup
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One AA, one FIP, one tag, one type: the finest thing that is counted."""
+
+    aa_id: str
+    fip_id: str
+    tag: Tag
+    type: str
+
+
+class Intake(Protocol):
+    """Pushes inside one transaction; durable once it has ended."""
+
+    async def lock(self, aa_id: str) -> datetime:
+        """Keep other pushes of this AA out until the transaction ends; gives the time."""
+        ...
+
+    async def known(self, push: PushKey, window: WindowKey) -> Known:
+        """What was stored before of this push and this window."""
+        ...
+
+    async def carry_out(self, decision: Decision, checked: CheckedReport) -> None:
+        """Write figures, receipt and findings; on replacement keep the former version."""
+        ...
+
+    async def keep_refused(self, aa_id: str, refused: ReportRefused) -> None:
+        """Remember what was wrong with a payload, so that its sender can look it up."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedPush:
+    """A payload that was answered with 400."""
+
+    at: datetime
+    total: int
+    findings: tuple[Finding, ...]
+
+
+class Receipts(Protocol):
+    """What an AA can look up about its own pushes."""
+
+    async def receipts(self, aa_id: str, within: TimeRange, limit: int) -> Sequence[Receipt]:
+        """Receipts for these windows, newest version of each, in order of windows and tags."""
+        ...
+
+    async def windows(self, aa_id: str, within: TimeRange) -> Mapping[Tag, Sequence[datetime]]:
+        """The windows of which anything was received."""
+        ...
+
+    async def refused(self, aa_id: str, since: datetime, limit: int) -> Sequence[RefusedPush]:
+        """Payloads that were refused, the latest first."""
+        ...
+
+
+class Figures(Protocol):
+    """Sums for pictures, from roll-ups where whole hours or days are asked, else from raw rows."""
+
+    async def totals(
+        self,
+        within: TimeRange,
+        *,
+        aa_id: str | None = None,
+        fip_id: str | None = None,
+        tag: Tag | None = None,
+    ) -> Mapping[Cell, Rollup]:
+        """The sums of every cell that had traffic."""
+        ...
+
+    async def by_window(
+        self, within: TimeRange, *, fip_id: str | None = None
+    ) -> Mapping[datetime, Mapping[Cell, Rollup]]:
+        """The same for each window, for incidents."""
+        ...
+
+    async def heard(self, within: TimeRange) -> Mapping[tuple[str, Tag], int]:
+        """How many windows each AA reported, whether or not they held traffic."""
+        ...
+
+
+class Members(Protocol):
+    """Who takes part, as the registry tells."""
+
+    async def reporting_aas(self) -> Mapping[str, datetime]:
+        """AAs that are live and so are to report, with the time from which."""
+        ...
+
+    async def live_fips(self) -> frozenset[str]:
+        """FIPs with a live entry."""
+        ...

@@ -1,0 +1,92 @@
+"""Blocks added up: what a row of the hourly and daily roll-ups holds.
+
+One row for each AA, FIP, tag, type and hour (or day), made of the raw rows of
+that time. A late or replaced window is answered by making the row anew from
+the raw rows, so it is right whatever came when. Rows of different hours, AAs,
+FIPs are added by `merge`, in any order and grouping, with the same result.
+
+Columns: `blocks` (raw rows), 15 count sums, 7 status sums (zeros unless
+finot), `data_bytes` (numeric, any size), and the spread of times in the fixed
+cells: `cells smallint[]`, `surely bigint[]`, `maybe bigint[]`, `likely
+bigint[]` of one length (rows may also be added in SQL, cell by cell), and
+`longest bigint`, whose maximum is taken. Whether an AA reported at all stands in its receipts,
+not here: a row without traffic does not exist.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from msgspec import UNSET
+
+from mudra.metrics.catalogue import COUNTS, STATUSES, TIMINGS
+from mudra.metrics.report import NotificationBlock, RequestBlock
+from mudra.metrics.spread import NOTHING, Spread, coarsen, merge_spreads, spread_of_blocks
+
+NO_STATUS: Final = (0,) * STATUSES
+_TIMING_CODES: Final = frozenset(str(code) for code in TIMINGS)
+
+
+@dataclass(frozen=True, slots=True)
+class Rollup:
+    """Sums over blocks of one type, and the spread of their response times."""
+
+    blocks: int
+    counts: tuple[int, ...]
+    statuses: tuple[int, ...]
+    data_bytes: int
+    times: Spread
+
+
+EMPTY: Final = Rollup(0, (0,) * COUNTS, NO_STATUS, 0, NOTHING)
+
+
+def rollup(blocks: Iterable[RequestBlock | NotificationBlock]) -> Rollup:
+    """Add up raw blocks of one type; times stay exact. `coarse` makes a stored row of it."""
+    counts = [0] * COUNTS
+    statuses = [0] * STATUSES
+    data_bytes = 0
+    times: list[tuple[int, tuple[int, int, int, int]]] = []
+    number = 0
+    for block in blocks:
+        number += 1
+        for place, count in enumerate(block.counts):
+            counts[place] += count
+        if isinstance(block, RequestBlock):
+            times.append((answered(block.counts), block.pxx))
+            if block.sum_of_size_of_data_packets is not UNSET:
+                data_bytes += int(block.sum_of_size_of_data_packets)
+        elif block.status is not UNSET:
+            for place, count in enumerate(block.status):
+                statuses[place] += count
+    spread = spread_of_blocks(times)
+    return Rollup(number, tuple(counts), tuple(statuses), data_bytes, spread)
+
+
+def answered(counts: tuple[int, ...]) -> int:
+    """Calls that have a response time: all that any answer came to, whatever its status."""
+    return sum(counts[1:])
+
+
+def coarse(row: Rollup) -> Rollup:
+    """The row as it is stored, its times in the fixed cells."""
+    return Rollup(row.blocks, row.counts, row.statuses, row.data_bytes, coarsen(row.times))
+
+
+def merge(one: Rollup, other: Rollup) -> Rollup:
+    """Both together."""
+    return merge_all((one, other))
+
+
+def merge_all(rows: Iterable[Rollup]) -> Rollup:
+    """All together; their times are coarse as soon as those of one row are."""
+    parts = list(rows)
+    if not parts:
+        return EMPTY
+    return Rollup(
+        sum(part.blocks for part in parts),
+        tuple(map(sum, zip(*(part.counts for part in parts), strict=True))),
+        tuple(map(sum, zip(*(part.statuses for part in parts), strict=True))),
+        sum(part.data_bytes for part in parts),
+        merge_spreads(part.times for part in parts),
+    )

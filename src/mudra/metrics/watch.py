@@ -1,0 +1,76 @@
+"""Watch the windows: from the sums of one window to what it says of every subject."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from mudra.metrics.catalogue import TIMINGS, Tag
+from mudra.metrics.coverage import TimeRange
+from mudra.metrics.health import health_of_calls
+from mudra.metrics.incident import (
+    CALL_RULES,
+    REPORTING_RULES,
+    AaCalls,
+    AaReporting,
+    FipApi,
+    Incident,
+    Observation,
+    Subject,
+    incidents,
+    observation,
+    reporting_observations,
+)
+from mudra.metrics.incident_change import Change, changes
+from mudra.metrics.ports import Cell
+from mudra.metrics.rollup import Rollup, merge_all
+
+_TIMING_CODES = frozenset(str(code) for code in TIMINGS)
+
+
+def observe_window(
+    window: datetime, totals: Mapping[Cell, Rollup]
+) -> dict[FipApi | AaCalls, Observation]:
+    """What one window says of each API of each FIP, and of the calls of each AA."""
+    parts: dict[FipApi | AaCalls, list[Rollup]] = defaultdict(list)
+    for cell, sums in totals.items():
+        if cell.tag is Tag.REQUESTS and cell.type not in _TIMING_CODES:
+            parts[FipApi(cell.fip_id, cell.type)].append(sums)
+            parts[AaCalls(cell.aa_id)].append(sums)
+    return {
+        subject: observation(window, health_of_calls(merge_all(found)))
+        for subject, found in parts.items()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """One subject: what its windows said within `within`, and the incidents known of it."""
+
+    subject: Subject
+    observations: Sequence[Observation]
+    known: Sequence[Incident]
+
+
+def find_changes(watched: Watched, within: TimeRange) -> tuple[Change, ...]:
+    """What is new about a subject; incidents that began before `within` are left as they are."""
+    rules = REPORTING_RULES if isinstance(watched.subject, AaReporting) else CALL_RULES
+    frozen = [known for known in watched.known if known.began < within.start]
+    found = [
+        incident
+        for incident in incidents(watched.subject, watched.observations, within.end, rules)
+        if not any(old.ended is None or incident.began <= old.ended for old in frozen)
+    ]
+    return changes([known for known in watched.known if known not in frozen], found)
+
+
+def reporting_of(
+    aa_id: str,
+    since: datetime,
+    received: Mapping[datetime, datetime],
+    within: TimeRange,
+    now: datetime,
+) -> tuple[AaReporting, list[Observation]]:
+    """Whether an AA reported each window of this time, since it was to."""
+    expected = TimeRange(max(since, within.start), within.end).windows
+    return AaReporting(aa_id), reporting_observations(expected, received, now)

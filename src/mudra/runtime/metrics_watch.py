@@ -1,0 +1,133 @@
+"""The watch over windows as a job: observations, incidents, alarms to those concerned."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+import structlog
+
+from mudra.identity.ports import Notice, NoticeKind
+from mudra.metrics.catalogue import WINDOW, window_start
+from mudra.metrics.coverage import TimeRange
+from mudra.metrics.incident import AaReporting, FipApi, Subject
+from mudra.metrics.incident_change import Change, Withdrawn, alarm
+from mudra.metrics.picture import Coverage, expected_windows
+from mudra.metrics.watch import Watched, find_changes, observe_window, reporting_of
+from mudra.runtime.health_figures import show_figures
+from mudra.runtime.telemetry import ALARMS
+from mudra.runtime.wiring import Rooms
+from mudra.storage.database import Transaction
+from mudra.storage.identity import PostgresPeople
+from mudra.storage.metrics_figures import PostgresFigures
+from mudra.storage.metrics_incidents import PostgresIncidents, StoredIncident
+from mudra.storage.metrics_receipts import OnboardedMembers
+
+LOOK_BACK: Final = timedelta(hours=26)
+BEFORE_OPEN: Final = timedelta(hours=2)
+KEPT: Final = timedelta(days=8)
+_MOST_COUNTED: Final = 10_000
+_log = structlog.get_logger()
+
+
+async def watch(rooms: Rooms) -> Sequence[Change]:
+    """Heed new content of closed windows, and tell what it changes about incidents."""
+    await _observe(rooms)
+    async with rooms.database.transaction() as transaction:
+        changed = await _find(rooms, transaction)
+        await _show(transaction)
+    return changed
+
+
+async def forget(rooms: Rooms) -> None:
+    """Delete observations that no incident is found from any more."""
+    async with rooms.database.transaction() as transaction:
+        oldest = await transaction.now() - KEPT
+        await PostgresIncidents(transaction).forget_observations(oldest)
+
+
+async def _observe(rooms: Rooms) -> None:
+    async with rooms.database.transaction() as transaction:
+        closed = window_start(await transaction.now())
+        stale = await PostgresIncidents(transaction).stale_windows(closed)
+    for window, notes in stale.items():
+        async with rooms.database.transaction() as transaction:
+            totals = await PostgresFigures(transaction).totals(TimeRange(window, window + WINDOW))
+            seen = observe_window(window, totals)
+            await PostgresIncidents(transaction).keep_observations(window, seen, notes)
+
+
+async def _find(rooms: Rooms, transaction: Transaction) -> Sequence[Change]:
+    store = PostgresIncidents(transaction)
+    now = await transaction.now()
+    end = window_start(now)
+    known = await store.known(end - LOOK_BACK)
+    opened = [one.incident.began - BEFORE_OPEN for one in known if one.incident.ended is None]
+    within = TimeRange(max(min([end - LOOK_BACK, *opened]), end - KEPT), end)
+    watched = await _watched(store, transaction, known, within, now)
+    changed = [change for one in watched for change in find_changes(one, within)]
+    await store.keep(changed, {one.incident: one.incident_id for one in known}, now)
+    for change in changed:
+        await _alarm(rooms, transaction, change)
+    return changed
+
+
+async def _show(transaction: Transaction) -> None:
+    now = await transaction.now()
+    end = window_start(now)
+    last = TimeRange(end - WINDOW, end)
+    figures = PostgresFigures(transaction)
+    since = await OnboardedMembers(transaction).reporting_aas()
+    coverage = Coverage(expected_windows(last, since, now), await figures.heard(last))
+    still_open = await PostgresIncidents(transaction).shown(
+        only_open=True, entity_id=None, limit=_MOST_COUNTED
+    )
+    show_figures(await figures.totals(last), coverage, last, len(still_open))
+
+
+async def _watched(
+    store: PostgresIncidents,
+    transaction: Transaction,
+    known: Sequence[StoredIncident],
+    within: TimeRange,
+    now: datetime,
+) -> list[Watched]:
+    observations = dict(await store.observations(within))
+    received = await store.received(within)
+    for aa_id, since in (await OnboardedMembers(transaction).reporting_aas()).items():
+        subject, seen = reporting_of(aa_id, since, received.get(aa_id, {}), within, now)
+        observations[subject] = seen
+    by_subject: dict[Subject, list[StoredIncident]] = {}
+    for one in known:
+        by_subject.setdefault(one.incident.subject, []).append(one)
+    return [
+        Watched(
+            subject,
+            observations.get(subject, ()),
+            [one.incident for one in by_subject.get(subject, ())],
+        )
+        for subject in {**observations, **by_subject}
+    ]
+
+
+async def _alarm(rooms: Rooms, transaction: Transaction, change: Change) -> None:
+    told = alarm(change)
+    if told is None:
+        return
+    subject = (change.known if isinstance(change, Withdrawn) else change.incident).subject
+    entity_id = subject.fip_id if isinstance(subject, FipApi) else subject.aa_id
+    kind = "reporting" if isinstance(subject, AaReporting) else "calls"
+    ALARMS.labels(kind, type(change).__name__.lower()).inc()
+    _log.warning("alarm", entity_id=entity_id, title=told.title)
+    member = await PostgresPeople(transaction).member(entity_id)
+    for address in member.admins if member else ():
+        await rooms.outbox(transaction).post(
+            Notice(
+                to=address,
+                kind=NoticeKind.HEALTH_ALARM,
+                facts={
+                    "title": told.title,
+                    "story": told.text.replace("\n", " "),
+                    "entity_id": entity_id,
+                },
+            )
+        )

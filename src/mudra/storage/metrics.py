@@ -1,0 +1,240 @@
+"""Pushes of network metrics in PostgreSQL: implements metrics/ports.py Intake.
+
+One transaction takes a push: a lock on the AA, the look-up, `COPY` of the raw
+rows, the receipt, and the note that the sums of that hour are stale.
+"""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Final, cast
+
+import msgspec
+import psycopg
+import sqlalchemy as sa
+from msgspec import UNSET
+from sqlalchemy.dialects.postgresql import insert
+
+from mudra.finding import Finding
+from mudra.metrics.catalogue import Tag
+from mudra.metrics.check import CheckedReport, ReportRefused
+from mudra.metrics.ingest import Accept, Decision, Duplicate, Known, PushKey, Receipt, WindowKey
+from mudra.metrics.ingest import Replace as Replacement
+from mudra.metrics.report import NotificationBlock, NotificationFip, RequestBlock, RequestFip
+from mudra.storage.database import Transaction
+from mudra.storage.metrics_partitions import FORMER, RAW, Partitioned, make_partition
+from mudra.storage.metrics_tables import (
+    metrics_push,
+    metrics_receipt,
+    metrics_refused,
+    metrics_stale,
+)
+
+_COPY: Final = (
+    "COPY metrics_raw (window_at, aa_id, tag, fip_id, type, counts, pxx, status, data_bytes)"
+    " FROM STDIN"
+)
+_KEEP_FORMER: Final = sa.text(
+    "WITH gone AS (DELETE FROM metrics_raw WHERE window_at = :window_at AND aa_id = :aa_id"
+    " AND tag = :tag RETURNING *)"
+    " INSERT INTO metrics_former (window_at, aa_id, tag, fip_id, type, version, counts, pxx,"
+    " status, data_bytes) SELECT window_at, aa_id, tag, fip_id, type, :version, counts, pxx,"
+    " status, data_bytes FROM gone"
+)
+_SHORT: Final = {tag: tag.value[:3] for tag in Tag}
+_LONG: Final = {short: tag for tag, short in _SHORT.items()}
+_NULL: Final = "\\N"
+
+Row = Mapping[str, object]
+
+
+class KnownPartitions:
+    """Partitions that this process has seen committed."""
+
+    def __init__(self) -> None:
+        self._seen: set[str] = set()
+
+    async def ensure(self, tx: Transaction, part: Partitioned, at: datetime) -> None:
+        """Make the partition of a moment unless it is there."""
+        name = part.name(at)
+        # One made in this transaction may yet be rolled back, so it is not remembered.
+        if name not in self._seen and not await make_partition(tx, part, at):
+            self._seen.add(name)
+
+
+class PostgresIntake:
+    """Pushes inside one transaction."""
+
+    def __init__(self, transaction: Transaction, partitions: KnownPartitions) -> None:
+        self._tx = transaction
+        self._partitions = partitions
+
+    async def lock(self, aa_id: str) -> datetime:
+        """Keep other pushes of this AA out until the transaction ends; gives the time."""
+        await self._tx.connection.execute(
+            sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(f"push:{aa_id}", 0)))
+        )
+        return await self._tx.now()
+
+    async def known(self, push: PushKey, window: WindowKey) -> Known:
+        """What was stored before of this push and this window."""
+        r = metrics_receipt.c
+        by_txn = (
+            sa.select(sa.literal("push").label("why"), metrics_receipt)
+            .join(metrics_push, metrics_push.c.receipt_id == r.receipt_id)
+            .where(metrics_push.c.aa_id == push.aa_id, metrics_push.c.txn_id == push.txn_id)
+        )
+        by_window = (
+            sa.select(sa.literal("current").label("why"), metrics_receipt)
+            .where(
+                r.aa_id == window.aa_id,
+                r.tag == short_tag(window.tag),
+                r.window_at == window.window,
+            )
+            .order_by(r.version.desc())
+            .limit(1)
+        )
+        rows = await self._tx.connection.execute(
+            sa.union_all(by_txn, sa.select(by_window.subquery()))
+        )
+        found = {cast("str", row["why"]): receipt_of(cast("Row", row)) for row in rows.mappings()}
+        return Known(found.get("push"), found.get("current"))
+
+    async def carry_out(self, decision: Decision, checked: CheckedReport) -> None:
+        """Write figures, receipt and findings; on replacement keep the former version."""
+        if isinstance(decision, Duplicate):
+            if decision.remember:
+                await self._remember(decision.receipt, decision.txn_id)
+            return
+        assert isinstance(decision, Accept | Replacement)
+        receipt = decision.receipt
+        window = receipt.key.window
+        await self._partitions.ensure(self._tx, RAW, window)
+        if isinstance(decision, Replacement):
+            await self._partitions.ensure(self._tx, FORMER, window)
+            await self._tx.connection.execute(
+                _KEEP_FORMER,
+                {
+                    "window_at": window,
+                    "aa_id": receipt.key.aa_id,
+                    "tag": short_tag(receipt.key.tag),
+                    "version": decision.former.version,
+                },
+            )
+        blocks = await self._copy(checked)
+        await self._tx.connection.execute(
+            sa.insert(metrics_receipt).values(**_receipt_row(receipt, blocks))
+        )
+        await self._remember(receipt, receipt.txn_id)
+        # What is made of the window is stale from here on: its marks and the sums of its hour.
+        await self._tx.connection.execute(
+            sa.insert(metrics_stale),
+            [
+                {
+                    "grain": grain,
+                    "aa_id": receipt.key.aa_id,
+                    "tag": short_tag(receipt.key.tag),
+                    "at": at,
+                }
+                for grain, at in (
+                    ("window", window),
+                    ("hour", window - timedelta(minutes=window.minute)),
+                )
+            ],
+        )
+
+    async def keep_refused(self, aa_id: str, refused: ReportRefused) -> None:
+        """Remember what was wrong with a payload, so that its sender can look it up."""
+        await self._tx.connection.execute(
+            sa.insert(metrics_refused).values(
+                aa_id=aa_id,
+                at=await self._tx.now(),
+                total=refused.total,
+                findings=msgspec.to_builtins(refused.findings),
+            )
+        )
+
+    async def _remember(self, receipt: Receipt, txn_id: str) -> None:
+        await self._tx.connection.execute(
+            insert(metrics_push).values(
+                aa_id=receipt.key.aa_id, txn_id=txn_id, receipt_id=receipt.receipt_id
+            )
+        )
+
+    async def _copy(self, checked: CheckedReport) -> int:
+        lines = list(lines_of(checked))
+        raw = await self._tx.connection.get_raw_connection()
+        driver = cast("psycopg.AsyncConnection[object]", raw.driver_connection)
+        async with driver.cursor() as cursor, cursor.copy(_COPY) as copy:
+            await copy.write("".join(lines))
+        return len(lines)
+
+
+def lines_of(checked: CheckedReport) -> Iterator[str]:
+    """Raw rows in the text form of COPY; a checked report holds nothing to escape."""
+    report = checked.report
+    head = f"{checked.window.isoformat()}\t{report.aa_id}\t{short_tag(checked.tag)}\t"
+    fips: tuple[RequestFip | NotificationFip, ...] = report.fips
+    for fip in fips:
+        own = f"{head}{fip.fip_id}\t"
+        blocks: tuple[RequestBlock | NotificationBlock, ...] = fip.metrics
+        for block in blocks:
+            yield f"{own}{block.type}\t{_array(block.counts)}\t{_rest(block)}\n"
+
+
+def _rest(block: RequestBlock | NotificationBlock) -> str:
+    if isinstance(block, RequestBlock):
+        size = block.sum_of_size_of_data_packets
+        return f"{_array(block.pxx)}\t{_NULL}\t{_NULL if size is UNSET else size}"
+    status = block.status
+    return f"{_NULL}\t{_NULL if status is UNSET else _array(status)}\t{_NULL}"
+
+
+def _array(numbers: tuple[int, ...]) -> str:
+    return f"{{{','.join(map(str, numbers))}}}"
+
+
+def short_tag(tag: Tag) -> str:
+    """The tag as the tables hold it."""
+    return _SHORT[tag]
+
+
+def long_tag(short: str) -> Tag:
+    """The tag of a row."""
+    return _LONG[short]
+
+
+def receipt_of(row: Row) -> Receipt:
+    """Read a receipt from its row."""
+    return Receipt(
+        receipt_id=cast("str", row["receipt_id"]),
+        key=WindowKey(
+            cast("str", row["aa_id"]),
+            long_tag(cast("str", row["tag"])),
+            cast("datetime", row["window_at"]),
+        ),
+        txn_id=cast("str", row["txn_id"]),
+        content_hash=cast("bytes", row["content_hash"]),
+        version=cast("int", row["version"]),
+        received_at=cast("datetime", row["received_at"]),
+        findings=findings_of(row["findings"]),
+    )
+
+
+def findings_of(stored: object) -> tuple[Finding, ...]:
+    """Read findings from their JSON."""
+    return msgspec.convert(stored, tuple[Finding, ...])
+
+
+def _receipt_row(receipt: Receipt, blocks: int) -> dict[str, object]:
+    return {
+        "receipt_id": receipt.receipt_id,
+        "aa_id": receipt.key.aa_id,
+        "tag": short_tag(receipt.key.tag),
+        "window_at": receipt.key.window,
+        "version": receipt.version,
+        "txn_id": receipt.txn_id,
+        "content_hash": receipt.content_hash,
+        "received_at": receipt.received_at,
+        "blocks": blocks,
+        "findings": msgspec.to_builtins(receipt.findings),
+    }

@@ -1,0 +1,232 @@
+"""Observations of windows and incidents in PostgreSQL."""
+
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, cast
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from mudra.metrics.catalogue import Tag
+from mudra.metrics.coverage import TimeRange
+from mudra.metrics.incident import (
+    AaCalls,
+    AaReporting,
+    Ending,
+    FipApi,
+    Incident,
+    Mark,
+    Observation,
+    Subject,
+)
+from mudra.metrics.incident_change import Change, Opened, Withdrawn
+from mudra.storage.database import Transaction
+from mudra.storage.metrics import Row
+from mudra.storage.metrics_tables import (
+    metrics_incident,
+    metrics_observation,
+    metrics_receipt,
+    metrics_stale,
+)
+
+_O: Final = metrics_observation.c
+_I: Final = metrics_incident.c
+_SUBJECT: Final = ("kind", "entity_id", "type")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredIncident:
+    """An incident as it is stored, with what people did about it."""
+
+    incident_id: str
+    incident: Incident
+    acknowledged_by: str | None
+
+
+class PostgresIncidents:
+    """What the watch over windows remembers."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    async def stale_windows(self, until: datetime) -> Mapping[datetime, Sequence[int]]:
+        """Windows that began before `until` with new content, and the notes that say so."""
+        c = metrics_stale.c
+        rows = await self._tx.connection.execute(
+            sa.select(c.at, c.id)
+            .where(c.grain == "window", c.at < until)
+            .order_by(c.at)
+            .limit(5000)
+        )
+        found: dict[datetime, list[int]] = defaultdict(list)
+        for at, note in rows:
+            found[at].append(note)
+        return found
+
+    async def keep_observations(
+        self,
+        window: datetime,
+        seen: Mapping[FipApi | AaCalls, Observation],
+        heeded: Sequence[int],
+    ) -> None:
+        """Replace what a window said, and delete the notes that are heeded by it."""
+        await self._tx.connection.execute(
+            sa.delete(metrics_observation).where(_O.window_at == window)
+        )
+        rows = [
+            {
+                **subject_row(subject),
+                "window_at": window,
+                "mark": one.mark.value,
+                "succeeded": one.succeeded,
+                "judged": one.judged,
+            }
+            for subject, one in seen.items()
+        ]
+        if rows:
+            await self._tx.connection.execute(sa.insert(metrics_observation), rows)
+        await self._tx.connection.execute(
+            sa.delete(metrics_stale).where(metrics_stale.c.id.in_(heeded))
+        )
+
+    async def observations(self, within: TimeRange) -> Mapping[Subject, Sequence[Observation]]:
+        """What the windows of this time said, by subject."""
+        rows = await self._tx.connection.execute(
+            sa.select(metrics_observation).where(
+                _O.window_at >= within.start, _O.window_at < within.end
+            )
+        )
+        found: dict[Subject, list[Observation]] = defaultdict(list)
+        for row in rows.mappings():
+            found[subject_of(cast("Row", row))].append(
+                Observation(row["window_at"], Mark(row["mark"]), row["succeeded"], row["judged"])
+            )
+        return found
+
+    async def received(self, within: TimeRange) -> Mapping[str, Mapping[datetime, datetime]]:
+        """When the request metrics of each window first came, by AA."""
+        c = metrics_receipt.c
+        rows = await self._tx.connection.execute(
+            sa.select(c.aa_id, c.window_at, c.received_at).where(
+                c.version == 1,
+                c.tag == Tag.REQUESTS.value[:3],
+                c.window_at >= within.start,
+                c.window_at < within.end,
+            )
+        )
+        found: dict[str, dict[datetime, datetime]] = defaultdict(dict)
+        for aa_id, window, at in rows:
+            found[aa_id][window] = at
+        return found
+
+    async def known(self, since: datetime) -> Sequence[StoredIncident]:
+        """Incidents that are open, or ended after this moment; oldest first."""
+        return await self._found(sa.or_(_I.ended.is_(None), _I.ended >= since))
+
+    async def shown(
+        self, *, only_open: bool, entity_id: str | None, limit: int
+    ) -> Sequence[StoredIncident]:
+        """The latest incidents, newest first."""
+        wanted: list[sa.ColumnElement[bool]] = [_I.ended.is_(None)] if only_open else []
+        if entity_id is not None:
+            wanted.append(_I.entity_id == entity_id)
+        return (await self._found(*wanted, limit=limit))[::-1]
+
+    async def acknowledge(self, incident_id: str, who: str) -> bool:
+        """Note that somebody looks after an incident; False when there is none of this ID."""
+        done = await self._tx.connection.execute(
+            sa.update(metrics_incident)
+            .where(_I.incident_id == incident_id)
+            .values(acknowledged_by=who, acknowledged_at=await self._tx.now())
+        )
+        return done.rowcount == 1
+
+    async def keep(
+        self, changed: Iterable[Change], ids: Mapping[Incident, str], now: datetime
+    ) -> None:
+        """Store what is new; `ids` are those of the known incidents."""
+        for change in changed:
+            match change:
+                case Withdrawn(known):
+                    await self._tx.connection.execute(
+                        sa.delete(metrics_incident).where(_I.incident_id == ids[known])
+                    )
+                case Opened(incident):
+                    await self._put(str(uuid.uuid4()), incident, now)
+                case _:
+                    await self._put(ids[change.known], change.incident, now)
+
+    async def forget_observations(self, before: datetime) -> None:
+        """Delete what no incident is found from any more."""
+        await self._tx.connection.execute(
+            sa.delete(metrics_observation).where(_O.window_at < before)
+        )
+
+    async def _put(self, incident_id: str, incident: Incident, now: datetime) -> None:
+        values = {
+            **subject_row(incident.subject),
+            "began": incident.began,
+            "last_bad": incident.last_bad,
+            "ended": incident.ended,
+            "ending": incident.ending.value,
+            "bad_windows": incident.bad_windows,
+            "succeeded": incident.succeeded,
+            "judged": incident.judged,
+            "changed_at": now,
+        }
+        await self._tx.connection.execute(
+            insert(metrics_incident)
+            .values(incident_id=incident_id, **values)
+            .on_conflict_do_update(index_elements=["incident_id"], set_=values)
+        )
+
+    async def _found(
+        self, *wanted: sa.ColumnElement[bool], limit: int | None = None
+    ) -> Sequence[StoredIncident]:
+        latest = sa.select(metrics_incident).where(*wanted).order_by(_I.began.desc()).limit(limit)
+        rows = (await self._tx.connection.execute(latest)).mappings().all()
+        return [_stored(cast("Row", row)) for row in reversed(rows)]
+
+
+def subject_row(subject: Subject) -> dict[str, str]:
+    """The columns that name a subject."""
+    match subject:
+        case FipApi(fip_id, code):
+            values = ("fip-api", fip_id, code)
+        case AaCalls(aa_id):
+            values = ("aa-calls", aa_id, "")
+        case AaReporting(aa_id):
+            values = ("aa-reporting", aa_id, "")
+    return dict(zip(_SUBJECT, values, strict=True))
+
+
+def subject_of(row: Row) -> Subject:
+    """The subject that a row names."""
+    entity_id = cast("str", row["entity_id"])
+    match row["kind"]:
+        case "fip-api":
+            return FipApi(entity_id, cast("str", row["type"]))
+        case "aa-calls":
+            return AaCalls(entity_id)
+        case _:
+            return AaReporting(entity_id)
+
+
+def _stored(row: Row) -> StoredIncident:
+    return StoredIncident(
+        cast("str", row["incident_id"]),
+        Incident(
+            subject_of(row),
+            began=cast("datetime", row["began"]),
+            last_bad=cast("datetime", row["last_bad"]),
+            ended=cast("datetime | None", row["ended"]),
+            ending=Ending(cast("str", row["ending"])),
+            bad_windows=cast("int", row["bad_windows"]),
+            succeeded=cast("int", row["succeeded"]),
+            judged=cast("int", row["judged"]),
+        ),
+        cast("str | None", row["acknowledged_by"]),
+    )

@@ -1,0 +1,87 @@
+"""What AAs look up about their pushes, and who is to push: implements metrics/ports.py."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final, cast
+
+import sqlalchemy as sa
+
+from mudra.metrics.catalogue import Tag
+from mudra.metrics.coverage import TimeRange
+from mudra.metrics.ingest import Receipt
+from mudra.metrics.ports import RefusedPush
+from mudra.storage.database import Transaction
+from mudra.storage.metrics import Row, findings_of, long_tag, receipt_of
+from mudra.storage.metrics_tables import metrics_receipt, metrics_refused
+from mudra.storage.tables import entity
+
+_R: Final = metrics_receipt.c
+
+
+class PostgresReceipts:
+    """Receipts, windows received, payloads refused."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    async def receipts(self, aa_id: str, within: TimeRange, limit: int) -> Sequence[Receipt]:
+        """Receipts for these windows, newest version of each, in order of windows and tags."""
+        rows = await self._tx.connection.execute(
+            sa.select(metrics_receipt)
+            .distinct(_R.window_at, _R.tag)
+            .where(_R.aa_id == aa_id, _R.window_at >= within.start, _R.window_at < within.end)
+            .order_by(_R.window_at, _R.tag, _R.version.desc())
+            .limit(limit)
+        )
+        return [receipt_of(cast("Row", row)) for row in rows.mappings()]
+
+    async def windows(self, aa_id: str, within: TimeRange) -> Mapping[Tag, Sequence[datetime]]:
+        """The windows of which anything was received."""
+        rows = await self._tx.connection.execute(
+            sa.select(_R.tag, _R.window_at)
+            .where(
+                _R.aa_id == aa_id,
+                _R.version == 1,
+                _R.window_at >= within.start,
+                _R.window_at < within.end,
+            )
+            .order_by(_R.window_at)
+        )
+        found: dict[Tag, list[datetime]] = {tag: [] for tag in Tag}
+        for tag, window in rows:
+            found[long_tag(tag)].append(window)
+        return found
+
+    async def refused(self, aa_id: str, since: datetime, limit: int) -> Sequence[RefusedPush]:
+        """Payloads that were refused, the latest first."""
+        c = metrics_refused.c
+        rows = await self._tx.connection.execute(
+            sa.select(c.at, c.total, c.findings)
+            .where(c.aa_id == aa_id, c.at >= since)
+            .order_by(c.at.desc())
+            .limit(limit)
+        )
+        return [RefusedPush(at, total, findings_of(found)) for at, total, found in rows]
+
+
+class OnboardedMembers:
+    """Who takes part, as onboarding tells."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    async def reporting_aas(self) -> Mapping[str, datetime]:
+        """AAs that are live and so are to report, with the time from which."""
+        rows = await self._tx.connection.execute(
+            sa.select(entity.c.entity_id, entity.c.created_at).where(
+                entity.c.type == "AA", entity.c.status == "active"
+            )
+        )
+        return {aa_id: since for aa_id, since in rows}  # noqa: C416  # rows are no pairs to mypy
+
+    async def live_fips(self) -> frozenset[str]:
+        """FIPs with a live entry."""
+        rows = await self._tx.connection.scalars(
+            sa.select(entity.c.entity_id).where(entity.c.type == "FIP", entity.c.status == "active")
+        )
+        return frozenset(rows)

@@ -1,0 +1,134 @@
+"""kill -9 of workers, jobs, database and service during pushes: nothing lost, nothing double."""
+
+import contextlib
+import os
+import random
+import signal
+import threading
+import time
+import uuid
+from collections import Counter
+from pathlib import Path
+
+import httpx
+import psycopg
+from tests.support.pushing import pushing_aa
+from tests.support.service import running_service
+
+from mudra.metrics.catalogue import WINDOW
+from mudra.storage.embedded import embedded_server
+
+AAS = 3
+WINDOWS = 85
+KILLS = 24
+POSTMASTER_KILLS = 3
+
+
+class Pusher(threading.Thread):
+    """Pushes each window of an AA until it is acknowledged, as an agent does."""
+
+    def __init__(self, aa):
+        super().__init__(daemon=True)
+        self.aa = aa
+        # Of its own: the service's stop closes those that it gave.
+        aa.client = httpx.Client(base_url=aa.service.issuer, timeout=30)
+        last = aa.last_window()
+        windows = [last - place * WINDOW for place in range(WINDOWS)]
+        self.payloads = [aa.requests(window, seed=place) for place, window in enumerate(windows)]
+        self.payloads += [
+            aa.notifications(window, seed=place) for place, window in enumerate(windows)
+        ]
+        random.Random(7).shuffle(self.payloads)
+        self.acknowledged = {}
+        self.outcomes = Counter()
+
+    def run(self):
+        for payload in self.payloads:
+            while payload.txn_id not in self.acknowledged:
+                try:
+                    answer = self.aa.push(payload)
+                except httpx.TransportError as error:
+                    self.outcomes[type(error).__name__] += 1
+                    time.sleep(0.1)
+                    continue
+                self.outcomes[answer.status_code] += 1
+                if answer.status_code == 200:
+                    self.acknowledged[payload.txn_id] = answer.json()
+                else:
+                    assert answer.status_code in {429, 503}, answer.text
+                    time.sleep(0.2)
+            time.sleep(0.12)
+
+
+def children(pid):
+    text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    return [int(child) for child in text.split()]
+
+
+def workers(pid):
+    """The processes that the supervisor forked: they have no children of their own to speak of."""
+    own = Path(f"/proc/{pid}/cmdline").read_bytes()
+    found = []
+    for child in children(pid):
+        with contextlib.suppress(FileNotFoundError):
+            if Path(f"/proc/{child}/cmdline").read_bytes() == own:
+                found.append(child)
+    return found
+
+
+def postmaster(data_dir):
+    (pid_file,) = data_dir.rglob("postmaster.pid")
+    return int(pid_file.read_text().splitlines()[0])
+
+
+def test_what_was_acknowledged_is_there_exactly_once_after_many_kills(tmp_path):
+    data_dir = tmp_path / "data"
+    dice = random.Random(11)
+    killed = 0
+    with running_service(data_dir, "--workers", "2") as service:
+        port = int(service.root.rpartition(":")[2])
+        pushers = [Pusher(pushing_aa(service)) for _ in range(AAS)]
+        for pusher in pushers:
+            pusher.start()
+        while killed < KILLS and any(pusher.is_alive() for pusher in pushers):
+            time.sleep(dice.uniform(0.2, 1.2))
+            targets = workers(service.process.pid)
+            if killed % (KILLS // POSTMASTER_KILLS) == 4:
+                targets = [postmaster(data_dir)]
+            if targets:
+                os.kill(dice.choice(targets), signal.SIGKILL)
+                killed += 1
+        service.process.kill()
+        service.process.wait()
+    with running_service(data_dir, "--workers", "2", port=port):
+        for pusher in pushers:
+            pusher.join(90)
+            assert not pusher.is_alive()
+    assert killed == KILLS
+    with embedded_server(data_dir) as conninfo, psycopg.connect(conninfo) as connection:
+        for pusher in pushers:
+            assert len(pusher.acknowledged) == len(pusher.payloads)
+            assert_stored_once(connection, pusher)
+
+
+def assert_stored_once(connection, pusher):
+    expected = Counter()
+    for payload in pusher.payloads:
+        for fip in payload.fips:
+            for block in fip.metrics:
+                expected[(fip.fip_id, block.type, payload.from_date_time)] += block.counts[0]
+    rows = connection.execute(
+        'SELECT fip_id, type, to_char(window_at, \'YYYY-MM-DD"T"HH24:MI:SS"Z"\'), sum(counts[1])'
+        " FROM metrics_raw WHERE aa_id = %s GROUP BY 1, 2, 3",
+        [pusher.aa.aa_id],
+    ).fetchall()
+    # cnot is a type of both payloads: the key holds both.
+    assert Counter({(fip, code, at): int(total) for fip, code, at, total in rows}) == expected
+    receipts = {
+        str(receipt_id)
+        for (receipt_id,) in connection.execute(
+            "SELECT receipt_id FROM metrics_receipt WHERE aa_id = %s", [pusher.aa.aa_id]
+        )
+    }
+    assert receipts == {body["receiptId"] for body in pusher.acknowledged.values()}
+    assert all(uuid.UUID(receipt) for receipt in receipts)

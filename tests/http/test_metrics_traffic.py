@@ -1,0 +1,144 @@
+"""The sandbox's traffic, through the real push: pictures, incidents, alarms, feeds."""
+
+import json
+import time
+
+import httpx
+import pytest
+from tests.support.service import running_service
+from typer.testing import CliRunner
+
+from mudra.cli.main import app
+
+WAIT_S = 60
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """A demonstration network with four hours of traffic, and a FIP that failed for one."""
+    data_dir = tmp_path_factory.mktemp("traffic") / "data"
+    with running_service(data_dir, "--demo") as service:
+        done = CliRunner().invoke(
+            app,
+            [
+                "sandbox",
+                "traffic",
+                "--days",
+                "0.1667",
+                "--base-url",
+                service.issuer,
+                "--incident",
+                "KAVERI-FIP:fireq@60+60",
+                "--load",
+                "3000",
+            ],
+        )
+        assert done.exit_code == 0, done.output
+        assert "96 payloads of 2 AAs over 24 windows pushed" in done.output
+        yield service
+
+
+def operator(service, path, **query):
+    answer = httpx.get(f"{service.root}/operator/v1/{path}", params=query, timeout=30)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def eventually(ask, what):
+    """Jobs come to it within seconds: ask until the answer is there."""
+    deadline = time.monotonic() + WAIT_S
+    while time.monotonic() < deadline:
+        found = ask()
+        if found:
+            return found
+        time.sleep(0.5)
+    raise AssertionError(f"no {what} within {WAIT_S} s")
+
+
+def test_the_picture_shows_every_fip_with_its_proof(filled):
+    rows = operator(filled, "health/fips")["rows"]
+    assert [row["fipId"] for row in rows] == [
+        "BHARATPENSION-FIP",
+        "DECCAN-FIP",
+        "KAVERI-FIP",
+        "NORTHSTAR-FIP",
+        "SURAKSHA-FIP",
+    ]
+    proof = rows[0]["proof"]
+    assert (proof["reportersHeard"], proof["reportersExpected"]) == (2, 2)
+    assert proof["windowsHeard"] + 4 >= 96
+    assert proof["windowsHeard"] <= proof["windowsExpected"]
+    for api in rows[2]["apis"]:
+        if api["time"]:
+            for name in ("p50", "p95", "p99"):
+                one = api["time"][name]
+                assert one["low"] <= one["estimate"] <= one["high"] <= api["time"]["p100"]
+
+
+def test_the_sum_over_pairs_is_the_sum_over_the_network(filled):
+    pairs = operator(filled, "health/pairs")["rows"]
+    (network,) = operator(filled, "health/network")["rows"]
+    for api in network["apis"]:
+        parts = [
+            one["requests"] or 0
+            for row in pairs
+            for one in row["apis"]
+            if (one["tag"], one["type"]) == (api["tag"], api["type"])
+        ]
+        assert sum(parts) == (api["requests"] or 0)
+
+
+def test_an_incident_is_found_told_and_over(filled):
+    def found():
+        known = operator(filled, "incidents", entityId="KAVERI-FIP")["incidents"]
+        return [one for one in known if one["type"] == "fireq" and one["state"] == "recovered"]
+
+    (incident,) = eventually(found, "incident that is over")
+    assert incident["badWindows"] == 6
+    assert incident["kind"] == "fip-api"
+    mails = json.loads(
+        filled.cli("mail", "list", "--to", "lakshmi@kaveribank.example", "--json").stdout
+    )
+    subjects = [mail["subject"] for mail in mails]
+    assert any("KAVERI-FIP, fireq: bad" in subject for subject in subjects), subjects
+    assert any("KAVERI-FIP, fireq: recovered" in subject for subject in subjects), subjects
+    done = httpx.post(f"{filled.root}/operator/v1/incidents/{incident['incidentId']}/acknowledge")
+    assert done.status_code == 200, done.text
+    assert found()[0]["acknowledgedBy"] == "operator"
+
+
+def test_the_matrix_blames_the_fip_in_its_bad_hour(filled):
+    incident = eventually(
+        lambda: [
+            one
+            for one in operator(filled, "incidents", entityId="KAVERI-FIP")["incidents"]
+            if one["type"] == "fireq" and one["ended"]
+        ],
+        "incident",
+    )[0]
+    matrix = operator(
+        filled,
+        "health/matrix",
+        **{"from": incident["began"], "to": incident["ended"], "type": "fireq"},
+    )
+    assert {(v["fipId"], v["blame"]) for v in matrix["verdicts"]} == {("KAVERI-FIP", "fip")}
+    assert all(v["otherAasBad"] == 1 for v in matrix["verdicts"])
+
+
+def test_the_public_status_names_no_aa_and_keeps_its_tag(filled):
+    answer = httpx.get(f"{filled.root}/status/v1/fips.json")
+    assert answer.status_code == 200
+    assert "-AA" not in answer.text
+    assert {row["fip_id"] for row in answer.json()["fips"]} >= {"KAVERI-FIP"}
+    again = httpx.get(
+        f"{filled.root}/status/v1/fips.json", headers={"If-None-Match": answer.headers["ETag"]}
+    )
+    assert (again.status_code, again.content) == (304, b"")
+    lines = httpx.get(f"{filled.root}/status/v1/fips.csv").text.splitlines()
+    assert lines[0].startswith("fip_id,api,status,requests")
+    assert len(lines) == 1 + 5 * 6
+
+
+def test_an_incident_cannot_be_seen_without_a_token(filled):
+    for path in ("incidents", "health", "feed", "receipts"):
+        assert httpx.get(f"{filled.root}/metrics/perf/v1/{path}").status_code == 401

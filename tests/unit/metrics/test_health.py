@@ -1,0 +1,131 @@
+"""Success, status and proof: nothing is healthy for want of data."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from mudra.metrics.health import (
+    Errors,
+    Proof,
+    Status,
+    fi_outcomes,
+    health_of_calls,
+    health_of_notifications,
+    proof,
+    time_to_notification,
+)
+from mudra.metrics.report import NotificationBlock, RequestBlock
+from mudra.metrics.rollup import EMPTY, rollup
+
+FAST = (100, 200, 300, 400)
+
+
+def calls(total, ok, pxx=FAST, **by_place):
+    counts = [total, ok, *[0] * 13]
+    for place, count in by_place.items():
+        counts[int(place.removeprefix("at"))] = count
+    return rollup([RequestBlock("cns", pxx, tuple(counts))])
+
+
+def test_no_data_is_unsure_and_has_no_success_rate():
+    health = health_of_calls(EMPTY)
+
+    assert (health.status, health.success, health.time) == (Status.UNSURE, None, None)
+
+
+def test_only_4xx_answers_say_nothing_of_success():
+    health = health_of_calls(calls(10, 0, at5=10))
+
+    assert (health.status, health.success, health.judged) == (Status.UNSURE, None, 0)
+
+
+@pytest.mark.parametrize(
+    ("ok", "status"), [(9500, Status.BAD), (9501, Status.GOOD), (0, Status.BAD)]
+)
+def test_success_must_be_above_95_percent(ok, status):
+    assert health_of_calls(calls(10_000, ok, at10=10_000 - ok)).status is status
+
+
+@pytest.mark.parametrize(("p50", "status"), [(4999, Status.GOOD), (5000, Status.BAD)])
+def test_p50_must_be_below_5000_ms(p50, status):
+    health = health_of_calls(calls(100, 100, (p50, 6000, 7000, 8000)))
+
+    assert (health.status, health.certain) == (status, True)
+
+
+def test_4xx_answers_are_left_out_of_the_denominator():
+    health = health_of_calls(calls(200, 97, at5=60, at2=40, at10=3))
+
+    assert (health.judged, health.success) == (100, 0.97)
+    assert health.errors == Errors(not_found_404=60, other_4xx=40, server_5xx=3, no_answer=0)
+
+
+def test_calls_without_an_answer_are_failures():
+    health = health_of_calls(calls(100, 90))
+
+    assert (health.errors.no_answer, health.success, health.status) == (10, 0.9, Status.BAD)
+
+
+def test_when_nothing_was_answered_the_api_is_bad_and_has_no_time():
+    health = health_of_calls(calls(50, 0))
+
+    assert (health.status, health.success, health.time) == (Status.BAD, 0.0, None)
+
+
+def test_a_status_is_not_certain_when_the_bounds_of_p50_lie_on_both_sides_of_the_limit():
+    mixed = rollup(
+        [
+            RequestBlock("cns", (100, 9000, 9000, 9000), (100, 100, *[0] * 13)),
+            RequestBlock("cns", (8000, 9000, 9000, 9000), (120, 120, *[0] * 13)),
+        ]
+    )
+    time = health_of_calls(mixed).time
+
+    assert time is not None
+    assert time.p50.low < 5000 <= time.p50.high
+    assert not health_of_calls(mixed).certain
+
+
+@pytest.mark.parametrize(
+    ("counts", "status"),
+    [
+        ((100, 96, *[0] * 8, 4, 0, 0, 0, 0), Status.GOOD),
+        ((100, 95, *[0] * 8, 5, 0, 0, 0, 0), Status.BAD),
+        ((5, 0, 5, *[0] * 12), Status.UNSURE),
+    ],
+)
+def test_notifications_are_judged_without_a_time(counts, status):
+    health = health_of_notifications(rollup([NotificationBlock("cnot", counts)]))
+
+    assert (health.status, health.time) == (status, None)
+
+
+def test_fi_outcomes_come_from_the_status_array():
+    block = NotificationBlock("finot", (50, 50, *[0] * 13), (30, 10, 28, 6, 2, 4, 7))
+    outcomes = fi_outcomes(rollup([block, block]))
+
+    assert (outcomes.ready, outcomes.denied, outcomes.delivered) == (56, 12, 4)
+    assert (outcomes.timeout, outcomes.pending, outcomes.success) == (8, 14, 0.75)
+    assert fi_outcomes(EMPTY).success is None
+
+
+def test_only_timings_measure_the_time_to_a_notification():
+    row = calls(10, 10)
+
+    assert time_to_notification(row, "sfireqnot").p100 == 400
+    with pytest.raises(ValueError, match="cns counts calls"):
+        time_to_notification(row, "cns")
+
+
+def test_the_proof_counts_reporters_and_windows_heard_of_expected():
+    start = datetime(2026, 3, 4, tzinfo=UTC)
+    windows = [start + timedelta(minutes=10 * n) for n in range(6)]
+    heard = {"a@aa": windows, "b@aa": windows[:2] * 2, "gone@aa": windows}
+
+    found = proof({"a@aa": 6, "b@aa": 6, "c@aa": 6}, heard)
+
+    assert found == Proof(2, 3, 8, 18)
+    assert not found.complete
+    assert replace(found, windows_heard=18).complete
+    assert not proof({}, {}).complete
