@@ -131,6 +131,6 @@ def _payload(kind: str, number: int, info: dict[str, Any]) -> dict[str, Any]:
         "timestamp": "2026-01-15T09:30:00.000Z",
         "txnid": f"6f1c2a4e-0d6b-4c8e-9a53-{number:012x}",
         "type": kind,
-        "requester": {"name": info["name"], "id": info["id"]},
+        "requester": {"name": f"Entity {kind}-{number}", "id": info["id"]},
         "entityinfo": info,
     }

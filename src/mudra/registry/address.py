@@ -79,6 +79,8 @@ def baseurl_faults(text: str, policy: AddressPolicy) -> list[Fault]:
 def _unversioned(part: str) -> Fault:
     loose = _LOOSELY_VERSIONED.fullmatch(part)
     nearest = f"v{loose[1]}:{loose[2]}" if loose else ""
+    if "@" in part:
+        return Fault("has a part with credentials and without a version", _BASEURL)
     shown = show(part) if part else "an empty part"
     return Fault(f"holds {shown}, which does not begin with a version", _BASEURL, nearest)
 

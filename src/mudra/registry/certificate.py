@@ -16,9 +16,11 @@ import msgspec
 from joserfc.jwk import RSAKey
 
 from mudra.registry.inspection import (
+    LEAKED,
     Fault,
     Inspection,
     TextRule,
+    holds_private_key,
     is_empty,
     member,
 )
@@ -40,12 +42,6 @@ _FERMAT_ROUNDS: Final = 100
 _KID = TextRule("a text of 1 to 256 characters", 256)
 _E = TextRule("Base64url without padding, usually AQAB", 16)
 _N = TextRule("Base64url without padding, of 2048 to 8192 bits", MOST_BITS // 6 + 8)
-_LEAKED = (
-    "is part of a private key, which must never leave its owner: this key has leaked, "
-    "make a new one and send its public part only"
-)
-
-
 FaultsOf = Callable[[int], list[Fault]]
 
 
@@ -113,8 +109,8 @@ def check_certificate(look: Inspection, path: str, value: object) -> Certificate
 
 
 def _a_text_is_no_key(look: Inspection, path: str, value: str) -> None:
-    if "PRIVATE" in value.upper():
-        look.error(path, _LEAKED, "an RSA public key as a JSON object")
+    if holds_private_key(value):
+        look.error(path, LEAKED, "an RSA public key as a JSON object")
     else:
         look.error(
             path,
@@ -129,7 +125,7 @@ def _without_named(look: Inspection, path: str, value: object) -> object:
         return value
     for name in value:
         if name in PRIVATE_MEMBERS:
-            look.error(member(path, name), _LEAKED, ", ".join(_PUBLIC_MEMBERS))
+            look.error(member(path, name), LEAKED, ", ".join(_PUBLIC_MEMBERS))
         elif name in _OTHER_RFC_MEMBERS:
             problem = "is a member of RFC 7517 that the registry does not take; leave it out"
             look.odd(member(path, name), problem, ", ".join(_PUBLIC_MEMBERS))
@@ -159,8 +155,8 @@ def _number(look: Inspection, path: str, value: object, rule: TextRule, faults_o
 
 
 def _spelling(value: str) -> str:
-    if "PRIVATE" in value.upper():
-        return _LEAKED
+    if holds_private_key(value):
+        return LEAKED
     if value.rstrip("=") != value:
         return "is padded with ="
     if "+" in value or "/" in value:

@@ -31,9 +31,9 @@ class Sight:
     types: frozenset[EntityType]
     own: str = ""
 
-    def sees(self, entity_type: EntityType, entity_id: str) -> bool:
+    def sees(self, entity_type: EntityType | None, entity_id: str) -> bool:
         """Whether an entry of that type and ID may be shown."""
-        return entity_type in self.types or entity_id == self.own
+        return entity_type is not None and (entity_type in self.types or entity_id == self.own)
 
 
 OPERATOR_SIGHT: Final = Sight(_ALL)
@@ -46,11 +46,14 @@ def sight_of(entity_type: EntityType, entity_id: str, *, opened: bool = False) -
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One row of the log: an entry came or changed (`body`), or left (no body)."""
+    """One row of the log: an entry came or changed (`body`), or left (no body).
+
+    A row without a type marks that the setting of visibility changed.
+    """
 
     sequence: int
     at: dt.datetime
-    entity_type: EntityType
+    entity_type: EntityType | None
     entity_id: str
     body: bytes | None
 
@@ -86,10 +89,16 @@ class Directory:
                 raise ValueError(f"change {change.sequence} follows {sequence}: one is missing")
             sequence = change.sequence
             changed_at[change.entity_id] = change.at
-            if change.body is None:
+            if change.body is None or change.entity_type is None:
                 listed.pop(change.entity_id, None)
             else:
-                listed[change.entity_id] = _listed(change, change.body)
+                listed[change.entity_id] = Listed(
+                    change.entity_type,
+                    change.entity_id,
+                    change.body,
+                    digest(change.body),
+                    sequence,
+                )
         return Directory(sequence, listed, changed_at)
 
     def visible(self, sight: Sight, entity_type: EntityType | None = None) -> tuple[Listed, ...]:
@@ -122,15 +131,11 @@ class Answer:
     last_modified: dt.datetime | None
 
 
-def _tag(body_hash: str) -> str:
-    return f'"{body_hash}"'
-
-
 def listing(directory: Directory, sight: Sight, entity_type: EntityType) -> Answer:
     """Give `GET /cr/v2/entityInfo/{type}`: an array of whole payloads."""
     bodies = (one.body for one in directory.visible(sight, entity_type))
     body = b"[" + b",".join(bodies) + b"]"
-    return Answer(body, _tag(digest(body)), _last_change(directory, sight, entity_type))
+    return Answer(body, f'"{digest(body)}"', _last_change(directory, sight, entity_type))
 
 
 def single(
@@ -140,7 +145,7 @@ def single(
     found = directory.one(sight, entity_type, entity_id)
     if found is None:
         return None
-    return Answer(found.body, _tag(found.digest), directory.changed_at[entity_id])
+    return Answer(found.body, f'"{found.digest}"', directory.changed_at[entity_id])
 
 
 def set_hash(entries: Iterable[tuple[str, str, str]]) -> str:
@@ -152,10 +157,6 @@ def set_hash(entries: Iterable[tuple[str, str, str]]) -> str:
     """
     lines = sorted(f"{kind}/{entity_id} {one}\n".encode() for kind, entity_id, one in entries)
     return hashlib.sha256(b"".join(lines)).hexdigest()
-
-
-def _listed(change: Change, body: bytes) -> Listed:
-    return Listed(change.entity_type, change.entity_id, body, digest(body), change.sequence)
 
 
 def _last_change(directory: Directory, sight: Sight, entity_type: EntityType) -> dt.datetime | None:

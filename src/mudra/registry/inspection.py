@@ -16,6 +16,10 @@ from mudra.finding import Finding, Severity
 
 SHOWN = 60
 """Longest piece of a sender's value that a finding repeats, in characters."""
+LEAKED = (
+    "holds a private key or a part of one, which must never leave its owner: this key has leaked, "
+    "make a new one and send its public part only"
+)
 NAMED = 20
 """Unknown members named one by one in an object; the rest are counted."""
 
@@ -190,7 +194,7 @@ def fold(word: str) -> str:
 def show(value: object) -> str:
     """Give a short printable form of a value; never a piece of a private key."""
     if isinstance(value, str):
-        return "a private key" if "PRIVATE" in value.upper() else _quoted(value)
+        return "a private key" if holds_private_key(value) else _quoted(value)
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int | float):
@@ -200,8 +204,15 @@ def show(value: object) -> str:
     return "an array" if isinstance(value, list) else "an object"
 
 
+def holds_private_key(text: str) -> bool:
+    """Whether a text has a PEM private key in it."""
+    return "PRIVATE KEY" in text.upper()
+
+
 def text_fault(value: str, rule: TextRule) -> Fault | None:
     """Say what is wrong with a text that is not empty."""
+    if holds_private_key(value):
+        return Fault(LEAKED, rule.allowed)
     if len(value) > rule.longest:
         problem = f"has {len(value)} characters"
         return Fault(problem, f"at most {rule.longest} characters")

@@ -53,7 +53,7 @@ def needs_whole(since: int, directory: Directory, opened_at: int) -> bool:
 
     So for a new mirror, for one that is ahead (the registry was restored from
     a backup), and for one from before the setting of visibility last changed,
-    at the sequence `opened_at`: entries came into or went out of its sight
+    marked in the log at the sequence `opened_at`: entries came into or went out of its sight
     without a change of their own.
     """
     return since <= 0 or since > directory.sequence or since < opened_at
@@ -92,16 +92,20 @@ def page(
     taken = following[:longest]
     upto = taken[-1].sequence if taken else since
     more = upto < directory.sequence
-    changes = tuple(_wire(one) for one in taken if sight.sees(one.entity_type, one.entity_id))
+    changes = tuple(
+        _wire(one, one.entity_type)
+        for one in taken
+        if one.entity_type is not None and sight.sees(one.entity_type, one.entity_id)
+    )
     shown_hash = "" if more else directory.hash(sight)
     return Page(since, upto, more=more, complete=False, hash=shown_hash, changes=changes)
 
 
-def _wire(change: Change) -> WireChange:
+def _wire(change: Change, entity_type: EntityType) -> WireChange:
     body = msgspec.Raw(b"null" if change.body is None else change.body)
     op = REMOVE if change.body is None else PUT
     at = wire_time(change.at)
-    return WireChange(change.sequence, at, op, change.entity_type, change.entity_id, body)
+    return WireChange(change.sequence, at, op, entity_type, change.entity_id, body)
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,8 +38,10 @@ class HeldRegistry(Protocol):
         ...
 
     async def keep(self, decision: Decision) -> None:
-        """Keep versions and standing, publish with the next sequence number, stop or resume
-        tokens, write the audit row and tell the other nodes: all in this transaction.
+        """Carry a decision out, all of it in this transaction.
+
+        Versions and standing, the publication with the next sequence number,
+        tokens stopped or resumed, the audit row, word to the other nodes.
         """
         ...
 
@@ -80,7 +82,11 @@ class DirectoryLog(Protocol):
         ...
 
     async def opened_at(self) -> int:
-        """Give the sequence at which the setting of visibility last changed; 0 for never."""
+        """Give the sequence of the marker of the last change of visibility; 0 for none.
+
+        Whoever starts with another setting than the last one writes that marker
+        into the log: a `Change` without type and entity.
+        """
         ...
 
 
