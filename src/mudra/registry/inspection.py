@@ -220,14 +220,18 @@ def text_fault(value: str, rule: TextRule) -> Fault | None:
     if strange:
         problem = f"holds the character U+{ord(strange):04X}"
         return Fault(problem, "printable characters only")
-    if value != value.strip():
-        stripped = value.strip()
-        return Fault("begins or ends with a space", rule.allowed, stripped)
-    if rule.pattern is not None and not rule.pattern.fullmatch(value):
-        return Fault(f"must not be {show(value)}", rule.allowed, rule.nearest(value))
     # An encoded word in a name would let it write mail headers (CVE-2024-6923).
     if "=?" in value:
         return Fault("holds =?, which mail programs decode", rule.allowed)
+    return _form_fault(value, rule)
+
+
+def _form_fault(value: str, rule: TextRule) -> Fault | None:
+    stripped = value.strip()
+    if value != stripped:
+        return Fault("begins or ends with a space", rule.allowed, stripped)
+    if rule.pattern is not None and not rule.pattern.fullmatch(value):
+        return Fault(f"must not be {show(value)}", rule.allowed, rule.nearest(value))
     return None
 
 
