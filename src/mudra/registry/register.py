@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from mudra.registry.actor import Actor
+from mudra.registry.actor import Actor, may_decide
 from mudra.registry.approval import approve, go_live, reject
 from mudra.registry.check import CheckedPayload
 from mudra.registry.decision import Act, Decision, Facts
@@ -41,9 +41,12 @@ class Order:
 async def submit_entry(
     registry: Registry, checked: CheckedPayload, actor: Actor, *, approved: bool = False
 ) -> Outcome:
-    """Take a first submission. `approved` approves it at once, where the actor may (an import)."""
+    """Take a first submission; `approved` approves it at once, as an operator's import does."""
     async with registry.held() as held:
         entity_id = checked.entry.entityinfo.id
+        barred = may_decide(actor) if approved else None
+        if barred is not None:
+            return await _keep(held, Act.SUBMIT, entity_id, actor, barred)
         record = await held.record(entity_id)
         facts = await held.facts(checked.entry, checked.key)
         outcome = submit(record, checked, facts, actor, held.now)
@@ -59,6 +62,9 @@ async def update_entry(
     """Take an update of an entry; `approved` as in `submit_entry`."""
     async with registry.held() as held:
         entity_id = checked.entry.entityinfo.id
+        barred = may_decide(actor) if approved else None
+        if barred is not None:
+            return await _keep(held, Act.UPDATE, entity_id, actor, barred)
         record = await held.record(entity_id)
         facts = await held.facts(checked.entry, checked.key)
         outcome = update(record, checked, facts, actor, held.now)

@@ -430,6 +430,16 @@ def test_an_entity_may_return_to_its_own_former_key(registry):
     assert isinstance(update(registry, with_key(fip(), 0)), Decision)
 
 
+def test_an_approval_in_one_step_is_all_or_nothing(registry):
+    submitter = Actor(ActorKind.OPERATOR, "sam", scopes=frozenset({SUBMIT}))
+
+    assert submit(registry, fip(), submitter, approved=True) == NeedsOperator(DECIDE)
+    assert registry.records == {}
+    live(registry)
+    assert update(registry, with_key(fip(), 1), submitter, approved=True) == NeedsOperator(DECIDE)
+    assert len(registry.records["FIP-0"].versions) == 1
+
+
 def test_every_refusal_says_what_to_do(registry):
     live(registry)
     refusals = [
