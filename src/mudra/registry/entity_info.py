@@ -97,7 +97,7 @@ class _Reader:
         if self.entity_type is None or self.entity_type is owner:
             return self.entity_type is not None or not is_empty(value)
         if not is_empty(value) and not _is_hollow(value):
-            problem = f"must be empty for a {self.entity_type}: it belongs to a {owner} only"
+            problem = f"must be empty for type {self.entity_type}: it is for type {owner} only"
             self.look.error(f"{self.path}.{name}", problem, empty, empty)
         return False
 
