@@ -68,13 +68,15 @@ def _announce(settings: Settings, *, demo: bool) -> None:
         lines.insert(2, f"  look here  {root}/")
         lines.append(f"  log        {settings.data_dir.resolve() / 'mudra.log'}")
     if demo:
-        lines += _demo_lines()
+        lines += _demo_lines(settings)
     sys.stdout.write("\n".join(lines) + "\n\n")
     sys.stdout.flush()
 
 
-def _demo_lines() -> list[str]:
+def _demo_lines(settings: Settings) -> list[str]:
     command = _command()
+    usual = Settings().issuer
+    where = "" if settings.issuer == usual else f"--base-url {settings.issuer} "
     first = next(member for member in DEMO_NETWORK if member.entity_type == "FIU")
     rows = [f"  {m.entity_type:<4} {m.entity_id:<19} {m.name:<29} {m.admin}" for m in DEMO_NETWORK]
     return [
@@ -84,7 +86,7 @@ def _demo_lines() -> list[str]:
         "",
         "Paste these into another terminal; they end in a verified token:",
         "",
-        f"  {command} login {first.admin} --password-stdin <<< {DEMO_PASSWORD}",
+        f"  {command} login {first.admin} {where}--password-stdin <<< {DEMO_PASSWORD}",
         f"  {command} token entity {first.entity_id} > token.jwt",
         f"  {command} token verify < token.jwt",
         "",

@@ -14,7 +14,7 @@ from mudra.http.responses import (
     EntitySecretResetResponse,
     EntitySecretRetireResponse,
 )
-from mudra.http.service import Service
+from mudra.http.service import Injected
 from mudra.runtime.work import Work
 from mudra.tokens.claims import epoch_ms
 from mudra.tokens.manage_secret import (
@@ -34,7 +34,7 @@ from mudra.tokens.secret import EntitySecret
         "Read the entity's secret", EntitySecretReadRequest, EntitySecretReadResponse, bearer=True
     ),
 )
-async def read(request: AnyRequest, service: Service) -> Response[bytes]:
+async def read(request: AnyRequest, service: Injected) -> Response[bytes]:
     """Show the current secret to an admin of the entity."""
     exchange, order = await receive_json(request, service, EntitySecretReadRequest)
     if not isinstance(order, EntitySecretReadRequest):
@@ -70,7 +70,7 @@ async def read(request: AnyRequest, service: Service) -> Response[bytes]:
         bearer=True,
     ),
 )
-async def reset(request: AnyRequest, service: Service) -> Response[bytes]:
+async def reset(request: AnyRequest, service: Injected) -> Response[bytes]:
     """Replace the secret: at most 5 times in 24 hours, 5 minutes apart."""
     exchange, order = await receive_json(request, service, EntitySecretResetRequest)
     if not isinstance(order, EntitySecretResetRequest):
@@ -105,7 +105,7 @@ async def reset(request: AnyRequest, service: Service) -> Response[bytes]:
         bearer=True,
     ),
 )
-async def retire(request: AnyRequest, service: Service) -> Response[bytes]:
+async def retire(request: AnyRequest, service: Injected) -> Response[bytes]:
     """End the old secret's grace period now."""
     exchange, order = await receive_json(request, service, EntitySecretReadRequest)
     if not isinstance(order, EntitySecretReadRequest):

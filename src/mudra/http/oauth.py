@@ -19,7 +19,7 @@ from mudra.http.envelope import new_txn_id
 from mudra.http.errors import NoAuthorization, Problem, RateLimited, problem_of
 from mudra.http.exchange import AnyRequest, address_of
 from mudra.http.intake import read_form
-from mudra.http.service import Service
+from mudra.http.service import Injected, Service
 from mudra.secret_text import SecretText
 from mudra.tokens.check import TokenFacts, examine
 from mudra.tokens.claims import ENTITY_TOKEN_LIFE, TokenKind
@@ -62,7 +62,7 @@ _BAD_CLIENT: Final = OAuthError(401, "invalid_client", "client id or secret is w
 
 
 @post("/oauth2/token", status_code=200, include_in_schema=False)
-async def token(request: AnyRequest, service: Service) -> Response[bytes]:
+async def token(request: AnyRequest, service: Injected) -> Response[bytes]:
     """Grant an Entity Access Token for client credentials."""
     form = await _form(request)
     if isinstance(form, OAuthError):
@@ -98,7 +98,7 @@ async def token(request: AnyRequest, service: Service) -> Response[bytes]:
 
 
 @post("/oauth2/introspect", status_code=200, include_in_schema=False)
-async def introspect(request: AnyRequest, service: Service) -> Response[bytes]:
+async def introspect(request: AnyRequest, service: Injected) -> Response[bytes]:
     """Tell whether a token stands; only `{"active": false}` for anything else (RFC 7662 2.2)."""
     form = await _form(request)
     if isinstance(form, OAuthError):
@@ -117,7 +117,7 @@ async def introspect(request: AnyRequest, service: Service) -> Response[bytes]:
 
 
 @post("/oauth2/revoke", status_code=200, include_in_schema=False)
-async def revoke(request: AnyRequest, service: Service) -> Response[bytes]:
+async def revoke(request: AnyRequest, service: Injected) -> Response[bytes]:
     """Revoke a token of the caller's own; 200 for an unknown one as well (RFC 7009 2.2)."""
     form = await _form(request)
     if isinstance(form, OAuthError):

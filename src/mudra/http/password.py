@@ -7,7 +7,7 @@ from mudra.http.exchange import AnyRequest, Exchange, receive_json
 from mudra.http.openapi import described
 from mudra.http.requests import PasswordForgotRequest, PasswordSetRequest
 from mudra.http.responses import PasswordResponse
-from mudra.http.service import Service
+from mudra.http.service import Injected
 from mudra.identity.ports import HashingBusy
 from mudra.identity.set_password import LinkHolder, refuse_password, set_password, who_holds
 from mudra.identity.sign_in import username_of
@@ -22,7 +22,7 @@ from mudra.secret_text import SecretText
         "Set a password by the link of a mail", PasswordSetRequest, PasswordResponse
     ),
 )
-async def set_by_link(request: AnyRequest, service: Service) -> Response[bytes]:
+async def set_by_link(request: AnyRequest, service: Injected) -> Response[bytes]:
     """Consume a one-use link and set the password; the user's tokens end."""
     exchange, order = await receive_json(request, service, PasswordSetRequest)
     if not isinstance(order, PasswordSetRequest):
@@ -66,7 +66,7 @@ async def _set(exchange: Exchange, token: SecretText, password: SecretText) -> U
         "Ask for a link to set a password", PasswordForgotRequest, PasswordResponse, status="202"
     ),
 )
-async def forgot(request: AnyRequest, service: Service) -> Response[bytes]:
+async def forgot(request: AnyRequest, service: Injected) -> Response[bytes]:
     """Send a link when the name is known; the answer is the same for every name."""
     exchange, order = await receive_json(request, service, PasswordForgotRequest)
     if not isinstance(order, PasswordForgotRequest):

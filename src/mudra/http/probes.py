@@ -5,7 +5,7 @@ from litestar import Response, get
 from mudra.http.answer import refusal
 from mudra.http.envelope import Envelope, new_txn_id
 from mudra.http.errors import Unavailable
-from mudra.http.service import Service
+from mudra.http.service import Injected
 
 
 @get("/livez", include_in_schema=False)
@@ -15,7 +15,7 @@ async def livez() -> Response[dict[str, str]]:
 
 
 @get("/readyz", include_in_schema=False)
-async def readyz(service: Service) -> Response[bytes]:
+async def readyz(service: Injected) -> Response[bytes]:
     """Tell whether this node can do its work: database reached, keys at hand."""
     if not await service.database_ready():
         return refusal(Envelope(new_txn_id(), service.clock()), Unavailable()).response()

@@ -13,7 +13,7 @@ from mudra.http.exchange import AnyRequest, receive_json
 from mudra.http.openapi import described
 from mudra.http.requests import ClockRequest
 from mudra.http.responses import ClockResponse
-from mudra.http.service import Service
+from mudra.http.service import Injected
 
 _PARTS: Final = re.compile(
     r"P(?:(?P<weeks>\d+)W)?(?:(?P<days>\d+)D)?"
@@ -27,7 +27,7 @@ _MOST: Final = timedelta(days=3660)
     status_code=200,
     operation_class=described("Move the service's clock forward", ClockRequest, ClockResponse),
 )
-async def advance_clock(request: AnyRequest, service: Service) -> Response[bytes]:
+async def advance_clock(request: AnyRequest, service: Injected) -> Response[bytes]:
     """Move time on all nodes; the answer comes when all have moved."""
     exchange, order = await receive_json(request, service, ClockRequest)
     if not isinstance(order, ClockRequest):

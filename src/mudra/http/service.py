@@ -3,9 +3,10 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import Annotated, Protocol, TypeAlias
 
 from joserfc.jwk import RSAKey
+from litestar.params import Dependency
 
 from mudra.audit.event import Act
 from mudra.identity.ports import PasswordHasher
@@ -81,3 +82,7 @@ class Service:
     new_id: Callable[[], str]
     database_ready: Callable[[], Awaitable[bool]]
     time_machine: TimeMachine | None
+
+
+Injected: TypeAlias = Annotated[Service, Dependency(skip_validation=True)]
+"""How a handler asks for the service."""

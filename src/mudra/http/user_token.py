@@ -9,7 +9,7 @@ from mudra.http.exchange import AnyRequest, Exchange, receive_form
 from mudra.http.openapi import FORM, described
 from mudra.http.requests import UserTokenRequest
 from mudra.http.responses import TokenResponse
-from mudra.http.service import Service
+from mudra.http.service import Injected, Service
 from mudra.identity.password import MAX_LENGTH
 from mudra.identity.ports import HashingBusy
 from mudra.identity.sign_in import Admitted, admit, settle
@@ -26,7 +26,7 @@ from mudra.tokens.ports import UserTokenRecord
         "Generate a User Access Token", UserTokenRequest, TokenResponse, media=FORM
     ),
 )
-async def generate(request: AnyRequest, service: Service) -> Response[bytes]:
+async def generate(request: AnyRequest, service: Injected) -> Response[bytes]:
     """Exchange username and password for a token of 180 days."""
     exchange, order = await receive_form(request, service, UserTokenRequest)
     if not isinstance(order, UserTokenRequest):

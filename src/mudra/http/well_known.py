@@ -6,7 +6,7 @@ import msgspec
 from litestar import Response, get
 from litestar.handlers import HTTPRouteHandler
 
-from mudra.http.service import Service
+from mudra.http.service import Injected, Service
 from mudra.tokens.signing_keys import JWKS_MAX_AGE
 
 _CACHE: Final = {
@@ -16,14 +16,14 @@ _CACHE: Final = {
 
 
 @get(["/protocol/openid-connect/certs", "/.well-known/jwks.json"], include_in_schema=False)
-async def jwks(service: Service) -> Response[bytes]:
+async def jwks(service: Injected) -> Response[bytes]:
     """The published signing keys as a JWK Set (RFC 7517 5)."""
     await service.signer.ready()
     return Response(service.signer.jwks(), media_type="application/json", headers=_CACHE)
 
 
 @get("/.well-known/openid-configuration", include_in_schema=False)
-async def configuration(service: Service) -> Response[bytes]:
+async def configuration(service: Injected) -> Response[bytes]:
     """Metadata of the issuer at the place where most clients look."""
     return metadata(service)
 
@@ -62,7 +62,7 @@ def authorization_server_route(prefix: str) -> HTTPRouteHandler:
     """Mount the metadata where RFC 8414 3.1 puts them: before the issuer's path."""
 
     @get(f"/.well-known/oauth-authorization-server{prefix}", include_in_schema=False)
-    async def authorization_server(service: Service) -> Response[bytes]:
+    async def authorization_server(service: Injected) -> Response[bytes]:
         """Metadata of the issuer (RFC 8414)."""
         return metadata(service)
 

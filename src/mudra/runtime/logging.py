@@ -15,11 +15,14 @@ import structlog
 
 _LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 _MOST_WAITING: Final = 20_000
+_target: TextIO = sys.stderr
 
 
 def set_up_logging(level: str, stream: TextIO | None = None) -> None:
     """Send structlog and the standard library's loggers to `stream` as JSON lines."""
     target = stream or sys.stderr
+    global _target  # noqa: PLW0603  # one log of a process, as the standard library has it
+    _target = target
     shared: list[structlog.types.Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
@@ -59,7 +62,7 @@ class RequestLog:
     """Gathers request lines; `flush` writes them."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
-        self._stream = stream or sys.stderr
+        self._stream = stream or _target
         self._encoder = msgspec.json.Encoder()
         self._waiting: list[RequestLine] = []
         self._lock = threading.Lock()

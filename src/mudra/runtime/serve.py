@@ -60,4 +60,4 @@ def _log_stream(settings: Settings) -> TextIO:
         return sys.stderr
     # The terminal of the sandbox is for people; the log is a file beside the data.
     settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return (settings.data_dir / "mudra.log").open("a", encoding="utf-8")
+    return (settings.data_dir / "mudra.log").open("a", encoding="utf-8", buffering=1)

@@ -7,7 +7,7 @@ JSON to /user/password/set.
 from litestar import Response, Router, get
 
 from mudra.console.render import page
-from mudra.http.service import Service
+from mudra.http.service import Injected
 from mudra.identity.email_link import LinkRefusal
 from mudra.identity.password import MAX_LENGTH, MIN_LENGTH
 from mudra.identity.set_password import who_holds
@@ -22,7 +22,7 @@ _SENTENCES = {
 
 
 @get("/activate/{token:str}", include_in_schema=False)
-async def activate(token: str, service: Service) -> Response[str]:
+async def activate(token: str, service: Injected) -> Response[str]:
     """Show the form, or why the link is of no use and how to get a new one."""
     async with service.open_work() as work:
         holder = await who_holds(SecretText(token), work.people, work.links)

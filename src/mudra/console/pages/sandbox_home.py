@@ -10,7 +10,7 @@ from datetime import datetime
 from litestar import Response, Router, get
 
 from mudra.console.render import page
-from mudra.http.service import Service
+from mudra.http.service import Injected
 from mudra.identity.ports import Member
 
 
@@ -32,7 +32,7 @@ def sandbox_home(read_mails: ReadMails, password: str) -> Router:
     """Make the sandbox's pages."""
 
     @get("/", include_in_schema=False)
-    async def home(service: Service) -> Response[str]:
+    async def home(service: Injected) -> Response[str]:
         """Show what there is to try."""
         async with service.open_work() as work:
             members: Sequence[Member] = await work.people.members()
