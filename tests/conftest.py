@@ -1,0 +1,34 @@
+"""Fixtures that many tests share: real services, one for each pytest process."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.service import Member, Service, new_member, running_service
+
+
+@pytest.fixture(scope="session")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A sandbox service with one worker. Tests must leave others' members alone."""
+    with running_service(tmp_path_factory.mktemp("one") / "data") as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def service_of_two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A sandbox service with two workers."""
+    with running_service(tmp_path_factory.mktemp("two") / "data", "--workers", "2") as running:
+        yield running
+
+
+@pytest.fixture
+def member(service: Service) -> Member:
+    """A member of its own for a test."""
+    return new_member(service)
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> Path:
+    """A fresh data directory."""
+    return tmp_path / "data"

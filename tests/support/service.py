@@ -1,0 +1,224 @@
+"""A real service for tests: started as a process, spoken to over HTTP, its time moved by hand.
+
+Every test that may fail sign-ins speaks from a loopback address of its own
+(`Service.client`), since failures are counted by address.
+"""
+
+import contextlib
+import itertools
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+from click.testing import Result
+from typer.testing import CliRunner
+
+from mudra.cli.main import app
+
+PASSWORD = "a-password-for-tests-only"
+START_S = 60.0
+_addresses = itertools.count(2)
+_ADDRESS_LINE = re.compile(r"Mudra answers at (?P<issuer>http://\S+)")
+
+
+@dataclass
+class Service:
+    """A running service."""
+
+    process: subprocess.Popen[str]
+    issuer: str
+    data_dir: Path
+    environment: dict[str, str]
+    _clients: list[httpx.Client] = field(default_factory=list)
+
+    @property
+    def root(self) -> str:
+        """Address of the service without the path of the token service."""
+        return self.issuer.removesuffix("/iam")
+
+    def client(self, address: str | None = None) -> httpx.Client:
+        """A client that speaks from a loopback address of its own."""
+        own = address or new_address()
+        client = httpx.Client(
+            base_url=self.issuer,
+            transport=httpx.HTTPTransport(local_address=own),
+            timeout=30,
+        )
+        self._clients.append(client)
+        return client
+
+    def advance(self, duration: str) -> None:
+        """Move the service's clock forward, on all workers."""
+        answer = httpx.post(f"{self.root}/sandbox/v1/clock", json={"advance": duration}, timeout=30)
+        assert answer.status_code == 200, answer.text
+
+    def cli(self, *words: str, check: bool = True, stdin: str = "") -> Result:
+        """Run the mudra command against this service's data, in this process."""
+        done = CliRunner().invoke(app, list(words), input=stdin, env=self.environment)
+        assert not check or done.exit_code == 0, done.output
+        return done
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
+        """Stop it and give its exit code."""
+        for client in self._clients:
+            client.close()
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        return self.process.wait(60)
+
+
+def new_address() -> str:
+    """A loopback address that no other test of this process uses."""
+    n = next(_addresses) + (os.getpid() % 200) * 1000
+    return f"127.{1 + n // 65025 % 250}.{n // 255 % 255}.{1 + n % 254}"
+
+
+@contextlib.contextmanager
+def running_service(
+    data_dir: Path, *options: str, port: int = 0, sandbox: bool = True, **variables: str
+) -> Iterator[Service]:
+    """Start `mudra serve` on a free port and stop it at the end."""
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("MUDRA_")
+    } | {
+        "MUDRA_DATA_DIR": str(data_dir),
+        "MUDRA_TELEMETRY_PORT": "0",
+        "MUDRA_ARGON2_MEMORY_MIB": "19",
+        "MUDRA_CONFIG_DIR": str(data_dir / "user-config"),
+        **variables,
+    }
+    mode = ["--sandbox"] if sandbox else []
+    process = subprocess.Popen(
+        [sys.executable, "-c", "from mudra.cli.main import run; run()", "serve", *mode,
+         "--port", str(port), *options],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment,
+    )
+    try:
+        issuer = _wait_for_address(process)
+        environment["MUDRA_BASE_URL"] = issuer
+        yield_this = Service(process, issuer, data_dir, environment)
+        yield yield_this
+        yield_this.stop()
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait(30)
+        assert process.stdout is not None
+        process.stdout.close()
+
+
+def _wait_for_address(process: "subprocess.Popen[str]") -> str:
+    assert process.stdout is not None
+    deadline = time.monotonic() + START_S
+    heard = ""
+    while time.monotonic() < deadline:
+        ready, _, _ = select.select([process.stdout], [], [], 0.5)
+        if not ready:
+            continue
+        piece = os.read(process.stdout.fileno(), 65536).decode()
+        heard += piece
+        found = _ADDRESS_LINE.search(heard)
+        if found and "\n" in heard[found.end():]:
+            return found["issuer"]
+        if not piece:
+            break
+    raise AssertionError(f"the service did not start:\n{heard}")
+
+
+@dataclass(frozen=True)
+class Member:
+    """An onboarded member with an activated admin."""
+
+    service: Service
+    entity_id: str
+    email: str
+    password: str
+    client: httpx.Client
+
+    def user_token(self) -> str:
+        """Sign in and give the User Access Token."""
+        answer = self.client.post(
+            "/v1/user/token/generate", data={"username": self.email, "password": self.password}
+        )
+        assert answer.status_code == 200, answer.text
+        token = answer.json()["accessToken"]
+        assert isinstance(token, str)
+        return token
+
+    def bearer(self) -> dict[str, str]:
+        """An Authorization header with a fresh User Access Token."""
+        return {"Authorization": f"Bearer {self.user_token()}"}
+
+    def read(self, headers: dict[str, str] | None = None) -> httpx.Response:
+        """Read the secret."""
+        return self.client.post(
+            "/v1/entity/secret/read",
+            json={"entityId": self.entity_id}, headers=headers or self.bearer(),
+        )
+
+    def secret(self) -> str:
+        """The current secret's text."""
+        secret = self.read().json()["secret"]
+        assert isinstance(secret, str)
+        return secret
+
+    def reset(self, headers: dict[str, str] | None = None, **members: object) -> httpx.Response:
+        """Reset the secret."""
+        return self.client.post(
+            "/v1/entity/secret/reset",
+            json={"entityId": self.entity_id, **members}, headers=headers or self.bearer(),
+        )
+
+    def entity_token(self, secret: str) -> httpx.Response:
+        """Ask for an Entity Access Token."""
+        return self.client.post(
+            "/v1/entity/token/generate", data={"id": self.entity_id, "secret": secret}
+        )
+
+
+def onboard(
+    service: Service, entity_type: str = "FIP", *, email: str | None = None, name: str = "Kaveri Bank"
+) -> tuple[str, str]:
+    """Onboard a member by the command line; gives entity ID and admin's address."""
+    unique = uuid.uuid4().hex[:10]
+    entity_id = f"T-{unique}-{entity_type}"
+    address = email or f"asha-{unique}@member.example"
+    service.cli("member", "onboard", entity_id, "--type", entity_type, "--name", name,
+                "--admin", address, "--admin-name", "Asha Rao")
+    return entity_id, address
+
+
+def latest_link(service: Service, email: str) -> str:
+    """The link of the latest mail to an address, from the development mailbox."""
+    import json  # noqa: PLC0415
+
+    mails = json.loads(service.cli("mail", "list", "--to", email, "--json").stdout)
+    assert mails, f"no mail to {email}"
+    link = mails[-1]["links"][0]
+    assert isinstance(link, str)
+    return link
+
+
+def set_password(client: httpx.Client, link: str, password: str = PASSWORD) -> httpx.Response:
+    """Do what the page behind the link does."""
+    return client.post(
+        "/v1/user/password/set", json={"token": link.rpartition("/")[2], "password": password}
+    )
+
+
+def new_member(service: Service, entity_type: str = "FIP") -> Member:
+    """Onboard and activate a member of its own for a test."""
+    entity_id, email = onboard(service, entity_type)
+    client = service.client()
+    answer = set_password(client, latest_link(service, email))
+    assert answer.status_code == 200, answer.text
+    return Member(service, entity_id, email, PASSWORD, client)
