@@ -32,15 +32,16 @@ lint: $(STAMP) ## format, style, types, import directions, sizes
 	@$(BIN)/lint-imports --no-cache >/dev/null || $(BIN)/lint-imports --no-cache
 	@$(BIN)/python tools/size_gate.py
 	@$(BIN)/python -m tools.lint
+	@$(BIN)/python -m tools.reference --check
 
 test: lint ## everything that must hold before a change lands
 	@$(BIN)/pytest -n 2
 
 bench: $(STAMP) ## the headline figures, as ratios
-	@for b in bench/*.py; do $(BIN)/python $$b || exit 1; done
+	@for b in bench/[a-z]*.py; do name=$$(basename $$b .py); [ $$name = support ] || $(BIN)/python -m bench.$$name || exit 1; done
 
 docs: $(STAMP) ## write the generated reference anew
-	@$(BIN)/python tools/reference.py
+	@$(BIN)/python -m tools.reference
 
 clean: ## remove the environment and all caches (never the data directory)
 	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis .import_linter_cache .build

@@ -14,6 +14,8 @@ from pathlib import Path
 FILE_LINES = 400
 FUNCTION_LINES = 60
 MEDIAN_LINES = 120
+MIGRATIONS = "storage/migrations/versions/"
+"""A migration lists a schema: its length is that of the schema."""
 ROOTS = ("src", "tests", "tools", "bench")
 
 
@@ -28,7 +30,8 @@ def offences(root: Path) -> Iterator[str]:
                 f"{place}: {lines} lines, allowed are {FILE_LINES}; "
                 "split it by what changes together"
             )
-        yield from long_functions(text, place)
+        if MIGRATIONS not in place:
+            yield from long_functions(text, place)
     if (median := median_of_src(root)) >= MEDIAN_LINES:
         yield f"src: the median file has {median:g} lines, allowed are fewer than {MEDIAN_LINES}"
 

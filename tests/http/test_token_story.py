@@ -2,7 +2,6 @@
 
 import jwt
 import pytest
-
 from tests.support.service import (
     Member,
     Service,
@@ -48,9 +47,7 @@ def test_a_link_works_once(service: Service) -> None:
 
 
 @pytest.mark.parametrize("kind", ["entity", "user"])
-def test_tokens_are_verified_by_pyjwt_through_the_published_keys(
-    member: Member, kind: str
-) -> None:
+def test_tokens_are_verified_by_pyjwt_through_the_published_keys(member: Member, kind: str) -> None:
     secret = member.secret()
     token = (
         member.entity_token(secret).json()["accessToken"]

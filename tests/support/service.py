@@ -98,9 +98,20 @@ def running_service(
     }
     mode = ["--sandbox"] if sandbox else []
     process = subprocess.Popen(
-        [sys.executable, "-c", "from mudra.cli.main import run; run()", "serve", *mode,
-         "--port", str(port), *options],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment,
+        [
+            sys.executable,
+            "-c",
+            "from mudra.cli.main import run; run()",
+            "serve",
+            *mode,
+            "--port",
+            str(port),
+            *options,
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=environment,
     )
     try:
         issuer = _wait_for_address(process)
@@ -127,7 +138,7 @@ def _wait_for_address(process: "subprocess.Popen[str]") -> str:
         piece = os.read(process.stdout.fileno(), 65536).decode()
         heard += piece
         found = _ADDRESS_LINE.search(heard)
-        if found and "\n" in heard[found.end():]:
+        if found and "\n" in heard[found.end() :]:
             return found["issuer"]
         if not piece:
             break
@@ -162,7 +173,8 @@ class Member:
         """Read the secret."""
         return self.client.post(
             "/v1/entity/secret/read",
-            json={"entityId": self.entity_id}, headers=headers or self.bearer(),
+            json={"entityId": self.entity_id},
+            headers=headers or self.bearer(),
         )
 
     def secret(self) -> str:
@@ -175,7 +187,8 @@ class Member:
         """Reset the secret."""
         return self.client.post(
             "/v1/entity/secret/reset",
-            json={"entityId": self.entity_id, **members}, headers=headers or self.bearer(),
+            json={"entityId": self.entity_id, **members},
+            headers=headers or self.bearer(),
         )
 
     def entity_token(self, secret: str) -> httpx.Response:
@@ -186,14 +199,29 @@ class Member:
 
 
 def onboard(
-    service: Service, entity_type: str = "FIP", *, email: str | None = None, name: str = "Kaveri Bank"
+    service: Service,
+    entity_type: str = "FIP",
+    *,
+    email: str | None = None,
+    name: str = "Kaveri Bank",
 ) -> tuple[str, str]:
     """Onboard a member by the command line; gives entity ID and admin's address."""
     unique = uuid.uuid4().hex[:10]
     entity_id = f"T-{unique}-{entity_type}"
     address = email or f"asha-{unique}@member.example"
-    service.cli("member", "onboard", entity_id, "--type", entity_type, "--name", name,
-                "--admin", address, "--admin-name", "Asha Rao")
+    service.cli(
+        "member",
+        "onboard",
+        entity_id,
+        "--type",
+        entity_type,
+        "--name",
+        name,
+        "--admin",
+        address,
+        "--admin-name",
+        "Asha Rao",
+    )
     return entity_id, address
 
 

@@ -15,5 +15,6 @@ def no_drawer(source: Source) -> Iterator[Fault]:
     if not source.is_python:
         return
     for part in PurePosixPath(source.path).with_suffix("").parts:
-        if DRAWERS & set(part.lower().split("_")):
+        # "common_passwords" names passwords; "password_common" would name a drawer.
+        if part.lower().rpartition("_")[2] in DRAWERS:
             yield Fault(source.path, 1, f"{part!r} says nothing; name the noun or verb it holds")

@@ -9,11 +9,20 @@ LOGGERS = frozenset({"debug", "info", "warning", "error", "exception", "critical
 
 
 def no_secret_in_a_sentence(source: Source) -> Iterator[Fault]:
-    """Refuse `.reveal()` in an f-string, in %- or .format-text, and in a log call."""
+    """Refuse `.reveal()` in an f-string, in %- or .format-text, and in a log call.
+
+    A text that goes straight into `SecretText(...)` stays a secret and is free.
+    """
     if not source.is_python or not source.under("src/", "tools/", "bench/"):
         return
+    hidden = {
+        argument
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Call) and last_name(node.func) == "SecretText"
+        for argument in node.args
+    }
     for node in ast.walk(source.tree):
-        if _weaves(node) and (reveal := _reveal_in(node)) is not None:
+        if node not in hidden and _weaves(node) and (reveal := _reveal_in(node)) is not None:
             yield source.fault(reveal, ".reveal() inside a text or a log call; pass the SecretText")
 
 

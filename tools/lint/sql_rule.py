@@ -5,11 +5,15 @@ from collections.abc import Iterator
 
 from tools.lint.source import Fault, Source
 
-TAKES_SQL = frozenset({"text", "execute", "executemany", "exec_driver_sql", "SQL"})
+TAKES_SQL = frozenset({"execute", "executemany", "exec_driver_sql", "SQL"})
+ALCHEMY = frozenset({"sa", "sqlalchemy"})
 
 
 def no_built_sql(source: Source) -> Iterator[Fault]:
-    """Refuse SQL put together from pieces, in the call itself or in a variable before it."""
+    """Refuse SQL put together from pieces, in the call itself or in a variable before it.
+
+    A constant of the program (`LISTEN {CHANNEL}`) is no piece from outside.
+    """
     if not source.is_python or not source.under("src/"):
         return
     built = {
@@ -19,8 +23,9 @@ def no_built_sql(source: Source) -> Iterator[Fault]:
         for target in node.targets
         if isinstance(target, ast.Name)
     }
+    bare_text = _imports_text(source.tree)
     for node in ast.walk(source.tree):
-        if isinstance(node, ast.Call) and node.args and _name(node.func) in TAKES_SQL:
+        if isinstance(node, ast.Call) and node.args and _takes_sql(node.func, bare_text=bare_text):
             first = node.args[0]
             if _is_built(first) or (isinstance(first, ast.Name) and first.id in built):
                 yield source.fault(
@@ -28,6 +33,24 @@ def no_built_sql(source: Source) -> Iterator[Fault]:
                     f"SQL built from pieces goes into {_name(node.func)}(); "
                     "bind values as parameters, quote names with psycopg.sql.Identifier",
                 )
+
+
+def _takes_sql(function: ast.expr, *, bare_text: bool) -> bool:
+    """Whether a call of this reads SQL; `text` does only when it is SQLAlchemy's."""
+    if _name(function) != "text":
+        return _name(function) in TAKES_SQL
+    if isinstance(function, ast.Attribute):
+        return isinstance(function.value, ast.Name) and function.value.id in ALCHEMY
+    return bare_text
+
+
+def _imports_text(tree: ast.Module) -> bool:
+    return any(
+        name.name == "text"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("sqlalchemy")
+        for name in node.names
+    )
 
 
 def _name(function: ast.expr) -> str:
@@ -38,7 +61,10 @@ def _name(function: ast.expr) -> str:
 
 def _is_built(value: ast.expr) -> bool:
     if isinstance(value, ast.JoinedStr):
-        return any(isinstance(part, ast.FormattedValue) for part in value.values)
+        return any(
+            isinstance(part, ast.FormattedValue) and not _is_constant(part.value)
+            for part in value.values
+        )
     if isinstance(value, ast.BinOp):
         return isinstance(value.op, ast.Mod | ast.Add) and _has_text(value)
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
@@ -51,6 +77,10 @@ def _has_text(value: ast.BinOp) -> bool:
         _is_text(side) or isinstance(side, ast.JoinedStr) or _is_built(side)
         for side in (value.left, value.right)
     )
+
+
+def _is_constant(value: ast.expr) -> bool:
+    return isinstance(value, ast.Name) and value.id.isupper()
 
 
 def _is_text(value: ast.expr) -> bool:

@@ -32,7 +32,20 @@ class Header(msgspec.Struct, frozen=True):
     kid: str
 
 
-def split(token: str) -> tuple[str, str, str]:
+class Parts(msgspec.Struct, frozen=True):
+    """A token's parts as received; `signed` is what its signature covers."""
+
+    header: str
+    payload: str
+    signature: bytes
+
+    @property
+    def signed(self) -> str:
+        """Header and payload with the dot between them."""
+        return f"{self.header}.{self.payload}"
+
+
+def split(token: str) -> Parts:
     """The three parts of a token in its one allowed spelling; raises TokenMalformed."""
     if len(token) > MAX_LENGTH:
         refuse(f"the token is longer than {MAX_LENGTH} characters")
@@ -43,7 +56,7 @@ def split(token: str) -> tuple[str, str, str]:
     for part in (header, payload, signature):
         if not _is_canonical(part):
             refuse("a part of the token is not in canonical Base64url")
-    return header, payload, signature
+    return Parts(header, payload, signature.encode())
 
 
 @functools.lru_cache(maxsize=64)

@@ -45,7 +45,8 @@ class KeyCache:
         self.generation = 0
         """Grows with every set taken: what was concluded from an older one is void."""
         self._keys: dict[str, RSAKey] = {}
-        self._taken = self._fresh_until = self._tried = self._asked_for_unknown = float("-inf")
+        self._failed = False
+        self._fresh_until = self._tried = self._asked_for_unknown = float("-inf")
 
     def must_fetch(self, kid: str, now: float) -> bool:
         """Whether to ask the issuer before looking up `kid`; a fetch that failed counts too."""
@@ -55,10 +56,15 @@ class KeyCache:
             return now - self._tried >= PAUSE_SECONDS
         return kid not in self._keys and now - self._asked_for_unknown >= PAUSE_SECONDS
 
-    def begin_fetch(self, kid: str, now: float) -> None:
-        """Note that the issuer is being asked, and for which key."""
+    def fetched(self, kid: str, now: float, *, failed: bool) -> None:
+        """Note that the issuer was asked, because of which key, and whether in vain.
+
+        Called when the answer is in, not before: until then `must_fetch` makes other
+        callers wait for it.
+        """
+        self._failed = failed
         self._tried = now
-        if self._keys and kid not in self._keys:
+        if kid not in self._keys:
             self._asked_for_unknown = now
 
     def take(self, body: bytes, cache_control: str, now: float) -> bool:
@@ -67,7 +73,6 @@ class KeyCache:
         if not keys:
             return False
         self._keys = keys
-        self._taken = now
         self._fresh_until = now + _age(cache_control)
         self.generation += 1
         return True
@@ -80,7 +85,7 @@ class KeyCache:
 
     def is_confirmed(self, now: float) -> bool:
         """Whether a key missing here is surely not published: young, and no failure since."""
-        return now < self._fresh_until and self._taken >= self._tried
+        return now < self._fresh_until and not self._failed
 
 
 def _age(cache_control: str) -> float:

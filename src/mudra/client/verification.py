@@ -8,6 +8,7 @@ import msgspec
 from mudra.client import compact
 from mudra.client.check import Expected, check, check_time
 from mudra.client.clock import Seconds
+from mudra.client.compact import Parts
 from mudra.client.entity_token import EntityToken
 from mudra.client.errors import KeysUnavailable, UnknownKey
 from mudra.client.key_cache import KeyCache
@@ -16,8 +17,7 @@ from mudra.client.key_cache import KeyCache
 class Presented(msgspec.Struct, frozen=True):
     """A token whose form and header have passed."""
 
-    token: str
-    payload: str
+    parts: Parts
     kid: str
 
 
@@ -34,8 +34,8 @@ class Verification:
 
     def open(self, token: str) -> Presented:
         """Check form and header; raises TokenMalformed."""
-        header, payload, _ = compact.split(token)
-        return Presented(token, payload, compact.read_header(header).kid)
+        parts = compact.split(token)
+        return Presented(parts, compact.read_header(parts.header).kid)
 
     def must_fetch(self, kid: str) -> bool:
         """Whether the issuer should be asked for its keys first."""
@@ -45,9 +45,9 @@ class Verification:
         """Whether a key is at hand, though perhaps an old one."""
         return self._keys.find(kid, self._steady()) is not None
 
-    def begin_fetch(self, kid: str) -> None:
-        """Note that the issuer is being asked now."""
-        self._keys.begin_fetch(kid, self._steady())
+    def fetched(self, kid: str, *, failed: bool) -> None:
+        """Note that the issuer was asked, and whether in vain."""
+        self._keys.fetched(kid, self._steady(), failed=failed)
 
     def take(self, body: bytes, cache_control: str) -> bool:
         """Take the issuer's answer; False when it holds no key of use."""
@@ -60,14 +60,14 @@ class Verification:
             raise self._no_key()
         now = self._wall()
         if not self._remember:
-            return check(presented.token, presented.payload, key, self._expected, now)
-        digest = hashlib.sha256(presented.token.encode()).digest()
+            return check(presented.parts, key, self._expected, now)
+        digest = _digest(presented.parts)
         known = self._passed.get(digest)
         if known is not None and known[:2] == (self._keys.generation, presented.kid):
             entity = known[2]
             check_time(entity.expires_at.timestamp(), None, entity.issued_at.timestamp(), now)
             return entity
-        entity = check(presented.token, presented.payload, key, self._expected, now)
+        entity = check(presented.parts, key, self._expected, now)
         self._passed[digest] = (self._keys.generation, presented.kid, entity)
         while len(self._passed) > self._remember:
             self._passed.popitem(last=False)
@@ -83,3 +83,8 @@ class Verification:
             f"the keys of {issuer} could not be fetched",
             "answer 503, and look into this log for the reason; it is tried again by itself",
         )
+
+
+def _digest(parts: Parts) -> bytes:
+    """What a token is remembered by: header, payload and signature, not the token itself."""
+    return hashlib.sha256(parts.signed.encode() + b"." + parts.signature).digest()

@@ -70,16 +70,19 @@ class TokenVerifier:
             self._fetching.release()
 
     def _fetch(self, kid: str) -> None:
-        self._core.begin_fetch(kid)
+        failed = True
         try:
             url = self._where.keys_url or self._where.keys_url_from(
                 self._get(self._where.metadata_url)[0]
             )
             body, cache_control = self._get(url)
-            if not self._core.take(body, cache_control):
-                raise KeyAnswerError(f"{url} holds no RSA key for RS256")  # noqa: TRY301 -- one way out for all
+            failed = not self._core.take(body, cache_control)
+            if failed:
+                _log.warning("%s holds no RSA key for RS256", url)
         except (httpx.HTTPError, KeyAnswerError) as error:
             _log.warning("keys of %s not refreshed: %s", self._where.issuer, error)
+        finally:
+            self._core.fetched(kid, failed=failed)
 
     def _get(self, url: str) -> tuple[bytes, str]:
         with self._http.stream("GET", url, follow_redirects=False) as answer:

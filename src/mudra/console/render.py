@@ -1,5 +1,6 @@
 """The template environment of all pages: autoescape on, undefined names are errors."""
 
+from collections.abc import Mapping
 from functools import cache
 
 import jinja2
@@ -22,7 +23,7 @@ def _environment() -> jinja2.Environment:
     )
 
 
-def page(template: str, *, status: int = 200, **facts: object) -> Response[str]:
+def page(template: str, facts: Mapping[str, object], *, status: int = 200) -> Response[str]:
     """Render a page with the strict policy of quality I10; never cached."""
     return Response(
         _environment().get_template(template).render(facts),

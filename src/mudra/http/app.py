@@ -7,6 +7,7 @@ import structlog
 from litestar import Litestar, Request, Response, Router
 from litestar.datastructures import ResponseHeader
 from litestar.di import Provide
+from litestar.enums import ScopeType
 from litestar.exceptions import HTTPException, MethodNotAllowedException, NotFoundException
 from litestar.openapi.config import OpenAPIConfig
 from litestar.openapi.spec import Components, SecurityScheme
@@ -49,7 +50,11 @@ def build_app(service: Service, pages: Sequence[ControllerRouterHandler] = ()) -
     hot_path = f"{service.settings.token_prefix}/v1/entity/token/generate"
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["path"] == hot_path and scope["method"] == "POST":
+        if (
+            scope["type"] == ScopeType.HTTP
+            and scope["path"] == hot_path
+            and scope["method"] == "POST"
+        ):
             await _hot(scope, receive, send, service)
         else:
             await litestar(scope, receive, send)

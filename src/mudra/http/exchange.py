@@ -1,10 +1,11 @@
 """One request and what is known of it from its first byte: caller, transaction ID, deadline."""
 
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import msgspec
 from litestar import Request
+from litestar.datastructures import State
 
 from mudra.audit.event import Caller
 from mudra.http.client_address import client_address
@@ -15,7 +16,7 @@ from mudra.http.members import read_members
 from mudra.http.service import Service
 
 S = TypeVar("S", bound=msgspec.Struct)
-AnyRequest = Request[object, object, object]
+AnyRequest: TypeAlias = Request[object, object, State]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from time import perf_counter
 
+from litestar.enums import ScopeType
 from litestar.types import ASGIApp, Message, Receive, Scope, Send
 
 Observe = Callable[[str, str, int, float, str, str], None]
@@ -13,7 +14,7 @@ def observed(app: ASGIApp, observe: Observe) -> ASGIApp:
     """Observe every request that `app` answers."""
 
     async def watching(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] != ScopeType.HTTP:
             await app(scope, receive, send)
             return
         started = perf_counter()

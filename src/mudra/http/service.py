@@ -3,10 +3,10 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Annotated, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 from joserfc.jwk import RSAKey
-from litestar.params import Dependency
+from litestar.params import SkipValidation
 
 from mudra.audit.event import Act
 from mudra.identity.ports import PasswordHasher
@@ -84,5 +84,5 @@ class Service:
     time_machine: TimeMachine | None
 
 
-Injected: TypeAlias = Annotated[Service, Dependency(skip_validation=True)]
+Injected: TypeAlias = SkipValidation[Service]
 """How a handler asks for the service."""

@@ -15,7 +15,7 @@ from mudra.identity.ports import HashingBusy
 from mudra.identity.sign_in import Admitted, admit, settle
 from mudra.identity.user import User
 from mudra.secret_text import SecretText
-from mudra.tokens.claims import USER_TOKEN_LIFE, TokenKind, user_claims
+from mudra.tokens.claims import USER_TOKEN_LIFE, ClaimValue, TokenKind, user_claims
 from mudra.tokens.ports import UserTokenRecord
 
 
@@ -91,16 +91,14 @@ async def sign_in(exchange: Exchange, username: str, password: SecretText) -> Se
     return SecretText(service.signer.sign(TokenKind.USER, _claims(service, user, jti)))
 
 
-def _claims(service: Service, user: User, jti: str) -> dict[str, object]:
-    return dict(
-        user_claims(
-            service.terms,
-            user_id=user.user_id,
-            email=user.email,
-            name=user.name,
-            roles="admin",
-            entity_ids=user.administers,
-            jti=jti,
-            issued_at=int(service.clock().timestamp()),
-        )
+def _claims(service: Service, user: User, jti: str) -> dict[str, ClaimValue]:
+    return user_claims(
+        service.terms,
+        user_id=user.user_id,
+        email=user.email,
+        name=user.name,
+        roles="admin",
+        entity_ids=user.administers,
+        jti=jti,
+        issued_at=int(service.clock().timestamp()),
     )

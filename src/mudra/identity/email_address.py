@@ -8,9 +8,16 @@ from typing import Final
 MAX_ADDRESS: Final = 254
 MAX_LOCAL: Final = 64
 MAX_NAME: Final = 100
-_LOCAL: Final = re.compile(r"[\w!#$%&'*+/=?^`{|}~-]+(\.[\w!#$%&'*+/=?^`{|}~-]+)*")
+ENCODED_WORD: Final = "=?"
+"""How an encoded word of RFC 2047 begins; decoded in a header, it may hold a line break."""
+_LOCAL: Final = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*")
 _LABEL: Final = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
-_ENCODED_WORD: Final = "=?"
+# IDNA 2003, the codec of the standard library, maps these to other names than IDNA 2008 does:
+# a letter could go to another's domain.
+_DEVIATING: Final = frozenset("ßςẞ\u200c\u200d")
+_JOINERS: Final = frozenset("\u200c\u200d")
+"""The joiners that names in Indian scripts need."""
+_UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,35 +35,57 @@ class NameRefused:
 
 
 def normalise_email(typed: str) -> str | AddressRefused:
-    """Bring an address into the form in which it is compared: NFC, lower case, ASCII domain."""
-    address = unicodedata.normalize("NFC", typed).strip()
+    """Bring an address into the form in which it is compared: lower case, ASCII domain.
+
+    One bare address: no display name, no comment, no quoted local part, no address literal.
+    """
+    if len(typed) > 2 * MAX_ADDRESS:
+        return AddressRefused(f"must be at most {MAX_ADDRESS} characters")
+    address = unicodedata.normalize("NFC", typed).strip(" ")
+    local, at, domain = address.rpartition("@")
+    if not at or ENCODED_WORD in address or not _LOCAL.fullmatch(local) or len(local) > MAX_LOCAL:
+        return AddressRefused(
+            "must be one e-mail address with plain letters before the @, such as admin@bank.example"
+        )
+    ascii_domain = _ascii_domain(domain)
+    if ascii_domain is None:
+        return AddressRefused("must be one e-mail address with a valid domain after the @")
+    address = f"{local.lower()}@{ascii_domain}"
     if len(address) > MAX_ADDRESS:
         return AddressRefused(f"must be at most {MAX_ADDRESS} characters")
-    local, at, domain = address.rpartition("@")
-    if not at or _ENCODED_WORD in address or not _LOCAL.fullmatch(local) or len(local) > MAX_LOCAL:
-        return AddressRefused("must be one e-mail address, such as admin@bank.example")
-    try:
-        ascii_domain = domain.encode("idna").decode().lower()
-    except UnicodeError:
-        return AddressRefused("must be one e-mail address with a valid domain")
-    labels = ascii_domain.split(".")
-    if not all(_LABEL.fullmatch(label) for label in labels):
-        return AddressRefused("must be one e-mail address with a valid domain")
-    return f"{local.lower()}@{ascii_domain}"
+    return address
 
 
 def display_name(typed: str) -> str | NameRefused:
     """Bring a name into the form in which it is shown; refuses what could become a mail header."""
-    name = unicodedata.normalize("NFC", typed).strip()
+    if len(typed) > 4 * MAX_NAME:
+        return NameRefused(f"must be 1 to {MAX_NAME} characters")
+    name = unicodedata.normalize("NFC", typed).strip(" ")
     if not 1 <= len(name) <= MAX_NAME:
         return NameRefused(f"must be 1 to {MAX_NAME} characters")
-    if _ENCODED_WORD in name or any(_is_control(char) for char in name):
+    if unsafe_in_mail(name):
         return NameRefused("must hold no control characters and no '=?'")
+    if "://" in name:
+        # It would stand in mails of ours as a link to elsewhere.
+        return NameRefused("must be a name, not an address of the web ('://')")
     return name
 
 
-def _is_control(char: str) -> bool:
-    return unicodedata.category(char) in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"} and char not in {
-        "\u200c",  # the joiners that names in Indian scripts need
-        "\u200d",
-    }
+def unsafe_in_mail(text: str) -> bool:
+    """Tell whether a text must not stand in a mail's header or one-line fact."""
+    return ENCODED_WORD in text or any(
+        unicodedata.category(char) in _UNSEEN and char not in _JOINERS for char in text
+    )
+
+
+def _ascii_domain(domain: str) -> str | None:
+    if not _DEVIATING.isdisjoint(domain):
+        return None
+    try:
+        ascii_domain = domain.encode("idna").decode().lower()
+    except UnicodeError:
+        return None
+    labels = ascii_domain.split(".")
+    if labels[-1].isdigit() or not all(_LABEL.fullmatch(label) for label in labels):
+        return None
+    return ascii_domain

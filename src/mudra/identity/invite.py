@@ -51,7 +51,7 @@ class LinkDesk:
                 {
                     "user_name": user.name,
                     "entity_name": entity_name,
-                    "link": SecretText(f"{self.page}/{token.reveal()}"),
+                    "link": SecretText(self.page + "/" + token.reveal()),
                     "valid_hours": str(int(purpose.life.total_seconds()) // 3600),
                 },
             )

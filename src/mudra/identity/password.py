@@ -4,54 +4,82 @@ Length, not composition: 15 to 256 characters, any of them. Refused are common
 passwords, plain patterns, and those that hold the user, entity or product name.
 """
 
-import functools
+import enum
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from mudra.identity.blocklist import common_texts
+from mudra.identity.plain_pattern import is_repetition, is_walk
+
 MIN_LENGTH: Final = 15
 MAX_LENGTH: Final = 256
-_MAX_BYTES: Final = 4 * MAX_LENGTH
-_MIN_CONTEXT: Final = 4
-_PRODUCT: Final = "mudra"
-_ROWS: Final = (
-    "abcdefghijklmnopqrstuvwxyz",
-    "01234567890",
-    "qwertyuiop",
-    "asdfghjkl",
-    "zxcvbnm",
-    "1q2w3e4r5t6y7u8i9o0p",
+_MOST_TYPED: Final = 4 * MAX_LENGTH
+"""NFC never makes of more than four code points one: a longer text stays too long."""
+_SHORTEST_WORD: Final = 4
+_SHORTEST_ACROSS: Final = 6
+_TOO_GENERAL: Final = frozenset(
+    {
+        *("bank", "limited", "private", "finance", "financial", "account", "aggregator", "admin"),
+        *("services", "india", "insurance", "fund", "funds", "mutual", "pension", "example"),
+    }
 )
-_LONGEST_RUN: Final = 0.6
-"""A password of which more than this share follows such rows is a plain pattern."""
-_MAX_BLOCK: Final = 8
+"""Words that half of the network's members have in their names: they tell nobody apart."""
 
 
-@dataclass(frozen=True, slots=True)
-class PasswordContext:
-    """The words that a password may not hold."""
+class PasswordFault(enum.Enum):
+    """Why a password is refused; the value is the sentence for its user."""
 
-    email: str
-    user_name: str
-    entity_ids: tuple[str, ...] = ()
-    entity_names: tuple[str, ...] = ()
-
-    def words(self) -> Iterator[str]:
-        """List the words, in the form in which they are compared."""
-        local, _, domain = self.email.partition("@")
-        yield from _parts(local)
-        yield from (label for label in domain.split(".")[:-1] if len(label) >= _MIN_CONTEXT)
-        for text in (self.user_name, *self.entity_ids, *self.entity_names):
-            yield from _parts(text)
-        yield _PRODUCT
+    TOO_SHORT = f"password must be at least {MIN_LENGTH} characters; a few words in a row do well"
+    TOO_LONG = f"password must be at most {MAX_LENGTH} characters"
+    UNREADABLE = "password must be text; it holds half of a character (a lone surrogate)"
+    COMMON = (
+        "password is among the common ones, which are guessed first; "
+        "choose a few words that only you would put in a row"
+    )
+    REPEATED = (
+        "password must not be one piece repeated; "
+        "choose a few words that only you would put in a row"
+    )
+    SEQUENCE = (
+        "password must not follow the keyboard, the alphabet or the numbers; "
+        "choose a few words that only you would put in a row"
+    )
+    CONTEXT = (
+        "password must not hold your name, your e-mail address, the entity's name or ID, "
+        "or the product's name; choose words that have nothing to do with the account"
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class PasswordRefusal:
     """Why a password is not good enough; the sentence never holds any of it."""
 
-    sentence: str
+    fault: PasswordFault
+
+    @property
+    def sentence(self) -> str:
+        """What is wrong, what is allowed, what to do."""
+        return self.fault.value
+
+
+@dataclass(frozen=True, slots=True)
+class PasswordContext:
+    """The names that a password may not hold."""
+
+    email: str
+    user_name: str
+    entity_ids: tuple[str, ...] = ()
+    entity_names: tuple[str, ...] = ()
+    product: str = "mudra"
+
+    def words(self) -> frozenset[str]:
+        """Each name as a whole and its words of 4 letters or more, folded."""
+        local, _, domain = self.email.partition("@")
+        labels = domain.split(".")[:-1]
+        texts = (local, *labels, self.user_name, *self.entity_ids, *self.entity_names, self.product)
+        return frozenset(word for text in texts for word in _parts(text))
 
 
 def normalised(password: str) -> str:
@@ -61,104 +89,47 @@ def normalised(password: str) -> str:
 
 def check_password(password: str, context: PasswordContext) -> PasswordRefusal | None:
     """Tell why a password is refused, or None when it is good."""
-    # Normalising a megabyte costs more than it tells.
-    if len(password) > _MAX_BYTES:
-        return PasswordRefusal(f"password must be at most {MAX_LENGTH} characters")
+    fault = _fault(password, context)
+    return None if fault is None else PasswordRefusal(fault)
+
+
+def _fault(password: str, context: PasswordContext) -> PasswordFault | None:
+    # Before all else: normalising a megabyte would stop the event loop.
+    if len(password) > _MOST_TYPED:
+        return PasswordFault.TOO_LONG
     text = normalised(password)
     if len(text) < MIN_LENGTH:
-        return PasswordRefusal(
-            f"password must be at least {MIN_LENGTH} characters; a few words in a row do well"
-        )
+        return PasswordFault.TOO_SHORT
     if len(text) > MAX_LENGTH:
-        return PasswordRefusal(f"password must be at most {MAX_LENGTH} characters")
-    folded = text.casefold()
-    if folded in _common() or _is_repeated(folded):
-        return PasswordRefusal(
-            "password is among the common ones or repeats one piece; choose another"
-        )
-    if _run_share(folded) > _LONGEST_RUN:
-        return PasswordRefusal("password follows rows of the keyboard or alphabet; choose another")
-    if any(word in folded for word in context.words()):
-        return PasswordRefusal(
-            "password must not hold your name, your e-mail address, the entity's name or 'mudra'"
-        )
+        return PasswordFault.TOO_LONG
+    if any("\ud800" <= char <= "\udfff" for char in text):
+        return PasswordFault.UNREADABLE
+    return _guessable(text.casefold(), context)
+
+
+def _guessable(folded: str, context: PasswordContext) -> PasswordFault | None:
+    plain = "".join(char for char in folded if char.isalnum())
+    if not common_texts(MIN_LENGTH).isdisjoint({folded, plain}):
+        return PasswordFault.COMMON
+    if is_repetition(folded):
+        return PasswordFault.REPEATED
+    if is_walk(folded):
+        return PasswordFault.SEQUENCE
+    for word in context.words():
+        # A short word may arise by chance where two others meet: `pizza shack` holds no `asha`.
+        if word in folded or (len(word) >= _SHORTEST_ACROSS and word in plain):
+            return PasswordFault.CONTEXT
     return None
 
 
-@functools.cache
-def _common() -> frozenset[str]:
-    """Common passwords of any length that matters, from the lists that zxcvbn carries."""
-    from zxcvbn.frequency_lists import FREQUENCY_LISTS  # noqa: PLC0415  # 1 MB, needed rarely
-
-    return frozenset(word for word in FREQUENCY_LISTS["passwords"] if len(word) >= MIN_LENGTH)
-
-
-def _is_repeated(text: str) -> bool:
-    """Tell whether one short block makes up the whole, or a common password is doubled."""
-    sizes = range(1, min(_MAX_BLOCK, len(text) // 2) + 1)
-    if any((text[:size] * (len(text) // size + 1))[: len(text)] == text for size in sizes):
-        return True
-    half = len(text) // 2
-    return len(text) % 2 == 0 and text[:half] == text[half:]
-
-
-def _run_share(text: str) -> float:
-    """The share of characters that stand in runs of 4 or more along a row, either way."""
-    covered = 0
-    position = 0
-    while position < len(text):
-        length = max(_run_at(text, position, row) for row in _all_rows())
-        covered += length if length >= _MIN_CONTEXT else 0
-        position += max(length, 1) if length >= _MIN_CONTEXT else 1
-    return covered / len(text)
-
-
-@functools.cache
-def _all_rows() -> tuple[str, ...]:
-    return tuple(row for line in _ROWS for row in (line, line[::-1]))
-
-
-def _run_at(text: str, position: int, row: str) -> int:
-    start = row.find(text[position])
-    if start < 0:
-        return 0
-    length = 0
-    while (
-        position + length < len(text)
-        and start + length < len(row)
-        and text[position + length] == row[start + length]
-    ):
-        length += 1
-    return length
-
-
 def _parts(text: str) -> Iterator[str]:
-    """The whole text and its longer words, folded."""
     folded = normalised(text).casefold()
-    words = "".join(char if char.isalnum() else " " for char in folded).split()
-    for word in {folded, "".join(words), *words}:
-        if len(word) >= _MIN_CONTEXT and word not in _TOO_GENERAL:
+    words = "".join(char if _is_of_a_word(char) else " " for char in folded).split()
+    for word in {folded.strip(), "".join(words), *words}:
+        if len(word) >= _SHORTEST_WORD and word not in _TOO_GENERAL:
             yield word
 
 
-_TOO_GENERAL: Final = frozenset(
-    {
-        "bank",
-        "limited",
-        "private",
-        "finance",
-        "financial",
-        "account",
-        "aggregator",
-        "admin",
-        "services",
-        "india",
-        "insurance",
-        "fund",
-        "funds",
-        "mutual",
-        "pension",
-        "example",
-    }
-)
-"""Words that half of the network's members have in their names: they tell nobody apart."""
+def _is_of_a_word(char: str) -> bool:
+    # Vowel signs of Indian scripts are marks, not letters, and still part of the word.
+    return char.isalnum() or unicodedata.category(char) in {"Mn", "Mc"}

@@ -106,6 +106,11 @@ class NoticeKind(enum.StrEnum):
     PASSWORD_RESET = "password_reset"  # noqa: S105  # a template's name
     PASSWORD_CHANGED = "password_changed"  # noqa: S105
     SECRET_RESET = "secret_reset"  # noqa: S105
+    SECRET_EXPIRY = "secret_expiry"  # noqa: S105
+    SECRET_EXPIRED = "secret_expired"  # noqa: S105
+    OLD_SECRET_IN_USE = "old_secret_in_use"  # noqa: S105
+    SIGN_IN_WAITS = "sign_in_waits"
+    ADDRESS_CHANGED = "address_changed"
 
 
 @dataclass(frozen=True, slots=True)

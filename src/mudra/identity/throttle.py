@@ -68,6 +68,16 @@ def after_failure(history: History, now: datetime) -> History:
     return History(history.failures + 1, now)
 
 
+def after_success(_: History) -> History:
+    """A right password in an open slot, or a password set by link, clears all."""
+    return FRESH
+
+
+def notice_due(before: History, after: History) -> int | None:
+    """Give the count at which the user is to be told of the guessing, if it was just reached."""
+    return next((at for at in NOTICES_AT if before.failures < at <= after.failures), None)
+
+
 def decide_address(failures: Sequence[datetime], now: datetime) -> Proceed | Wait:
     """Decide on a try from an address with these failures in the last five minutes."""
     recent = sorted(min(at, now) for at in failures if at > now - ADDRESS_PERIOD)
@@ -77,5 +87,5 @@ def decide_address(failures: Sequence[datetime], now: datetime) -> Proceed | Wai
 
 
 def may_send_link(sent: Sequence[datetime], now: datetime) -> bool:
-    """Tell whether one more link may go to an address."""
+    """Tell whether one more link may go to an address: 3 in 6 hours, 5 in 24."""
     return all(sum(1 for at in sent if at > now - period) < most for most, period in _LINK_LIMITS)

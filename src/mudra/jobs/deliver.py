@@ -1,18 +1,16 @@
 """Deliver the letters of the outbox: at least once, with growing pauses (decisions 7)."""
 
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
-from email.errors import MessageError
 from typing import Final
 
-import aiosmtplib
 import structlog
 
 from mudra.audit.event import Act, Caller, EventName, Outcome
 from mudra.audit.ports import Journal
-from mudra.mail.smtp import MailServer, message_of, send
+from mudra.mail.smtp import Delivered, MailServer, deliver
 from mudra.storage.outbox import Mail, PostgresOutbox
 
 _log = structlog.get_logger()
@@ -45,32 +43,28 @@ async def deliver_due(
 async def _deliver(
     mail: Mail, open_outbox: OpenOutbox, server: MailServer, count: Callable[[str], None]
 ) -> None:
-    message = message_of(mail.letter, server.sender, mail.mail_id, mail.created_at)
-    error = await _attempt(send(server, message))
+    outcome = await deliver(server, mail.letter, mail_id=mail.mail_id, written_at=mail.created_at)
     caller = Caller("system:outbox", txn_id=mail.mail_id)
     async with open_outbox() as (outbox, journal):
-        if error is None:
+        if isinstance(outcome, Delivered):
             await outbox.sent(mail.mail_id)
             await journal.note(Act(EventName.MAIL_LETTER_SEND, caller))
         else:
-            await outbox.failed(mail.mail_id, error, _pause(mail.attempts))
+            again_in = _pause(mail.attempts) if outcome.again else None
+            await outbox.failed(mail.mail_id, outcome.problem, again_in)
             await journal.note(
-                Act(EventName.MAIL_LETTER_SEND, caller, reason=error[:200], outcome=Outcome.FAILED)
+                Act(
+                    EventName.MAIL_LETTER_SEND,
+                    caller,
+                    reason=outcome.problem,
+                    outcome=Outcome.FAILED,
+                )
             )
-    count("sent" if error is None else "failed")
-    if error is not None:
-        _log.warning("mail not delivered", mail_id=mail.mail_id, error=error)
-
-
-async def _attempt(sending: Awaitable[None]) -> str | None:
-    try:
-        await sending
-    except (aiosmtplib.SMTPException, OSError, MessageError, ValueError) as error:
-        return f"{type(error).__name__}: {error}"[:300]
-    return None
+            _log.warning("mail not delivered", mail_id=mail.mail_id, problem=outcome.problem)
+    count("sent" if isinstance(outcome, Delivered) else "failed")
 
 
 def _pause(attempts: int) -> timedelta:
     """Grow twofold, with jitter, so that many mails do not come back together."""
-    pause = min(_FIRST_PAUSE * 2 ** min(attempts, _DOUBLINGS), _LONGEST_PAUSE)
+    pause: timedelta = min(_FIRST_PAUSE * 2 ** min(attempts, _DOUBLINGS), _LONGEST_PAUSE)
     return pause * random.uniform(0.75, 1.25)  # noqa: S311  # spreads load, hides nothing

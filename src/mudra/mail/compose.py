@@ -1,78 +1,130 @@
 """Write letters from templates, in text and HTML.
 
-An operator's own templates, by the same names, come before ours.
+`<letter>.txt.j2` is the letter, its first line the subject. The HTML part is
+made of the same paragraphs by `letter.html.j2`, or by `<letter>.html.j2` where
+there is one. An operator's own templates, by the same names, come before ours.
 """
 
-import re
 from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 import jinja2
-import msgspec
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from mudra.identity.ports import Notice
-from mudra.secret_text import SecretText
+from mudra.identity.email_address import unsafe_in_mail
+from mudra.identity.ports import Notice, NoticeKind
+from mudra.mail.calendar import Date, calendar_file
+from mudra.mail.facts import FACTS, LetterError, checked_facts
+from mudra.mail.letter import Attachment, Letter, letter_from_bytes, letter_to_bytes, links_in
 
-_LINK: Final = re.compile(r"https?://[^\s<>\"]+")
+__all__ = [
+    "Attachment",
+    "Letter",
+    "LetterWriter",
+    "TemplateError",
+    "letter_from_bytes",
+    "letter_to_bytes",
+    "links_in",
+]
+
+_CODE_INDENT: Final = "    "
+_SAMPLE_TIME: Final = "2026-01-31T12:00:00.000Z"
 
 
-class Letter(msgspec.Struct, frozen=True):
-    """A letter ready to be sent. `text` and `html` may hold a one-use link."""
+class TemplateError(Exception):
+    """An operator's own template cannot be used: the text names the file and what is wrong."""
 
-    to: str
-    subject: str
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """One paragraph of a letter's text; indented by four blanks it is a command to copy."""
+
     text: str
-    html: str
-
-    def __repr__(self) -> str:
-        return f"Letter(to={self.to!r}, subject={self.subject!r})"
+    is_code: bool
 
 
 class LetterWriter:
-    """Composes letters; `network_name` is how the network calls itself."""
+    """Composes letters.
 
-    def __init__(self, network_name: str, own_templates: Path | None = None) -> None:
+    `network_name` is how the network calls itself, `contact` whom a reader may
+    ask, such as `support@network.example`.
+    """
+
+    def __init__(
+        self,
+        network_name: str,
+        own_templates: Path | None = None,
+        contact: str = "the operator of the network",
+    ) -> None:
         loaders: list[jinja2.BaseLoader] = [jinja2.PackageLoader("mudra.mail", "templates")]
         if own_templates is not None:
             loaders.insert(0, jinja2.FileSystemLoader(own_templates))
-        self._templates = jinja2.Environment(
+        self._templates = ImmutableSandboxedEnvironment(
             loader=jinja2.ChoiceLoader(loaders),
-            autoescape=jinja2.select_autoescape(["html"]),
+            autoescape=jinja2.select_autoescape(["html.j2"]),
             undefined=jinja2.StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._network_name = network_name
+        self._templates.filters["when"] = _when
+        self._everywhere = {"network": network_name, "contact": contact}
 
     def compose(self, notice: Notice) -> Letter:
-        """Write the letter of a notice; the first line of the text template is the subject."""
-        facts: Mapping[str, str] = {
-            name: value.reveal() if isinstance(value, SecretText) else value
-            for name, value in notice.facts.items()
-        } | {"network": self._network_name}
-        text = self._templates.get_template(f"{notice.kind.value}.txt").render(facts)
-        subject, _, body = text.partition("\n")
-        html = self._templates.get_template("letter.html").render(
-            facts | {"subject": subject, "paragraphs": _paragraphs(body)}
+        """Write the letter of a notice; raises LetterError when a fact is missing or unsafe."""
+        facts = checked_facts(notice) | self._everywhere
+        rendered = self._templates.get_template(f"{notice.kind.value}.txt.j2").render(facts)
+        subject, _, body = rendered.strip().partition("\n")
+        if unsafe_in_mail(subject.strip()):
+            raise LetterError(f"the subject of the letter {notice.kind} is not one plain line")
+        html = self._templates.select_template([f"{notice.kind.value}.html.j2", "letter.html.j2"])
+        return Letter(
+            to=notice.to,
+            subject=subject.strip(),
+            text=body.strip() + "\n",
+            html=html.render(facts | {"subject": subject.strip(), "paragraphs": _paragraphs(body)}),
+            attachments=_attachments(notice.kind, facts),
         )
-        return Letter(notice.to, subject.strip(), body.strip() + "\n", html)
+
+    def check(self) -> None:
+        """Write every letter once with sample facts; raises TemplateError. For the start."""
+        for kind, names in FACTS.items():
+            # Times in all of them: every filter works, and no letter asks for more.
+            sample = Notice("sample@mudra.example", kind, dict.fromkeys(names, _SAMPLE_TIME))
+            try:
+                self.compose(sample)
+            except (jinja2.TemplateError, LetterError, TypeError, ValueError) as error:
+                raise TemplateError(
+                    f"the template of the letter {kind} cannot be used: {error}; "
+                    f"it may use {', '.join((*names, *self._everywhere))}"
+                ) from error
 
 
-def links_in(text: str) -> list[str]:
-    """Find the links of a letter's text."""
-    return [link.rstrip(".,)") for link in _LINK.findall(text)]
+def _paragraphs(body: str) -> list[Paragraph]:
+    return [
+        Paragraph(part.strip(), part.strip("\n").startswith(_CODE_INDENT))
+        for part in body.split("\n\n")
+        if part.strip()
+    ]
 
 
-def letter_to_bytes(letter: Letter) -> bytes:
-    """Encode a letter for sealing."""
-    return msgspec.json.encode(letter)
+def _when(iso: str) -> str:
+    at = datetime.fromisoformat(iso).astimezone(UTC)
+    return f"{at.day} {at:%B %Y, %H:%M} UTC"
 
 
-def letter_from_bytes(encoded: bytes) -> Letter:
-    """Decode an unsealed letter."""
-    return msgspec.json.decode(encoded, type=Letter)
-
-
-def _paragraphs(body: str) -> list[str]:
-    return [part.strip() for part in body.strip().split("\n\n") if part.strip()]
+def _attachments(kind: NoticeKind, facts: Mapping[str, str]) -> tuple[Attachment, ...]:
+    if kind is not NoticeKind.SECRET_EXPIRY:
+        return ()
+    entity_id, expires_at = facts["entity_id"], datetime.fromisoformat(facts["expires_at"])
+    date = Date(
+        # One entry for one secret: the five reminders of it do not pile up.
+        uid=f"secret-expiry-{entity_id}-{expires_at:%Y%m%d%H%M%S}-mudra",
+        at=expires_at,
+        title=f"{facts['network']}: the entity secret of {entity_id} expires",
+        note=f"Reset it before: mudra secret reset {entity_id} --keep-old-days 7",
+        written_at=datetime.fromisoformat(facts["written_at"]),
+    )
+    return (Attachment("secret-expiry.ics", "text/calendar", calendar_file(date)),)

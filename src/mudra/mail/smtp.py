@@ -1,88 +1,157 @@
-"""Hand a letter to an SMTP server named by URL.
+"""Hand a letter to an SMTP server."""
 
-`smtp://` uses STARTTLS and refuses to go on without it, except toward this
-machine; `smtps://` is TLS from the first byte. User and password stand in the URL.
-"""
-
+import asyncio
+import re
 from dataclasses import dataclass
 from datetime import datetime
+from email.errors import MessageError
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP as SMTP_POLICY
 from email.utils import format_datetime
-from urllib.parse import unquote, urlsplit
+from typing import Final
 
 import aiosmtplib
 
-from mudra.mail.compose import Letter
-from mudra.runtime.config import is_loopback
-from mudra.secret_text import SecretText
+from mudra.identity.email_address import normalise_email, unsafe_in_mail
+from mudra.mail.facts import LetterError
+from mudra.mail.letter import Letter
+from mudra.mail.mail_server import MailServer, MailUrlError, mail_server
 
-_TIMEOUT_S = 20
-_PORTS = {"smtp": 587, "smtps": 465}
+__all__ = [
+    "Delivered",
+    "MailServer",
+    "MailUrlError",
+    "Undelivered",
+    "deliver",
+    "mail_server",
+    "message_of",
+    "send",
+]
 
-
-class MailUrlError(Exception):
-    """The URL of the mail server cannot be read; the text never holds its password."""
+_STEP_TIMEOUT_S: Final = 20
+_WHOLE_TIMEOUT_S: Final = 60
+_PERMANENT: Final = 500
+_LONGEST_SUBJECT: Final = 250
+_LONGEST_PROBLEM: Final = 200
+_MAIL_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_FILE_NAME: Final = re.compile(r"[a-z0-9][a-z0-9.-]{0,63}")
+_MEDIA_TYPE: Final = re.compile(r"text/([a-z0-9.+-]{1,64})")
 
 
 @dataclass(frozen=True, slots=True)
-class MailServer:
-    """Where mails are handed over, and who sends them."""
-
-    host: str
-    port: int
-    implicit_tls: bool
-    start_tls: bool | None
-    user: str | None
-    password: SecretText | None
-    sender: str
+class Delivered:
+    """The server has taken the letter and answers for it."""
 
 
-def mail_server(url: SecretText, sender: str) -> MailServer:
-    """Read the URL; raises MailUrlError with what is allowed."""
-    parts = urlsplit(url.reveal())
+@dataclass(frozen=True, slots=True)
+class Undelivered:
+    """The server has not taken it; `again` tells whether a later try may help.
+
+    Only what the server says of this letter or its reader for good is final. A
+    wrong password or certificate of ours is not: an operator mends it, and the
+    letter goes out then.
+    """
+
+    again: bool
+    problem: str
+
+
+async def deliver(
+    server: MailServer, letter: Letter, *, mail_id: str, written_at: datetime
+) -> Delivered | Undelivered:
+    """Hand over a letter. The same `mail_id` again makes a second copy recognisable."""
     try:
-        port = parts.port
-    except ValueError:
-        port = -1
-    if parts.scheme not in _PORTS or not parts.hostname or port == -1:
-        raise MailUrlError("MUDRA_SMTP_URL must be smtp://user:password@host:587 or smtps://…")
-    return MailServer(
-        host=parts.hostname,
-        port=port or _PORTS[parts.scheme],
-        implicit_tls=parts.scheme == "smtps",
-        # None: used when the server offers it, which is enough on one machine.
-        start_tls=None if is_loopback(parts.hostname) else parts.scheme == "smtp",
-        user=unquote(parts.username) if parts.username else None,
-        password=SecretText(unquote(parts.password)) if parts.password else None,
-        sender=sender,
-    )
+        message = message_of(letter, server.sender, mail_id, written_at, server.sender_name)
+    except (ValueError, MessageError) as error:
+        return Undelivered(again=False, problem=_plain(f"the letter cannot be sent: {error}"))
+    try:
+        await send(server, message)
+    except (aiosmtplib.SMTPRecipientsRefused, aiosmtplib.SMTPDataError) as error:
+        return _refused(error)
+    except (aiosmtplib.SMTPException, OSError, ValueError) as error:
+        problem = f"{server.host}:{server.port}: {type(error).__name__}: {error}"
+        return Undelivered(again=True, problem=_plain(problem))
+    return Delivered()
 
 
-def message_of(letter: Letter, sender: str, mail_id: str, sent_at: datetime) -> EmailMessage:
-    """Build the message; the same mail has the same Message-ID when it is sent again."""
+def message_of(
+    letter: Letter, sender: str, mail_id: str, sent_at: datetime, sender_name: str = ""
+) -> EmailMessage:
+    """Build the message; the same mail has the same Message-ID when it is sent again.
+
+    Raises LetterError for whatever could add a header or a recipient: the
+    standard library alone lets some through (quality 2.4).
+    """
+    _check(letter, sender, mail_id, sender_name)
     message = EmailMessage(policy=SMTP_POLICY)
-    message["From"] = Address(addr_spec=sender)
+    message["From"] = Address(display_name=sender_name, addr_spec=sender)
     message["To"] = Address(addr_spec=letter.to)
     message["Subject"] = letter.subject
     message["Date"] = format_datetime(sent_at)
     message["Message-ID"] = f"<{mail_id}@{sender.rpartition('@')[2]}>"
+    # Out-of-office programs leave such letters alone (RFC 3834).
     message["Auto-Submitted"] = "auto-generated"
     message.set_content(letter.text)
     message.add_alternative(letter.html, subtype="html")
+    for attachment in letter.attachments:
+        message.add_attachment(
+            attachment.content,
+            subtype=attachment.media_type.removeprefix("text/"),
+            filename=attachment.name,
+        )
     return message
 
 
 async def send(server: MailServer, message: EmailMessage) -> None:
     """Hand over one message; raises aiosmtplib.SMTPException or OSError."""
-    await aiosmtplib.send(
-        message,
-        hostname=server.host,
-        port=server.port,
-        username=server.user,
-        password=server.password.reveal() if server.password else None,
-        use_tls=server.implicit_tls,
-        start_tls=False if server.implicit_tls else server.start_tls,
-        timeout=_TIMEOUT_S,
-    )
+    async with asyncio.timeout(_WHOLE_TIMEOUT_S):
+        await aiosmtplib.send(
+            message,
+            hostname=server.host,
+            port=server.port,
+            username=server.user,
+            password=server.password.reveal() if server.password else None,
+            use_tls=server.implicit_tls,
+            start_tls=server.start_tls,
+            tls_context=server.tls,
+            timeout=_STEP_TIMEOUT_S,
+        )
+
+
+def _check(letter: Letter, sender: str, mail_id: str, sender_name: str) -> None:
+    for field, address in (("to", letter.to), ("sender", sender)):
+        # Equal but for case: nothing was cut off, mapped or cleaned away.
+        if normalise_email(address) != address.lower():
+            raise LetterError(f"{field} must be one plain e-mail address")
+    for field, text in (("subject", letter.subject), ("sender's name", sender_name)):
+        if unsafe_in_mail(text) or len(text) > _LONGEST_SUBJECT:
+            raise LetterError(
+                f"{field} must be one line of at most {_LONGEST_SUBJECT} characters without '=?'"
+            )
+    if not _MAIL_ID.fullmatch(mail_id):
+        raise LetterError("the mail's ID must be letters, digits, '.', '_' and '-'")
+    for attachment in letter.attachments:
+        if not _FILE_NAME.fullmatch(attachment.name):
+            raise LetterError("an attachment's name must be lower-case letters, digits, '.', '-'")
+        if not _MEDIA_TYPE.fullmatch(attachment.media_type):
+            raise LetterError("an attachment must be of a text type, such as text/calendar")
+
+
+def _refused(
+    error: aiosmtplib.SMTPRecipientsRefused | aiosmtplib.SMTPDataError,
+) -> Undelivered:
+    if isinstance(error, aiosmtplib.SMTPDataError):
+        codes, says = [error.code], error.message
+    else:
+        codes = [refused.code for refused in error.recipients]
+        says = "; ".join(refused.message for refused in error.recipients)
+    final = all(code >= _PERMANENT for code in codes)
+    return Undelivered(again=not final, problem=_plain(f"refused with {codes[0]}: {says}"))
+
+
+def _plain(problem: str) -> str:
+    """One short line: what a strange server says goes to logs and lists."""
+    return " ".join("".join(c if c.isprintable() else " " for c in problem).split())[
+        :_LONGEST_PROBLEM
+    ]

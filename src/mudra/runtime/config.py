@@ -106,14 +106,9 @@ def _setting(  # one call reads as one row of the reference
     *,
     secret: bool = False,
 ) -> T:
-    return cast(
-        "T",
-        dataclass_field(
-            default=default,
-            metadata={
-                "setting": Setting(f"MUDRA_{env}", parse, allowed, meaning, secret),
-            },
-        ),
+    return dataclass_field(
+        default=default,
+        metadata={"setting": Setting(f"MUDRA_{env}", parse, allowed, meaning, secret)},
     )
 
 

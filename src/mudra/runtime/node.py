@@ -1,6 +1,7 @@
 """The processes of a node, once the database is there."""
 
 import asyncio
+import socket
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
@@ -12,7 +13,7 @@ from mudra.runtime.config import Settings
 from mudra.runtime.demo import set_up_demo
 from mudra.runtime.jobs_process import run_jobs_process
 from mudra.runtime.key_care import look_after_keys
-from mudra.runtime.supervisor import CannotListen, Supervisor, listeners
+from mudra.runtime.supervisor import Body, CannotListen, Supervisor, listeners
 from mudra.runtime.telemetry import serve_figures
 from mudra.runtime.wiring import open_rooms
 from mudra.runtime.worker import run_worker
@@ -37,23 +38,27 @@ def run_node(
     asyncio.run(_prepare(settings, conninfo, seal, demo=demo))
     supervisor = Supervisor()
     for number, listener in enumerate(sockets):
-        supervisor.add(
-            f"worker-{number}",
-            lambda lifeline, ready, own=listener: run_worker(
-                open_rooms(settings, conninfo, seal), own, lifeline, ready
-            ),
-        )
-    supervisor.add(
-        "jobs",
-        lambda lifeline, ready: run_jobs_process(
-            open_rooms(settings, conninfo, seal), lifeline, ready
-        ),
-    )
+        supervisor.add(f"worker-{number}", _worker(settings, conninfo, seal, listener))
+    supervisor.add("jobs", _jobs(settings, conninfo, seal))
 
     def on_ready() -> None:
         announce(replace(settings, telemetry_port=_figures(settings)))
 
     return supervisor.run(on_ready)
+
+
+def _worker(settings: Settings, conninfo: str, seal: Seal, listener: socket.socket) -> Body:
+    def body(lifeline: int, ready: Callable[[], None]) -> None:
+        run_worker(open_rooms(settings, conninfo, seal), listener, lifeline, ready)
+
+    return body
+
+
+def _jobs(settings: Settings, conninfo: str, seal: Seal) -> Body:
+    def body(lifeline: int, ready: Callable[[], None]) -> None:
+        run_jobs_process(open_rooms(settings, conninfo, seal), lifeline, ready)
+
+    return body
 
 
 async def _prepare(settings: Settings, conninfo: str, seal: Seal, *, demo: bool) -> None:

@@ -38,7 +38,7 @@ async def _serve(
     limits = ConnectionLimits(uncounted=rooms.settings.trusted_proxies)
     server = _Server(
         uvicorn.Config(
-            app,  # type: ignore[arg-type]  # Litestar's ASGI types, uvicorn's ASGI types
+            app,
             http=limited_protocol(limits, rooms.clock),
             ws="none",
             lifespan="off",

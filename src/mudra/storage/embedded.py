@@ -24,6 +24,7 @@ from typing import Final
 from urllib.parse import quote
 
 import psycopg
+from psycopg.sql import SQL, Identifier
 
 from mudra.storage import embedded_locks
 from mudra.storage.embedded_keeper import CLUSTER, LOG, PORT, START_SECONDS, Task
@@ -163,7 +164,7 @@ class EmbeddedServer:
         with psycopg.connect(url.format("postgres"), autocommit=True) as connection:
             query = "SELECT 1 FROM pg_database WHERE datname = %s"
             if connection.execute(query, [DATABASE]).fetchone() is None:
-                connection.execute(f"CREATE DATABASE {DATABASE}")
+                connection.execute(SQL("CREATE DATABASE {}").format(Identifier(DATABASE)))
         return url.format(DATABASE)
 
     def _socket_dir(self) -> str:

@@ -22,6 +22,7 @@ from typing import Final
 import msgspec
 import psycopg
 import structlog
+from psycopg import sql
 
 CHANNEL: Final = "mudra_changes"
 BELIEF_S: Final = 1.0
@@ -194,7 +195,7 @@ class Freshness:
             # A lost heartbeat is replaced by the next one: no fsync for it.
             await connection.execute("SET synchronous_commit = off")
             await connection.execute("SET statement_timeout = '2s'")
-            await connection.execute(f"LISTEN {CHANNEL}")
+            await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(CHANNEL)))
             self._everything_may_have_changed()
             yield connection
         finally:

@@ -21,7 +21,7 @@ def open_seal(conninfo: str, data_dir: Path, *, create: bool) -> Seal:
     SealBroken when it is another database's.
     """
     with psycopg.connect(conninfo, connect_timeout=5) as connection:
-        found = dict(
+        found: dict[str, bytes] = dict(
             connection.execute("SELECT name, sealed FROM sealed_key FOR UPDATE").fetchall()
         )
         masters = load_master_keys(

@@ -75,12 +75,13 @@ def test_a_secret_is_not_woven_into_a_sentence(text):
 
 def test_a_secret_may_be_hashed_and_sealed():
     assert not faults(no_secret_in_a_sentence, "x = seal(secret.reveal().encode())")
+    assert not faults(no_secret_in_a_sentence, "x = SecretText(f'{page}/{token.reveal()}')")
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "text(f'SELECT {name}')",
+        "from sqlalchemy import text\ntext(f'SELECT {name}')",
         "c.execute('SELECT %s' % name)",
         "c.execute('SELECT {}'.format(name))",
         "c.execute('SELECT ' + name)",
@@ -102,6 +103,10 @@ def test_sql_is_not_built_from_pieces(text):
         "c.execute(select(table))",
         "c.execute(sql.SQL('LISTEN {}').format(sql.Identifier(name)))",
         "c.execute(f'SELECT 1')",
+        "c.execute(f'LISTEN {CHANNEL}')",
+        "c.execute(f'LISTEN {_CHANNEL}')",
+        "read.text(f'{path}.name')",
+        "text(f'{path}.name')",
     ],
 )
 def test_bound_parameters_and_quoted_names_are_free(text):
@@ -116,7 +121,13 @@ def test_a_drawer_is_refused(path):
 
 
 @pytest.mark.parametrize(
-    "path", ["src/mudra/http/database.py", "README.md", "src/mudra/basement.py"]
+    "path",
+    [
+        "src/mudra/identity/common_passwords.py",
+        "src/mudra/http/database.py",
+        "README.md",
+        "src/mudra/basement.py",
+    ],
 )
 def test_a_noun_of_the_business_is_not_a_drawer(path):
     assert not faults(no_drawer, "", path)

@@ -26,16 +26,16 @@ async def activate(token: str, service: Injected) -> Response[str]:
     """Show the form, or why the link is of no use and how to get a new one."""
     async with service.open_work() as work:
         holder = await who_holds(SecretText(token), work.people, work.links)
-    facts = {
+    facts: dict[str, object] = {
         "network": service.settings.network_name,
         "base": service.settings.token_prefix,
         "min_length": MIN_LENGTH,
         "max_length": MAX_LENGTH,
     }
     if isinstance(holder, LinkRefusal):
-        return page("link_refused.html", status=410, problem=_SENTENCES[holder], **facts)
+        return page("link_refused.html", facts | {"problem": _SENTENCES[holder]}, status=410)
     user = holder.user
-    return page("activation.html", user=user, entities=user.entity_names, **facts)
+    return page("activation.html", facts | {"user": user, "entities": user.entity_names})
 
 
 def activation_page(prefix: str) -> Router:

@@ -39,13 +39,15 @@ def sandbox_home(read_mails: ReadMails, password: str) -> Router:
         mails = await read_mails()
         return page(
             "sandbox.html",
-            network=service.settings.network_name,
-            base=service.settings.token_prefix,
-            issuer=service.settings.issuer,
-            members=members,
-            mails=list(reversed(mails)),
-            now=service.clock(),
-            password=password,
+            {
+                "network": service.settings.network_name,
+                "base": service.settings.token_prefix,
+                "issuer": service.settings.issuer,
+                "members": members,
+                "mails": list(reversed(mails)),
+                "now": service.clock(),
+                "password": password,
+            },
         )
 
     return Router("/", route_handlers=[home])

@@ -1,0 +1,127 @@
+"""Entity tokens per second of server CPU ÷ RSA-2048 signatures per second of CPU, in one run.
+
+    python bench/entity_token.py [SECONDS]
+
+Everything is on: HTTP, audit, throttle, log, figures. The service runs as in
+production, over the embedded PostgreSQL, with 1,000 entities. CPU is that of
+the worker processes, read from /proc, so that the load generator does not count.
+Goals (design/quality.md part 1): ratio ≥ 0.75; two workers ≥ 0.95 of one; PSS ≤ 120 MB.
+"""
+
+import asyncio
+import secrets
+import sys
+import tempfile
+import time
+import urllib.parse
+from pathlib import Path
+
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import padding, rsa
+
+from bench.support import Load, RunningService, cpu_seconds, pss_mb, worker_pids
+from mudra.audit.event import Caller
+from mudra.identity.onboard import NewMember, Onboarded
+from mudra.runtime.config import Settings
+from mudra.runtime.onboarding import onboard
+from mudra.runtime.serve import open_store
+from mudra.runtime.wiring import open_rooms
+
+ENTITIES = 1000
+CONNECTIONS = 16
+
+
+def main() -> None:
+    """Measure and print the ratios."""
+    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 8.0
+    with tempfile.TemporaryDirectory() as folder:
+        data_dir = Path(folder) / "data"
+        secrets_of = make_members(data_dir)
+        rates = {}
+        for workers in (1, 2):
+            rates[workers], memory, signatures = measure(data_dir, workers, secrets_of, seconds)
+            print(
+                f"{workers} worker(s): {rates[workers]:.0f} tokens per CPU second, "
+                f"RSA-2048 {signatures:.0f} signatures per CPU second: "
+                f"ratio {rates[workers] / signatures:.2f} (goal 0.75); "
+                f"PSS of a worker {memory:.0f} MB (goal 120)"
+            )
+        print(f"two workers ÷ one: {rates[2] / rates[1]:.2f} (goal 0.95)")
+
+
+def measure(
+    data_dir: Path, workers: int, members: dict[str, str], seconds: float
+) -> tuple[float, float, float]:
+    """Give tokens per CPU second, PSS of a worker in MB, signatures per CPU second."""
+    with RunningService(
+        data_dir,
+        "--workers",
+        str(workers),
+        MUDRA_ENTITY_TOKEN_RATE="100000",
+        MUDRA_ENTITY_TOKEN_BURST="100000",
+    ) as service:
+        load = Load(service.port, requests_for(members))
+        asyncio.run(load.run(CONNECTIONS * workers, 2.0))  # warm: every entity is in memory
+        before_signatures = signatures_per_cpu_second()
+        pids = worker_pids(service.pid)
+        started = sum(cpu_seconds(pid) for pid in pids)
+        done = asyncio.run(load.run(CONNECTIONS * workers, seconds))
+        used = sum(cpu_seconds(pid) for pid in pids) - started
+        after_signatures = signatures_per_cpu_second()
+        assert load.failed == 0, f"{load.failed} answers were no tokens"
+        memory = max(pss_mb(pid) for pid in pids)
+    return done / used, memory, (before_signatures + after_signatures) / 2
+
+
+def requests_for(members: dict[str, str]) -> list[bytes]:
+    """The requests, one for each entity, ready to be sent."""
+    return [_request(entity_id, secret) for entity_id, secret in members.items()]
+
+
+def _request(entity_id: str, secret: str) -> bytes:
+    body = urllib.parse.urlencode({"id": entity_id, "secret": secret}).encode()
+    return (
+        b"POST /iam/v1/entity/token/generate HTTP/1.1\r\nhost: 127.0.0.1\r\n"
+        b"content-type: application/x-www-form-urlencoded\r\n"
+        b"content-length: " + str(len(body)).encode() + b"\r\n\r\n" + body
+    )
+
+
+def signatures_per_cpu_second() -> float:
+    """What the machine can sign, by the library that the service uses."""
+    key = rsa.generate_private_key(65537, 2048)
+    message = secrets.token_bytes(600)
+    started = time.process_time()
+    count = 0
+    while time.process_time() - started < 1.0:
+        for _ in range(50):
+            key.sign(message, padding.PKCS1v15(), hashes.SHA256())
+        count += 50
+    return count / (time.process_time() - started)
+
+
+def make_members(data_dir: Path) -> dict[str, str]:
+    """Onboard the entities through the use case and give their secrets."""
+    return asyncio.run(_make_members(data_dir))
+
+
+async def _make_members(data_dir: Path) -> dict[str, str]:
+    settings = Settings(data_dir=data_dir)
+    found: dict[str, str] = {}
+    with open_store(settings, create=True) as (conninfo, seal):
+        rooms = open_rooms(settings, conninfo, seal)
+        for number in range(ENTITIES):
+            new = NewMember(f"BENCH-{number}", "FIU", f"Bench {number}", "bench@bench.example")
+            async with rooms.open_work() as work:
+                result = await onboard(new, Caller("operator:bench"), work)
+                assert isinstance(result, Onboarded), result
+                holding = await work.secrets.held(new.entity_id)
+                assert holding is not None
+                found[new.entity_id] = (await work.secrets.text_of(holding.current)).reveal()
+        await rooms.freshness.stop()
+        await rooms.database.close()
+    return found
+
+
+if __name__ == "__main__":
+    main()

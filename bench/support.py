@@ -1,0 +1,127 @@
+"""A service under load, and what it costs: shared by the benchmarks."""
+
+import asyncio
+import itertools
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+_ANSWERS = re.compile(r"Mudra answers at http://[^:]+:(?P<port>\d+)/")
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class RunningService:
+    """`mudra serve` as a process on a free port; a context manager."""
+
+    def __init__(self, data_dir: Path, *options: str, **variables: str) -> None:
+        self._command = [
+            sys.executable,
+            "-c",
+            "from mudra.cli.main import run; run()",
+            "serve",
+            "--port",
+            "0",
+            "--data-dir",
+            str(data_dir),
+            *options,
+        ]
+        self._environment = {**os.environ, "MUDRA_TELEMETRY_PORT": "0", **variables}
+        self._log = data_dir.parent / "service.log"
+        self.port = 0
+        self.pid = 0
+        self.seconds_to_answer = 0.0
+
+    def __enter__(self) -> Self:
+        started = time.monotonic()
+        with self._log.open("w") as log:
+            self._process = subprocess.Popen(
+                self._command, stdout=subprocess.PIPE, stderr=log, text=True, env=self._environment
+            )
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            found = _ANSWERS.search(line)
+            if found:
+                self.port = int(found["port"])
+                break
+        else:
+            raise RuntimeError(f"the service did not start: {self._log.read_text()}")
+        self.pid = self._process.pid
+        self.seconds_to_answer = time.monotonic() - started
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._process.send_signal(signal.SIGTERM)
+        self._process.wait(60)
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+
+
+class Load:
+    """Sends prepared requests over keep-alive connections and counts the answers."""
+
+    def __init__(self, port: int, requests: list[bytes], expect: bytes = b"HTTP/1.1 200") -> None:
+        self._port = port
+        self._requests = itertools.cycle(requests)
+        self._expect = expect
+        self.failed = 0
+        self.latencies: list[float] = []
+        """Seconds, of the last run."""
+
+    async def run(self, connections: int, seconds: float) -> int:
+        """Run for so long; gives the number of answers."""
+        self.latencies = []
+        until = time.monotonic() + seconds
+        counts = await asyncio.gather(*(self._one(until) for _ in range(connections)))
+        return sum(counts)
+
+    async def _one(self, until: float) -> int:
+        reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
+        count = 0
+        while (now := time.monotonic()) < until:
+            writer.write(next(self._requests))
+            head = await reader.readuntil(b"\r\n\r\n")
+            length = re.search(rb"content-length: (\d+)", head, re.IGNORECASE)
+            if length:
+                await reader.readexactly(int(length[1]))
+            self.latencies.append(time.monotonic() - now)
+            self.failed += not head.startswith(self._expect)
+            count += 1
+        writer.close()
+        return count
+
+
+def worker_pids(supervisor: int) -> list[int]:
+    """The processes that serve HTTP: the supervisor's children but the last, which does jobs."""
+    found = Path(f"/proc/{supervisor}/task/{supervisor}/children").read_text().split()
+    return sorted(int(pid) for pid in found)[:-1]
+
+
+def cpu_seconds(pid: int) -> float:
+    """CPU time of a process so far, in user and system."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / _TICKS
+
+
+def pss_mb(pid: int) -> float:
+    """Proportional memory of a process in MB."""
+    for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+        if line.startswith("Pss:"):
+            return int(line.split()[1]) / 1000
+    raise ValueError(f"no Pss of process {pid}")
+
+
+def percentile(values: list[float], share: float) -> float:
+    """The nearest-rank percentile."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]

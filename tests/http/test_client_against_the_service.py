@@ -1,0 +1,71 @@
+"""The client library against the service itself, nothing in between."""
+
+from datetime import timedelta
+
+import pytest
+from tests.support.issuer import Hands
+from tests.support.service import Member
+
+from mudra.client import (
+    EntityTokenSource,
+    GraceWarning,
+    NotAnEntityToken,
+    Role,
+    SecretRefused,
+    TokenVerifier,
+)
+
+
+def test_a_token_from_the_source_is_passed_by_the_verifier(member: Member) -> None:
+    source = EntityTokenSource(member.service.issuer, member.entity_id, member.secret)
+    verifier = TokenVerifier(member.service.issuer)
+
+    token = verifier.verify(source.token())
+
+    assert (token.entity_id, token.role) == (member.entity_id, Role.FIP)
+    assert token.expires_at - token.issued_at == timedelta(hours=24)
+
+
+def test_the_metadata_lead_to_the_same_keys(member: Member) -> None:
+    verifier = TokenVerifier(member.service.issuer, ask_metadata=True)
+
+    token = verifier.verify(member.entity_token(member.secret()).json()["accessToken"])
+
+    assert token.entity_id == member.entity_id
+
+
+def test_the_token_of_a_person_is_no_entity_token(member: Member) -> None:
+    verifier = TokenVerifier(member.service.issuer)
+
+    with pytest.raises(NotAnEntityToken):
+        verifier.verify(member.user_token())
+
+
+def test_a_rotation_in_grace_is_told_and_needs_no_restart(member: Member) -> None:
+    heard: list[GraceWarning] = []
+    place, steady = [member.secret()], Hands(0)
+    source = EntityTokenSource(
+        member.service.issuer,
+        member.entity_id,
+        lambda: place[0],
+        on_warning=heard.append,
+        steady=steady,
+    )
+    member.reset(oldSecretValidity=1)
+
+    first = source.token()
+    place[0], steady.now = member.secret(), 86_400
+    second = source.token()
+
+    assert first != second
+    assert len(heard) == 1
+    assert heard[0].ends is not None
+
+
+def test_a_reset_without_grace_is_told_as_a_refused_secret(member: Member) -> None:
+    old = member.secret()
+    source = EntityTokenSource(member.service.issuer, member.entity_id, lambda: old)
+    member.reset()
+
+    with pytest.raises(SecretRefused):
+        source.token()

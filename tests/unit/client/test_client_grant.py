@@ -1,0 +1,140 @@
+import logging
+from datetime import UTC, datetime
+
+import pytest
+
+from mudra.client import (
+    GraceWarning,
+    SecretRefused,
+    ServiceUnavailable,
+    TooManyRequests,
+    UnexpectedAnswer,
+)
+from mudra.client.grant import read_answer
+from mudra.client.renewal import Need, Renewal
+from mudra.secret_text import SecretText
+
+BODY = b'{"accessToken":"t","expiresIn":1000,"tokenType":"Bearer"}'
+SECRET = SecretText("s")
+
+
+def grant(body=BODY, headers=None, at=0.0, chance=0.5):
+    return read_answer(200, headers or {}, body, at, chance)
+
+
+@pytest.mark.parametrize(("chance", "renew_at"), [(0, 750), (0.5, 800), (1, 850)])
+def test_renewal_is_due_around_80_percent_of_the_life(chance, renew_at):
+    assert grant(chance=chance).renew_at == pytest.approx(renew_at)
+
+
+def test_the_warning_of_grace_tells_its_end():
+    body = BODY[:-1] + b',"message":"ends soon"}'
+
+    warning = grant(body, {"sunset": "Sun, 01 Mar 2026 12:00:00 GMT"}).warning
+
+    assert warning == GraceWarning("ends soon", datetime(2026, 3, 1, 12, tzinfo=UTC))
+
+
+def test_a_warning_without_a_readable_end_is_still_one():
+    body = BODY[:-1] + b',"message":"ends soon"}'
+
+    assert grant(body, {"sunset": "soon"}).warning == GraceWarning("ends soon", None)
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (401, SecretRefused),
+        (429, TooManyRequests),
+        (500, ServiceUnavailable),
+        (503, ServiceUnavailable),
+        (400, UnexpectedAnswer),
+        (302, UnexpectedAnswer),
+        (404, UnexpectedAnswer),
+    ],
+)
+def test_each_refusal_has_its_kind(status, kind):
+    with pytest.raises(kind, match="Unauthorized"):
+        read_answer(status, {}, b'{"errorCode":"Unauthorized"}', 0, 0)
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", b'{"errorCode":"<b>"}', b'{"errorCode":1}'])
+def test_an_unreadable_refusal_is_not_repeated(body):
+    with pytest.raises(ServiceUnavailable, match=r"502 \(no errorCode\)"):
+        read_answer(502, {}, body, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"{}", b'{"accessToken":"","expiresIn":1}', b'{"accessToken":"t","expiresIn":0}']
+)
+def test_a_yes_without_a_token_is_unexpected(body):
+    with pytest.raises(UnexpectedAnswer):
+        grant(body)
+
+
+@pytest.mark.parametrize(
+    ("header", "pause"), [("30", 30), ("", 5), ("soon", 5), ("-1", 5), ("999999", 3600)]
+)
+def test_the_services_pause_is_kept_within_bounds(header, pause):
+    with pytest.raises(TooManyRequests) as refusal:
+        read_answer(429, {"retry-after": header}, b"", 0, 0)
+
+    assert refusal.value.retry_after == pause
+
+
+def test_a_token_is_used_then_renewed_then_needed():
+    state = Renewal(None)
+    assert state.need(0) is Need.WAIT_FOR_ONE
+
+    state.succeeded(grant(), SECRET)
+
+    assert state.need(799) is Need.NOTHING
+    assert state.need(800) is Need.RENEW_IF_FREE
+    assert state.need(999.9) is Need.RENEW_IF_FREE
+    assert state.need(1000) is Need.WAIT_FOR_ONE
+
+
+def test_a_failed_renewal_waits_and_keeps_the_token(caplog):
+    state = Renewal(None)
+    state.succeeded(grant(), SECRET)
+
+    state.failed(ServiceUnavailable("down", "wait", 30), 800)
+
+    assert state.need(829) is Need.NOTHING
+    assert state.need(830) is Need.RENEW_IF_FREE
+    assert "not renewed" in caplog.text
+
+
+def test_without_a_token_the_last_error_is_told_until_its_pause_is_over():
+    state = Renewal(None)
+    state.failed(SecretRefused("no", "look"), 0)
+
+    with pytest.raises(SecretRefused):
+        state.need(4.9)
+    assert state.need(5) is Need.WAIT_FOR_ONE
+
+
+def test_a_warning_is_told_once_and_makes_the_secret_be_read_anew(caplog):
+    heard = []
+    state = Renewal(heard.append)
+    warned = grant(BODY[:-1] + b',"message":"ends soon"}')
+
+    with caplog.at_level(logging.WARNING, "mudra.client"):
+        state.succeeded(warned, SECRET)
+        state.succeeded(warned, SECRET)
+
+    assert [warning.message for warning in heard] == ["ends soon"]
+    assert state.secret is None
+
+
+@pytest.mark.parametrize(
+    ("token", "now", "need"),
+    [("t", 30, Need.WAIT_FOR_ONE), ("t", 29, Need.NOTHING), ("other", 30, Need.NOTHING)],
+)
+def test_a_token_refused_by_a_peer_is_dropped_unless_young_or_another(token, now, need):
+    state = Renewal(None)
+    state.succeeded(grant(), SECRET)
+
+    state.refused_elsewhere(token, now)
+
+    assert state.need(now) is need

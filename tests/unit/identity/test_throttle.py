@@ -1,0 +1,75 @@
+"""Quality A1, A3, A13."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from mudra.identity import throttle
+from mudra.identity.throttle import FRESH, Disabled, History, Proceed, Wait
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("failures", [0, 1, 2, 3])
+def test_three_failures_are_free(failures: int):
+    assert throttle.decide(History(failures, NOON), NOON) == Proceed()
+
+
+@pytest.mark.parametrize(
+    ("failures", "seconds"),
+    [(4, 1), (5, 2), (6, 4), (7, 8), (12, 256), (13, 512), (14, 900), (15, 900), (99, 900)],
+)
+def test_each_further_failure_doubles_the_wait_up_to_15_minutes(failures: int, seconds: int):
+    until = NOON + timedelta(seconds=seconds)
+
+    assert throttle.decide(History(failures, NOON), until - timedelta(milliseconds=1)) == Wait(
+        until
+    )
+    assert throttle.decide(History(failures, NOON), until) == Proceed()
+
+
+def test_at_a_hundred_failures_the_password_is_off_for_good():
+    history = throttle.after_failure(History(99, NOON), NOON)
+
+    assert throttle.decide(history, NOON + timedelta(days=3650)) == Disabled()
+    assert throttle.after_failure(history, NOON) == history
+
+
+def test_a_success_clears_all():
+    assert throttle.after_success(History(42, NOON)) == FRESH
+
+
+def test_the_user_is_told_once_at_5_20_and_50():
+    history, told = FRESH, []
+    while not isinstance(throttle.decide(history, NOON), Disabled):
+        after = throttle.after_failure(history, NOON)
+        told.append(throttle.notice_due(history, after))
+        history = after
+
+    assert [at for at in told if at] == [5, 20, 50]
+
+
+def test_a_clock_that_jumps_back_does_not_open_the_gate():
+    assert isinstance(throttle.decide(History(20, NOON + timedelta(hours=1)), NOON), Wait)
+
+
+def test_an_address_has_ten_failures_in_five_minutes():
+    nine = [NOON + timedelta(seconds=n) for n in range(9)]
+    now = NOON + timedelta(seconds=30)
+
+    assert throttle.decide_address(nine, now) == Proceed()
+    assert throttle.decide_address([*nine, now], now) == Wait(NOON + timedelta(minutes=5))
+    assert throttle.decide_address([*nine, now], NOON + timedelta(minutes=5)) == Proceed()
+
+
+def test_an_address_gets_three_links_in_six_hours_and_five_in_a_day():
+    def allowed(*hours_ago: float) -> bool:
+        return throttle.may_send_link([NOON - timedelta(hours=h) for h in hours_ago], NOON)
+
+    assert allowed()
+    assert allowed(1, 2)
+    assert not allowed(1, 2, 5.99)
+    assert allowed(1, 2, 6)
+    assert allowed(1, 7, 13, 19)
+    assert not allowed(1, 7, 13, 19, 23.99)
+    assert allowed(1, 7, 13, 19, 24)

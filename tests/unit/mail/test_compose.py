@@ -1,0 +1,232 @@
+import re
+from datetime import UTC, datetime
+from email.parser import BytesParser
+from email.policy import default
+from pathlib import Path
+
+import pytest
+
+from mudra.identity.ports import Notice, NoticeKind
+from mudra.mail.compose import (
+    Attachment,
+    Letter,
+    LetterWriter,
+    TemplateError,
+    letter_from_bytes,
+    letter_to_bytes,
+    links_in,
+)
+from mudra.mail.facts import FACTS, LetterError
+from mudra.mail.smtp import message_of
+from mudra.secret_text import SecretText
+
+LINK = "https://mudra.example/iam/password/set/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
+VALUES: dict[str, str | SecretText] = {
+    "user_name": "Asha Venkatesan",
+    "entity_id": "SUNRISE-FIP",
+    "entity_name": "Sunrise Bank",
+    "link": SecretText(LINK),
+    "valid_hours": "24",
+    "reset_by": "Ravi",
+    "reset_at": "2026-03-01T12:00:00.000Z",
+    "expires_at": "2026-08-28T12:00:00.000Z",
+    "old_secret_ends_at": "2026-03-08T12:00:00.000Z",
+    "days_left": "7",
+    "written_at": "2026-08-21T12:00:00.000Z",
+    "ends_at": "2026-03-08T12:00:00.000Z",
+    "last_used_at": "2026-03-07T10:00:00.000Z",
+    "use_count": "42",
+    "address_count": "2",
+    "failures": "20",
+    "last_failure_at": "2026-03-07T10:00:00.000Z",
+    "old_address": "asha@bank.example",
+    "new_address": "asha.v@bank.example",
+}
+
+
+def write(kind: NoticeKind, writer: LetterWriter | None = None, **changed: str) -> Letter:
+    facts = {name: VALUES[name] for name in FACTS[kind]} | changed
+    writer = writer or LetterWriter("Demo Network", contact="help@network.example")
+    return writer.compose(Notice("asha@bank.example", kind, facts))
+
+
+@pytest.mark.parametrize("kind", NoticeKind)
+def test_each_letter_greets_says_what_to_do_and_whom_to_ask(kind: NoticeKind):
+    letter = write(kind)
+
+    assert letter.to == "asha@bank.example"
+    assert letter.subject.startswith("Demo Network: ")
+    assert len(letter.subject) < 100
+    assert letter.text.startswith("Hello Asha Venkatesan,\n")
+    assert "help@network.example" in letter.text
+    assert "{{" not in letter.text + letter.html
+    assert "\n\n\n" not in letter.text
+    assert "Asha Venkatesan" in letter.html
+
+
+@pytest.mark.parametrize("kind", [NoticeKind.INVITATION, NoticeKind.PASSWORD_RESET])
+def test_the_link_stands_alone_on_its_line_and_is_found(kind: NoticeKind):
+    letter = write(kind)
+
+    assert links_in(letter.text) == [LINK]
+    assert LINK in letter.text.splitlines()
+    assert f'href="{LINK}"' in letter.html
+
+
+@pytest.mark.parametrize("kind", sorted(set(NoticeKind) - {"invitation", "password_reset"}))
+def test_other_letters_hold_no_link(kind: NoticeKind):
+    assert links_in(write(kind).text) == []
+
+
+def test_numbers_of_one_are_spoken_of_as_one():
+    assert write(NoticeKind.SECRET_EXPIRY, days_left="1").subject[-16:] == "expires in 1 day"
+    assert "for 1 hour:" in write(NoticeKind.PASSWORD_RESET, valid_hours="1").text
+    assert "for 2 hours:" in write(NoticeKind.PASSWORD_RESET, valid_hours="2").text
+
+
+def test_a_reset_without_grace_says_that_the_old_secret_has_ended():
+    with_grace = write(NoticeKind.SECRET_RESET)
+    without = write(NoticeKind.SECRET_RESET, old_secret_ends_at="")
+
+    assert "goes on working until 8 March 2026, 12:00 UTC" in with_grace.text
+    assert "ended at that moment" in without.text
+    assert "goes on working" not in without.text
+
+
+def test_the_expiry_reminder_brings_the_date_for_the_calendar():
+    letter = write(NoticeKind.SECRET_EXPIRY)
+
+    assert [a.name for a in letter.attachments] == ["secret-expiry.ics"]
+    lines = letter.attachments[0].content.split("\r\n")
+    assert "DTSTART:20260828T120000Z" in lines
+    assert "DTSTAMP:20260821T120000Z" in lines
+    assert lines[0] == "BEGIN:VCALENDAR"
+    assert lines[-2:] == ["END:VCALENDAR", ""]
+    assert all(len(line.encode()) <= 75 for line in lines)
+
+
+def test_all_reminders_of_one_secret_are_one_entry_in_the_calendar():
+    def uid(days_left: str) -> str:
+        content = write(NoticeKind.SECRET_EXPIRY, days_left=days_left).attachments[0].content
+        return re.search(r"UID:.*", content.replace("\r\n ", ""))[0]
+
+    assert uid("30") == uid("7")
+
+
+def test_names_are_plain_text_in_html():
+    letter = write(NoticeKind.PASSWORD_CHANGED, user_name='<b onclick="x">&Asha')
+
+    assert "<b " not in letter.html
+    assert "&lt;b onclick=&#34;x&#34;&gt;&amp;Asha" in letter.html
+    assert '<b onclick="x">&Asha' in letter.text
+
+
+def test_a_name_that_looks_like_a_template_stays_a_name():
+    assert (
+        "Hello {{ network }}," in write(NoticeKind.PASSWORD_CHANGED, user_name="{{ network }}").text
+    )
+
+
+def test_a_missing_fact_is_named():
+    notice = Notice("asha@bank.example", NoticeKind.INVITATION, {"user_name": "Asha"})
+
+    with pytest.raises(LetterError, match="invitation needs the facts entity_name, link, valid_h"):
+        LetterWriter("Demo Network").compose(notice)
+
+
+def test_an_operators_own_template_comes_before_ours(tmp_path: Path):
+    (tmp_path / "password_changed.txt.j2").write_text("Namaste\nDear {{ user_name }}, changed.\n")
+    (tmp_path / "letter.html.j2").write_text("<p>{{ paragraphs[0].text }}</p>")
+    writer = LetterWriter("Demo Network", tmp_path)
+
+    letter = write(NoticeKind.PASSWORD_CHANGED, writer)
+
+    assert (letter.subject, letter.text) == ("Namaste", "Dear Asha Venkatesan, changed.\n")
+    assert letter.html == "<p>Dear Asha Venkatesan, changed.</p>"
+    assert "designated admin" in write(NoticeKind.INVITATION, writer).text
+
+
+def test_an_operator_may_write_the_html_of_one_letter(tmp_path: Path):
+    (tmp_path / "password_changed.html.j2").write_text("<h1>{{ user_name }}</h1>")
+    writer = LetterWriter("Demo Network", tmp_path)
+
+    assert write(NoticeKind.PASSWORD_CHANGED, writer, user_name="<A>").html == "<h1>&lt;A&gt;</h1>"
+
+
+def test_our_own_templates_pass_the_check_of_the_start():
+    LetterWriter("Demo Network").check()
+
+
+@pytest.mark.parametrize(
+    ("template", "problem"),
+    [
+        ("Hi\n{{ secret }}", "'secret' is undefined"),
+        ("Hi\n{% if %}", "Expected an expression"),
+        ("Hi\n{{ ''.__class__.__mro__ }}", "unsafe"),
+        ("=?utf-8?q?x?=\nbody", "not one plain line"),
+    ],
+)
+def test_a_template_that_cannot_be_used_is_found_at_the_start(
+    tmp_path: Path, template: str, problem: str
+):
+    (tmp_path / "password_changed.txt.j2").write_text(template)
+
+    with pytest.raises(TemplateError, match=problem) as refused:
+        LetterWriter("Demo Network", tmp_path).check()
+
+    assert "password_changed" in str(refused.value)
+    assert "it may use user_name, network, contact" in str(refused.value)
+
+
+def test_a_letter_comes_back_from_its_bytes():
+    letter = write(NoticeKind.SECRET_EXPIRY)
+
+    assert letter_from_bytes(letter_to_bytes(letter)) == letter
+
+
+def test_a_letter_without_attachments_of_an_older_version_is_read():
+    old = b'{"to":"a@b.example","subject":"s","text":"t","html":"h"}'
+
+    assert letter_from_bytes(old) == Letter("a@b.example", "s", "t", "h")
+
+
+def test_the_repr_of_a_letter_hides_its_link():
+    assert "AAECAwQ" not in repr(write(NoticeKind.INVITATION))
+
+
+def test_the_message_has_text_html_and_calendar_and_a_stable_id():
+    letter = write(NoticeKind.SECRET_EXPIRY, user_name="आशा वेंकटेशन")
+    at = datetime(2026, 8, 21, 12, tzinfo=UTC)
+
+    raw = message_of(letter, "mudra@network.example", "0b1c-1", at, "Demo Network").as_bytes()
+    again = message_of(letter, "mudra@network.example", "0b1c-1", at, "Demo Network")
+
+    message = BytesParser(policy=default).parsebytes(raw)
+    assert message["Message-ID"] == again["Message-ID"] == "<0b1c-1@network.example>"
+    assert message["From"] == "Demo Network <mudra@network.example>"
+    assert message["To"] == "asha@bank.example"
+    assert message["Auto-Submitted"] == "auto-generated"
+    assert message.get_body(("plain",)).get_content().startswith("Hello आशा वेंकटेशन,")
+    assert "<html" in message.get_body(("html",)).get_content()
+    (calendar,) = message.iter_attachments()
+    assert calendar.get_content_type() == "text/calendar"
+    assert calendar.get_filename() == "secret-expiry.ics"
+    assert "END:VCALENDAR" in calendar.get_content()
+    assert raw.isascii()
+    assert all(len(line) <= 998 for line in raw.split(b"\r\n"))
+
+
+@pytest.mark.parametrize(
+    "attachment",
+    [
+        Attachment("../x.ics", "text/calendar", ""),
+        Attachment("x.ics\r\nBcc: e@v.example", "text/calendar", ""),
+        Attachment("x.ics", "text/calendar; x=y", ""),
+        Attachment("x.ics", "application/x-sh", ""),
+    ],
+)
+def test_an_attachment_with_an_odd_name_or_type_is_refused(attachment: Attachment):
+    letter = Letter("a@b.example", "s", "t", "h", (attachment,))
+
+    with pytest.raises(LetterError, match="attachment"):
+        message_of(letter, "mudra@network.example", "1", datetime(2026, 1, 1, tzinfo=UTC))

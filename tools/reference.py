@@ -1,0 +1,105 @@
+"""Write the generated pages of the reference: settings and commands.
+
+    python tools/reference.py [--check]
+
+With --check it writes nothing and exits 1 when a page is out of date.
+"""
+
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import typer.main
+from click import Command, Context, Group
+
+from mudra.cli.main import app
+from mudra.runtime.config import REFERENCE, Settings
+
+PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
+
+
+def main() -> int:
+    """Write or compare the pages; gives the exit code."""
+    pages = {"settings.md": settings_page(), "commands.md": commands_page()}
+    stale = [
+        name
+        for name, text in pages.items()
+        if not (PAGES / name).exists() or (PAGES / name).read_text(encoding="utf-8") != text
+    ]
+    if "--check" in sys.argv:
+        for name in stale:
+            print(f"docs/reference/{name} is out of date: run make docs")
+        return 1 if stale else 0
+    PAGES.mkdir(parents=True, exist_ok=True)
+    for name in stale:
+        (PAGES / name).write_text(pages[name], encoding="utf-8")
+    return 0
+
+
+def settings_page() -> str:
+    """One row for each setting, from the settings object itself."""
+    defaults = {field.name: field.default for field in fields(Settings)}
+    rows = [
+        f"| `{setting.env}` | {setting.meaning} | {setting.allowed} | {_shown(defaults[name])} |"
+        for name, setting in REFERENCE.items()
+    ]
+    return "\n".join(
+        [
+            "# Settings",
+            "",
+            "Made by `make docs` from `mudra.runtime.config`. A setting comes from the command",
+            "line, else from the environment, else from its default. A wrong value ends the",
+            "start with one line that names it; an unknown `MUDRA_…` name is warned of.",
+            "",
+            "| variable | what | allowed | default |",
+            "|---|---|---|---|",
+            *rows,
+            "| `MUDRA_MASTER_KEY` | the master key, in place of the file `master.key` in the data "
+            "directory | `2:base64,1:base64`, the first is active | |",
+            "| `MUDRA_MASTER_KEY_COMMAND` | a command that prints the master key (a KMS, say) "
+            "| a command line | |",
+            "| `MUDRA_PASSWORD` | password of `mudra login`, in place of the prompt | a text | |",
+            "| `MUDRA_CONFIG_DIR` | where member commands keep their tokens | a directory "
+            "| the user's configuration directory |",
+            "",
+        ]
+    )
+
+
+def _shown(default: object) -> str:
+    if default is None or default == "" or default == ():
+        return ""
+    if isinstance(default, tuple):
+        return f"`{','.join(map(str, default))}`"
+    return f"`{str(default).lower() if isinstance(default, bool) else default}`"
+
+
+def commands_page() -> str:
+    """Each command with its help, from the command line itself."""
+    root = typer.main.get_command(app)
+    parts = ["# Commands", "", "Made by `make docs` from the command line's own help.", ""]
+    for words, command in _walk(root, ["mudra"]):
+        context = Context(command, info_name=" ".join(words))
+        usage = " ".join([*words, *command.collect_usage_pieces(context)])
+        parts += [f"## {' '.join(words)}", "", "```", usage, "```", "", (command.help or "").strip()]
+        options = [
+            f"- `{', '.join(parameter.opts)}` {text}"
+            for parameter in command.params
+            if (text := getattr(parameter, "help", None)) and parameter.name != "help"
+        ]
+        parts += (["", *options] if options else []) + [""]
+        if command.epilog:
+            parts += [command.epilog, ""]
+    return "\n".join(parts)
+
+
+def _walk(command: Command, words: list[str]) -> list[tuple[list[str], Command]]:
+    found = [(words, command)]
+    if isinstance(command, Group):
+        for name, inner in sorted(command.commands.items()):
+            found += _walk(inner, [*words, name])
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())
