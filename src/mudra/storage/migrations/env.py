@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from mudra.storage.tables import metadata
+from mudra.storage.registry_tables import metadata
 
 context.configure(
     connection=context.config.attributes["connection"],
