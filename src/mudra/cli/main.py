@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from mudra.cli import keys, mail, member, secret, token
+from mudra.cli import jwk, keys, mail, member, registry, secret, token
 from mudra.cli.doctor import doctor
 from mudra.cli.login import login
 from mudra.cli.serve import serve
@@ -33,6 +33,8 @@ app.add_typer(mail.app, name="mail")
 app.add_typer(secret.app, name="secret")
 app.add_typer(token.app, name="token")
 app.add_typer(keys.app, name="keys")
+app.add_typer(registry.app, name="registry")
+app.add_typer(jwk.app, name="jwk")
 
 
 def _version(asked: bool) -> None:

@@ -14,6 +14,7 @@ from litestar.openapi.spec import Components, SecurityScheme
 from litestar.types import ASGIApp, ControllerRouterHandler, Receive, Scope, Send
 
 from mudra.http import (
+    entity_info,
     entity_secret,
     entity_token,
     oauth,
@@ -114,6 +115,7 @@ def _litestar(service: Service, pages: Sequence[ControllerRouterHandler]) -> Lit
         well_known.authorization_server_route(service.settings.token_prefix),
         probes.livez,
         probes.readyz,
+        *entity_info.registry_routers(service.settings.registry_prefixes),
         *pages,
     ]
     if service.time_machine is not None:

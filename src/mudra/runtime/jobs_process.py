@@ -6,10 +6,12 @@ from collections.abc import AsyncIterator, Callable
 
 import uvloop
 
+from mudra.audit.event import Caller
 from mudra.audit.ports import Journal
 from mudra.jobs.app import Chores, job_app, run_jobs
 from mudra.jobs.deliver import deliver_due
 from mudra.mail.smtp import mail_server
+from mudra.registry.register import put_due_live
 from mudra.runtime.key_care import look_after_keys
 from mudra.runtime.telemetry import MAILS
 from mudra.runtime.wiring import Rooms
@@ -63,6 +65,7 @@ async def _at_changes(due: asyncio.Event, chores: Chores) -> None:
         with contextlib.suppress(DatabaseUnavailable):  # the schedule comes back to it
             await chores.deliver_mail()
             await chores.keep_keys_ready()
+            await chores.put_due_live()
 
 
 def _chores(rooms: Rooms) -> Chores:
@@ -84,4 +87,9 @@ def _chores(rooms: Rooms) -> Chores:
         async with rooms.database.transaction() as transaction:
             await clear_out(transaction)
 
-    return Chores(keep_keys_ready=keys, deliver_mail=deliver_mail, clear_out=clear)
+    async def go_live() -> None:
+        await put_due_live(rooms.registry(Caller("system")))
+
+    return Chores(
+        keep_keys_ready=keys, deliver_mail=deliver_mail, clear_out=clear, put_due_live=go_live
+    )

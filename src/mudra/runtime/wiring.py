@@ -9,13 +9,16 @@ from time import monotonic
 
 from litestar.types import ASGIApp
 
+from mudra.audit.event import Caller
 from mudra.console.pages.activation import activation_page
 from mudra.console.pages.sandbox_home import ShownMail, sandbox_home
 from mudra.console.pages.static_files import static_files
 from mudra.http.app import build_app
+from mudra.http.registry_desk import FinishedAnswers, RegistryDesk
 from mudra.http.service import Service
 from mudra.identity.invite import LinkDesk
 from mudra.mail.compose import LetterWriter, links_in
+from mudra.registry.address import AddressPolicy
 from mudra.runtime.clock import ServiceClock
 from mudra.runtime.config import Settings
 from mudra.runtime.demo_network import DEMO_PASSWORD
@@ -31,11 +34,13 @@ from mudra.storage.issue_journal import BatchedIssueJournal
 from mudra.storage.node_keys import NodeKeys
 from mudra.storage.outbox import PostgresOutbox
 from mudra.storage.password_hash import Argon2Passwords
+from mudra.storage.registry import PostgresRegistry
+from mudra.storage.registry_log import PostgresDirectoryLog, PostgresWordbook
 from mudra.storage.seal import Seal
 from mudra.storage.signing_keys import PostgresSigningKeys
 from mudra.storage.time_machine import PostgresTimeMachine
 from mudra.storage.tokens import PostgresIssuedTokens, PostgresSecrets
-from mudra.tokens.claims import TokenTerms
+from mudra.tokens.claims import TokenKind, TokenTerms
 
 ACTIVATION_PATH = "/activate"
 
@@ -57,6 +62,15 @@ class Rooms:
         """Open a transaction with all its ports."""
         async with self.database.transaction() as transaction:
             yield self._work(transaction)
+
+    def registry(self, caller: Caller) -> PostgresRegistry:
+        """The registry, changed on behalf of a caller."""
+        return PostgresRegistry(self.database, caller)
+
+    @property
+    def address_policy(self) -> AddressPolicy:
+        """Which addresses an entry may hold: any in the sandbox, public https elsewhere."""
+        return AddressPolicy(self.settings.sandbox, self.settings.sandbox)
 
     def outbox(self, transaction: Transaction) -> PostgresOutbox:
         """The outbox of a transaction."""
@@ -148,6 +162,19 @@ def open_edge(rooms: Rooms) -> Edge:
         credentials=CredentialCache(rooms.database, rooms.seal, rooms.freshness),
         signer=keys,
         issue_journal=journal,
+        registry=RegistryDesk(
+            registry=rooms.registry,
+            log=PostgresDirectoryLog(rooms.database, rooms.freshness),
+            words=PostgresWordbook(rooms.database),
+            policy=rooms.address_policy,
+            finished=FinishedAnswers(
+                lambda body: keys.sign_detached(TokenKind.ENTITY, body),
+                lambda: keys.signing_kid(TokenKind.ENTITY),
+            ),
+        ),
+        registry_rate=KeyedRate(
+            settings.registry_writes_per_hour / 3600, settings.registry_writes_per_hour, monotonic
+        ),
         entity_rate=KeyedRate(settings.entity_token_rate, settings.entity_token_burst, monotonic),
         secret_mac=rooms.seal.secret_mac,
         hasher=Argon2Passwords(rooms.seal.password_pepper, settings.argon2_memory_mib),

@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
-from joserfc import jwt
+from joserfc import jws, jwt
 from joserfc.jwk import RSAKey
 
 from mudra.secret_text import SecretText
@@ -92,12 +92,27 @@ class NodeKeys:
 
     def sign(self, kind: TokenKind, claims: Claims) -> str:
         """Sign claims with the key that signs now; about 0.25 ms of CPU."""
+        kid, private = self._signing(kind)
+        header = {"alg": "RS256", "kid": kid, "typ": self._header_type}
+        return jwt.encode(header, dict(claims), private)
+
+    def signing_kid(self, kind: TokenKind) -> str:
+        """Name the key that signs now."""
+        return self._signing(kind)[0]
+
+    def sign_detached(self, kind: TokenKind, body: bytes) -> str:
+        """Sign an answer's bytes as a detached JWS (RFC 7515 appendix F, RFC 7797)."""
+        kid, private = self._signing(kind)
+        header = {"alg": "RS256", "kid": kid, "b64": False, "crit": ["b64"]}
+        # The body of an answer is JSON: never URL-safe characters alone, so always detached.
+        return jws.serialize_compact(header, body, private)
+
+    def _signing(self, kind: TokenKind) -> tuple[str, RSAKey]:
         key = signing(self._keys, kind, self._clock())
         private = self._private.get(key.kid) if key else None
         if key is None or private is None:
             raise NoSigningKey(kind.value)
-        header = {"alg": "RS256", "kid": key.kid, "typ": self._header_type}
-        return jwt.encode(header, dict(claims), private)
+        return key.kid, private
 
     def find_key(self, kid: str) -> tuple[TokenKind, RSAKey] | None:
         """Find a published key."""

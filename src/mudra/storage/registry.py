@@ -25,7 +25,7 @@ from mudra.storage.audit import PostgresJournal
 from mudra.storage.database import Database, Transaction
 from mudra.storage.registry_rows import read_version, version_row
 from mudra.storage.registry_tables import registry_change, registry_entity, registry_version
-from mudra.storage.tables import entity
+from mudra.storage.tables import entity, service_fact
 from mudra.storage.tokens import entity_key
 
 REGISTRY_CHANGED: Final = "registry"
@@ -161,6 +161,21 @@ class PostgresHeldRegistry:
     async def mark_visibility(self) -> None:
         """Write the marker of a changed setting of visibility into the log."""
         await self._append(None, "", None)
+
+    async def note_visibility(self, name: str, setting: str) -> None:
+        """Keep the setting of visibility, with a marker when it is another than the last one."""
+        last = await self._tx.connection.scalar(
+            sa.select(service_fact.c.value).where(service_fact.c.name == name)
+        )
+        if last == setting:
+            return
+        await self._tx.connection.execute(
+            insert(service_fact)
+            .values(name=name, value=setting)
+            .on_conflict_do_update(index_elements=["name"], set_={"value": setting})
+        )
+        if last is not None or setting == "true":
+            await self.mark_visibility()
 
     async def _keep_record(self, before: Record | None, after: Record) -> None:
         await self._tx.connection.execute(

@@ -7,6 +7,7 @@ it is believed as long as freshness.py says that nothing was missed.
 import asyncio
 import datetime as dt
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 import sqlalchemy as sa
 
@@ -17,7 +18,7 @@ from mudra.registry.vocabulary import Addition, WordKind
 from mudra.storage.audit import PostgresJournal
 from mudra.storage.database import Database
 from mudra.storage.freshness import Freshness
-from mudra.storage.registry import REGISTRY_CHANGED
+from mudra.storage.registry import REGISTRY_CHANGED, PostgresRegistry
 from mudra.storage.registry_tables import registry_change, registry_word
 
 
@@ -95,6 +96,15 @@ class PostgresDirectoryLog:
         """Give the sequence of the marker of the last change of visibility; 0 for none."""
         await self.current()
         return self._marker
+
+
+_OPENED: Final = "registry-open"
+
+
+async def note_visibility(database: Database, *, opened: bool) -> None:
+    """Write the marker into the log when the setting is not the one of the last start."""
+    async with PostgresRegistry(database, Caller("system")).held() as held:
+        await held.note_visibility(_OPENED, "true" if opened else "false")
 
 
 class PostgresWordbook:

@@ -2,7 +2,8 @@
 
 from alembic import context
 
-from mudra.storage.registry_tables import metadata
+from mudra.storage import registry_tables  # noqa: F401  # its tables join the metadata
+from mudra.storage.tables import metadata
 
 context.configure(
     connection=context.config.attributes["connection"],
