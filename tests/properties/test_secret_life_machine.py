@@ -19,12 +19,12 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from tests.support.nodes import Node, Nodes
 
 from mudra.tokens.issue import SecretAccepted, SecretExpired, SecretGraceEnded, SecretUnknown
 from mudra.tokens.manage_secret import NothingInGrace, SecretShown
 from mudra.tokens.reset_rule import ResetLimitReached, ResetTooSoon
 from mudra.tokens.secret import EntitySecret
+from tests.support.nodes import Node, Nodes
 
 MINUTES_A_DAY = 24 * 60
 HALF_A_DAY = 12 * 60

@@ -10,7 +10,6 @@ import pytest
 import sqlalchemy as sa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.support.metrics_payloads import notification_metrics, request_metrics
 
 from mudra.audit.event import Caller
 from mudra.metrics.catalogue import WINDOW
@@ -30,6 +29,7 @@ from mudra.storage.metrics_receipts import OnboardedMembers
 from mudra.storage.metrics_recount import mark_stale, recount
 from mudra.storage.metrics_rollups import make_anew, next_stale
 from mudra.storage.migrate import migrate
+from tests.support.metrics_payloads import notification_metrics, request_metrics
 
 DAY = datetime(2026, 3, 4, tzinfo=UTC)
 AFTER = DAY + timedelta(days=3)

@@ -8,7 +8,19 @@ from typing import Annotated
 
 import typer
 
-from mudra.cli import admin, audit, keys, mail, member, operator, sandbox, secret, token
+from mudra.cli import (
+    admin,
+    audit,
+    jwk,
+    keys,
+    mail,
+    member,
+    operator,
+    registry,
+    sandbox,
+    secret,
+    token,
+)
 from mudra.cli.doctor import doctor
 from mudra.cli.login import login
 from mudra.cli.serve import serve
@@ -37,6 +49,8 @@ app.add_typer(token.app, name="token")
 app.add_typer(keys.app, name="keys")
 app.add_typer(sandbox.app, name="sandbox")
 app.add_typer(audit.app, name="audit")
+app.add_typer(registry.app, name="registry")
+app.add_typer(jwk.app, name="jwk")
 
 
 def _version(asked: bool) -> None:

@@ -16,6 +16,7 @@ from litestar.types import ASGIApp, ControllerRouterHandler, Receive, Scope, Sen
 
 from mudra.http import (
     entity_admins,
+    entity_info,
     entity_secret,
     entity_secret_use,
     entity_token,
@@ -135,6 +136,7 @@ def _litestar(service: Service, pages: Sequence[ControllerRouterHandler]) -> Lit
         probes.readyz,
         Router("/operator/v1", route_handlers=_OPERATOR_HANDLERS),
         *metrics_routes(service.settings.metrics_prefixes),
+        *entity_info.registry_routers(service.settings.registry_prefixes),
         *pages,
     ]
     if service.time_machine is not None:

@@ -169,8 +169,12 @@ R = TypeVar("R")
 _TABLE: Final[dict[type, Callable[..., Problem]]] = {}
 
 
-def _row(refusal: type[R], problem: Callable[[R], Problem]) -> None:
+def add_row(refusal: type[R], problem: Callable[[R], Problem]) -> None:
+    """Add a row to the table, for an area that keeps its rows in a file of its own."""
     _TABLE[refusal] = problem
+
+
+_row = add_row
 
 
 _row(InvalidField, lambda r: _invalid(r.sentence))

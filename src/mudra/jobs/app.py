@@ -26,6 +26,7 @@ class Chores:
     remind: Callable[[], Awaitable[None]]
     metrics: MetricsChores
     seal_audit: Callable[[], Awaitable[None]]
+    put_due_live: Callable[[], Awaitable[None]]
 
 
 def job_app(conninfo: str, chores: Chores) -> procrastinate.App:
@@ -45,6 +46,12 @@ def job_app(conninfo: str, chores: Chores) -> procrastinate.App:
     async def mail(timestamp: int) -> None:
         del timestamp
         await chores.deliver_mail()
+
+    @app.periodic(cron="* * * * *")
+    @app.task(name="go-live", queueing_lock="go-live", pass_context=False)
+    async def go_live(timestamp: int) -> None:
+        del timestamp
+        await chores.put_due_live()
 
     @app.periodic(cron="17 * * * *")
     @app.task(name="clear-out", queueing_lock="clear-out", pass_context=False)

@@ -151,6 +151,20 @@ class Settings:
     registry_prefixes: tuple[str, ...] = _setting(
         "REGISTRY_PREFIXES", ("/cr/v2",), _paths, "paths, separated by commas", "registry addresses"
     )
+    registry_open: bool = _setting(
+        "REGISTRY_OPEN",
+        False,
+        _flag,
+        "true or false",
+        "every entity sees every live entry of the registry",
+    )
+    registry_writes_per_hour: int = _setting(
+        "REGISTRY_WRITES_PER_HOUR",
+        30,
+        _whole(1, 100000),
+        "1 to 100000",
+        "submissions, updates and retirements of one requester, for each worker",
+    )
     metrics_prefixes: tuple[str, ...] = _setting(
         "METRICS_PREFIXES",
         ("/metrics/perf/v1", "/sla-inputs/aa/v1"),

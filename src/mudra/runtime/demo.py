@@ -10,6 +10,7 @@ from mudra.identity.set_password import set_password
 from mudra.identity.user import User
 from mudra.mail.compose import links_in
 from mudra.runtime.demo_network import DEMO_NETWORK, DEMO_PASSWORD, DemoMember
+from mudra.runtime.demo_registry import register_demo
 from mudra.runtime.onboarding import onboard
 from mudra.runtime.wiring import Rooms
 from mudra.secret_text import SecretText
@@ -29,6 +30,7 @@ async def set_up_demo(rooms: Rooms) -> None:
     assert not isinstance(hashed, HashingBusy)
     for member in missing:
         await _join(rooms, member, hashed)
+    await register_demo(rooms, missing)
 
 
 async def _join(rooms: Rooms, member: DemoMember, password_hash: str) -> None:

@@ -6,11 +6,13 @@ from collections.abc import AsyncIterator, Callable
 
 import uvloop
 
+from mudra.audit.event import Caller
 from mudra.audit.ports import Journal
 from mudra.audit.sealing import BATCH, seal_next
 from mudra.jobs.app import Chores, job_app, run_jobs
 from mudra.jobs.deliver import deliver_due
 from mudra.mail.smtp import mail_server
+from mudra.registry.register import put_due_live
 from mudra.runtime.key_care import look_after_keys
 from mudra.runtime.letters import raise_mail_alarms, remind_members, tell_of_guessing
 from mudra.runtime.metrics_chores import metrics_chores
@@ -71,6 +73,7 @@ async def _at_changes(due: asyncio.Event, chores: Chores) -> None:
             await chores.metrics.roll_up()
             await chores.metrics.watch()
             await chores.seal_audit()
+            await chores.put_due_live()
 
 
 def _chores(rooms: Rooms) -> Chores:
@@ -100,12 +103,8 @@ def _chores(rooms: Rooms) -> Chores:
         async with rooms.database.transaction() as transaction:
             await clear_out(transaction)
 
-    async def seal_audit() -> None:
-        sealed = BATCH
-        while sealed == BATCH:
-            async with rooms.database.transaction(within_s=30) as transaction:
-                ledger = PostgresLedger(transaction)
-                sealed = await seal_next(ledger, rooms.witness, await transaction.now())
+    async def go_live() -> None:
+        await put_due_live(rooms.registry(Caller("system")))
 
     return Chores(
         keep_keys_ready=keys,
@@ -113,5 +112,14 @@ def _chores(rooms: Rooms) -> Chores:
         clear_out=clear,
         remind=remind,
         metrics=metrics_chores(rooms),
-        seal_audit=seal_audit,
+        seal_audit=lambda: _seal_audit(rooms),
+        put_due_live=go_live,
     )
+
+
+async def _seal_audit(rooms: Rooms) -> None:
+    sealed = BATCH
+    while sealed == BATCH:
+        async with rooms.database.transaction(within_s=30) as transaction:
+            ledger = PostgresLedger(transaction)
+            sealed = await seal_next(ledger, rooms.witness, await transaction.now())

@@ -4,6 +4,7 @@ import os
 import secrets
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from typing import Final
 
 from mudra.audit.event import Caller
 from mudra.runtime.wiring import Rooms
@@ -12,12 +13,15 @@ from mudra.tokens.claims import TokenKind
 from mudra.tokens.ports import KeyMaterial
 from mudra.tokens.rotate_keys import KeyChange, drop_signing_key, keep_keys_ready
 
+_MAKING_S: Final = 60.0
+"""Making RSA keys blocks this process for up to seconds: no sign of a hung database."""
+
 
 async def look_after_keys(
     rooms: Rooms, rotate_now: frozenset[TokenKind] = frozenset(), actor: str = ""
 ) -> list[KeyChange]:
     """Make, appoint, retire and destroy signing keys as is due."""
-    async with rooms.open_work() as work:
+    async with rooms.open_work(within_s=_MAKING_S) as work:
         return await keep_keys_ready(
             work.keys,
             work.journal,
@@ -31,7 +35,7 @@ async def look_after_keys(
 
 async def drop_key(rooms: Rooms, kind: TokenKind, caller: Caller) -> list[KeyChange]:
     """Emergency: drop the signing key of a kind, and every token that it signed."""
-    async with rooms.open_work() as work:
+    async with rooms.open_work(within_s=_MAKING_S) as work:
         return await drop_signing_key(
             kind,
             work.keys,

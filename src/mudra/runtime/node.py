@@ -18,6 +18,7 @@ from mudra.runtime.supervisor import Body, CannotListen, Supervisor, listeners
 from mudra.runtime.telemetry import serve_figures
 from mudra.runtime.wiring import open_rooms
 from mudra.runtime.worker import run_worker
+from mudra.storage.registry_log import note_visibility
 from mudra.storage.seal import Seal
 
 DEFAULT_TELEMETRY_PORT: Final = 9464
@@ -76,6 +77,7 @@ async def _prepare(settings: Settings, conninfo: str, seal: Seal, *, demo: bool)
     if settings.sandbox:
         await rooms.time_machine.load()
     await look_after_keys(rooms)
+    await note_visibility(rooms.database, opened=settings.registry_open)
     if demo:
         await set_up_demo(rooms)
     await rooms.freshness.stop()

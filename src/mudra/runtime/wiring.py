@@ -9,10 +9,12 @@ from time import monotonic
 
 from litestar.types import ASGIApp
 
+from mudra.audit.event import Caller
 from mudra.console.pages.activation import activation_page
 from mudra.console.pages.sandbox_home import ShownMail, sandbox_home
 from mudra.console.pages.static_files import static_files
 from mudra.http.app import build_app
+from mudra.http.registry_desk import FinishedAnswers, RegistryDesk
 from mudra.http.service import Service
 from mudra.identity.accounts import AccountDesk
 from mudra.identity.invite import LinkDesk
@@ -20,6 +22,7 @@ from mudra.identity.look_after import AdminDesk
 from mudra.identity.notice_desk import NoticeDesk
 from mudra.mail.compose import LetterWriter, links_in
 from mudra.metrics.receive import ReceiveDesk
+from mudra.registry.address import AddressPolicy
 from mudra.runtime.clock import ServiceClock
 from mudra.runtime.config import Settings
 from mudra.runtime.demo_network import DEMO_PASSWORD
@@ -30,7 +33,7 @@ from mudra.storage.audit import PostgresJournal
 from mudra.storage.audit_search import PostgresAuditSearch
 from mudra.storage.audit_witness import FileWitness
 from mudra.storage.credential_cache import CredentialCache
-from mudra.storage.database import Database, Transaction
+from mudra.storage.database import TRANSACTION_S, Database, Transaction
 from mudra.storage.directory import PostgresDirectory
 from mudra.storage.freshness import Freshness
 from mudra.storage.identity import PostgresLinks, PostgresPeople
@@ -43,6 +46,8 @@ from mudra.storage.metrics_receipts import OnboardedMembers, PostgresReceipts
 from mudra.storage.node_keys import NodeKeys
 from mudra.storage.outbox import PostgresOutbox
 from mudra.storage.password_hash import Argon2Passwords
+from mudra.storage.registry import PostgresRegistry
+from mudra.storage.registry_log import PostgresDirectoryLog, PostgresWordbook
 from mudra.storage.reminders import PostgresReminders
 from mudra.storage.roster import PostgresRoster
 from mudra.storage.seal import Seal
@@ -50,7 +55,7 @@ from mudra.storage.secret_use import PostgresSecretUses
 from mudra.storage.signing_keys import PostgresSigningKeys
 from mudra.storage.time_machine import PostgresTimeMachine
 from mudra.storage.tokens import PostgresIssuedTokens, PostgresSecrets
-from mudra.tokens.claims import TokenTerms
+from mudra.tokens.claims import TokenKind, TokenTerms
 
 ACTIVATION_PATH = "/activate"
 _NO_CONTACT = "the operator of the network"
@@ -74,10 +79,19 @@ class Rooms:
     witness: FileWitness
 
     @contextlib.asynccontextmanager
-    async def open_work(self) -> AsyncIterator[Work]:
-        """Open a transaction with all its ports."""
-        async with self.database.transaction() as transaction:
+    async def open_work(self, *, within_s: float = TRANSACTION_S) -> AsyncIterator[Work]:
+        """Open a transaction with all its ports; it must end `within_s` seconds."""
+        async with self.database.transaction(within_s=within_s) as transaction:
             yield self._work(transaction)
+
+    def registry(self, caller: Caller) -> PostgresRegistry:
+        """The registry, changed on behalf of a caller."""
+        return PostgresRegistry(self.database, caller)
+
+    @property
+    def address_policy(self) -> AddressPolicy:
+        """Which addresses an entry may hold: any in the sandbox, public https elsewhere."""
+        return AddressPolicy(self.settings.sandbox, self.settings.sandbox)
 
     def outbox(self, transaction: Transaction) -> PostgresOutbox:
         """The outbox of a transaction."""
@@ -197,6 +211,19 @@ def open_edge(rooms: Rooms) -> Edge:
         credentials=CredentialCache(rooms.database, rooms.seal, rooms.freshness),
         signer=keys,
         issue_journal=journal,
+        registry=RegistryDesk(
+            registry=rooms.registry,
+            log=PostgresDirectoryLog(rooms.database, rooms.freshness),
+            words=PostgresWordbook(rooms.database),
+            policy=rooms.address_policy,
+            finished=FinishedAnswers(
+                lambda body: keys.sign_detached(TokenKind.ENTITY, body),
+                lambda: keys.signing_kid(TokenKind.ENTITY),
+            ),
+        ),
+        registry_rate=KeyedRate(
+            settings.registry_writes_per_hour / 3600, settings.registry_writes_per_hour, monotonic
+        ),
         entity_rate=KeyedRate(settings.entity_token_rate, settings.entity_token_burst, monotonic),
         push_rate=KeyedRate(
             _PUSHES_PER_S,

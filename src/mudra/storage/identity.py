@@ -10,6 +10,7 @@ from mudra.identity.email_link import LinkPurpose, LinkRecord
 from mudra.identity.ports import Member
 from mudra.identity.user import User, UserState
 from mudra.storage.database import Transaction
+from mudra.storage.registry import status_by_standing
 from mudra.storage.tables import email_link, entity, entity_admin, user_account
 from mudra.storage.tokens import entity_key
 
@@ -102,10 +103,15 @@ class PostgresPeople:
         ]
 
     async def add_member(self, entity_id: str, entity_type: str, name: str) -> None:
-        """Store a new member."""
+        """Store a new member; it is not active when its registry entry is not."""
+        status = await status_by_standing(self._tx, entity_id)
         await self._tx.connection.execute(
             sa.insert(entity).values(
-                entity_id=entity_id, type=entity_type, name=name, created_at=await self._tx.now()
+                entity_id=entity_id,
+                type=entity_type,
+                name=name,
+                status=status,
+                created_at=await self._tx.now(),
             )
         )
         await self._tx.changing(entity_key(entity_id), must_not_be_missed=True)

@@ -96,11 +96,22 @@ class NodeKeys:
 
     def sign(self, kind: TokenKind, claims: Claims) -> str:
         """Sign claims with the key that signs now; about 0.25 ms of CPU."""
+        return self._signer(kind).sign(claims)
+
+    def signing_kid(self, kind: TokenKind) -> str:
+        """Name the key that signs now."""
+        return self._signer(kind).kid
+
+    def sign_detached(self, kind: TokenKind, body: bytes) -> str:
+        """Sign an answer's bytes as a detached JWS (RFC 7515 appendix F, RFC 7797)."""
+        return self._signer(kind).sign_detached(body)
+
+    def _signer(self, kind: TokenKind) -> TokenSigner:
         key = signing(self._keys, kind, self._clock())
         signer = self._signers.get(key.kid) if key else None
         if signer is None:
             raise NoSigningKey(kind.value)
-        return signer.sign(claims)
+        return signer
 
     def find_key(self, kid: str) -> tuple[TokenKind, RSAKey] | None:
         """Find a published key."""

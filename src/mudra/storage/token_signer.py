@@ -1,4 +1,4 @@
-"""RS256 with one key, its header encoded and its private part loaded once (decision 0009)."""
+"""RS256 with one key, its header encoded and its private part loaded once (decision 0011)."""
 
 from binascii import b2a_base64
 from typing import Final
@@ -7,6 +7,8 @@ import msgspec
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from cryptography.hazmat.primitives.hashes import SHA256
+from joserfc import jws
+from joserfc.jwk import RSAKey
 
 from mudra.secret_text import SecretText
 from mudra.tokens.claims import Claims
@@ -23,7 +25,9 @@ class TokenSigner:
         key = serialization.load_pem_private_key(pem.reveal().encode(), None)
         if not isinstance(key, rsa.RSAPrivateKey):
             raise TypeError(f"signing key {kid} must be an RSA key")
+        self.kid = kid
         self._key = key
+        self._jose = RSAKey.import_key(pem.reveal())
         header = {"alg": "RS256", "kid": kid, "typ": header_type}
         self._head = _base64url(msgspec.json.encode(header)) + b"."
         self._encode = msgspec.json.Encoder().encode
@@ -33,6 +37,12 @@ class TokenSigner:
         signed = self._head + _base64url(self._encode(claims))
         signature = self._key.sign(signed, _PADDING, _HASH)
         return (signed + b"." + _base64url(signature)).decode("ascii")
+
+    def sign_detached(self, body: bytes) -> str:
+        """Sign bytes as a detached JWS (RFC 7515 appendix F, RFC 7797 `b64: false`)."""
+        header = {"alg": "RS256", "kid": self.kid, "b64": False, "crit": ["b64"]}
+        # The body of an answer is JSON: never URL-safe characters alone, so always detached.
+        return jws.serialize_compact(header, body, self._jose)
 
 
 def _base64url(raw: bytes) -> bytes:

@@ -1,0 +1,183 @@
+"""mudra registry lint, submit, import: what is done with a file of payloads."""
+
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import track
+
+from mudra.cli.output import Exit, console, fail, show_facts, show_json
+from mudra.cli.registry_store import (
+    findings_json,
+    operator,
+    parse,
+    read_file,
+    registry_of,
+    vocabulary_of,
+)
+from mudra.cli.settings import AsJson, DataDir
+from mudra.cli.store import with_rooms
+from mudra.finding import Finding
+from mudra.registry.address import AddressPolicy
+from mudra.registry.check import CheckedPayload, check_payload
+from mudra.registry.decision import Decision
+from mudra.registry.lint import lint as lint_file
+from mudra.registry.refusal import Refusal
+from mudra.registry.register import Outcome, submit_entry, update_entry
+from mudra.registry.submission import Repeat
+from mudra.registry.vocabulary import shipped_vocabulary
+from mudra.runtime.wiring import Rooms
+from mudra.storage.registry import PostgresRegistry
+
+File = Annotated[Path, typer.Argument(help="A payload, or an array of them, as JSON.")]
+Older = Annotated[bool, typer.Option(help="Read what older directories hold; note it only.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What became of one payload of a file."""
+
+    entity_id: str
+    result: str
+    detail: str = ""
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands of this file."""
+    app.command(epilog="Example: mudra registry lint entry.json")(lint)
+    app.command(epilog="Example: mudra registry submit entry.json")(submit)
+    app.command("import", epilog="Example: mudra registry import directory.json --dry-run")(
+        import_file
+    )
+
+
+def lint(
+    file: File,
+    older: Older = False,
+    sandbox: Annotated[bool, typer.Option(help="Allow http and private addresses.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Judge a file offline: every finding at once. Exit code 1 when it would be refused."""
+    policy = AddressPolicy(sandbox, sandbox)
+    report = lint_file(read_file(file), parse, policy, shipped_vocabulary(), older=older)
+    if as_json:
+        show_json(
+            {
+                "payloads": report.payloads,
+                "passes": report.passes,
+                "findings": findings_json(report.findings),
+            }
+        )
+    else:
+        for finding in report.findings:
+            sys.stdout.write(f"{finding.severity.value}: {finding.sentence()}\n")
+        verdict = "passes" if report.passes else "would be refused"
+        sys.stdout.write(f"{report.payloads} payload(s): {verdict}\n")
+    if not report.passes:
+        raise typer.Exit(int(Exit.FAILED))
+
+
+def submit(file: File, data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """Submit or update one entry as the operator; it waits for approval where one is needed."""
+    raws = _payloads(file)
+    if len(raws) != 1:
+        fail(f"{file} holds {len(raws)} payloads: submit takes one, import an array", Exit.USAGE)
+
+    async def act(rooms: Rooms) -> Line:
+        vocabulary = await vocabulary_of(rooms)
+        checked = check_payload(raws[0], rooms.address_policy, vocabulary)
+        return await _store(registry_of(rooms), checked, approved=False)
+
+    _tell([with_rooms(act, data_dir)], as_json=as_json)
+
+
+def import_file(
+    file: File,
+    dry_run: Annotated[bool, typer.Option(help="Judge only, change nothing.")] = False,
+    older: Older = True,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Import an array of payloads, live at once; each wholly or not at all.
+
+    The same file again passes over what is there: so an import that broke off
+    is resumed.
+    """
+    raws = _payloads(file)
+
+    async def act(rooms: Rooms) -> list[Line]:
+        vocabulary = await vocabulary_of(rooms)
+        registry = registry_of(rooms)
+        lines = []
+        for raw in track(raws, "importing", console=console, disable=as_json):
+            checked = check_payload(raw, rooms.address_policy, vocabulary, older=older)
+            if dry_run:
+                lines.append(_judged(checked))
+            else:
+                lines.append(await _store(registry, checked, approved=True))
+        return lines
+
+    _tell(with_rooms(act, data_dir), as_json=as_json)
+
+
+def sentence_of(outcome: object) -> str:
+    """Say why the registry refused."""
+    assert isinstance(outcome, Refusal), outcome
+    return outcome.sentence()
+
+
+def _payloads(file: Path) -> list[object]:
+    try:
+        raw = parse(read_file(file))
+    except ValueError as wrong:
+        fail(f"{file} is not JSON: {wrong}", Exit.USAGE)
+    return raw if isinstance(raw, list) else [raw]
+
+
+def _judged(checked: CheckedPayload | list[Finding]) -> Line:
+    if isinstance(checked, CheckedPayload):
+        return Line(checked.entry.entityinfo.id, "good", _sentences(checked.notes))
+    return Line("", "refused", _sentences(tuple(checked)))
+
+
+async def _store(
+    registry: PostgresRegistry, checked: CheckedPayload | list[Finding], *, approved: bool
+) -> Line:
+    if not isinstance(checked, CheckedPayload):
+        return _judged(checked)
+    entity_id = checked.entry.entityinfo.id
+    there = await registry.history(entity_id)
+    outcome: Outcome | Repeat
+    if there is None:
+        outcome = await submit_entry(registry, checked, operator(), approved=approved)
+    else:
+        outcome = await update_entry(registry, checked, operator(), approved=approved)
+    if isinstance(outcome, Repeat):
+        return Line(entity_id, "unchanged")
+    if isinstance(outcome, Decision):
+        return Line(entity_id, outcome.status, _sentences(checked.notes))
+    return Line(entity_id, "refused", sentence_of(outcome))
+
+
+def _sentences(findings: tuple[Finding, ...]) -> str:
+    return "; ".join(one.sentence() for one in findings)
+
+
+def _tell(lines: list[Line], *, as_json: bool) -> None:
+    if as_json:
+        show_json(
+            [
+                {"entityId": one.entity_id, "result": one.result, "detail": one.detail}
+                for one in lines
+            ]
+        )
+    else:
+        for number, one in enumerate(lines):
+            if one.detail:
+                sys.stdout.write(f"[{number}] {one.entity_id} {one.result}: {one.detail}\n")
+        show_facts(dict(Counter(one.result for one in lines)))
+    if any(one.result == "refused" for one in lines):
+        raise typer.Exit(int(Exit.FAILED))

@@ -1,0 +1,67 @@
+"""What the registry's handlers are given to work with."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Final
+
+from mudra.audit.event import Caller
+from mudra.registry.address import AddressPolicy
+from mudra.registry.directory import Answer, Directory
+from mudra.registry.ports import DirectoryLog, Registry, Wordbook
+from mudra.registry.vocabulary import Vocabulary, shipped_vocabulary
+
+_MOST: Final = 64
+"""Finished answers kept; the largest is about a megabyte."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signed:
+    """A finished answer with its detached signature."""
+
+    answer: Answer
+    signature: str
+
+
+class FinishedAnswers:
+    """Answers ready to be sent, kept as long as the directory and the signing key are the same."""
+
+    def __init__(self, sign: Callable[[bytes], str], signing_kid: Callable[[], str]) -> None:
+        self._sign = sign
+        self._signing_kid = signing_kid
+        self._of: tuple[Directory | None, str] = (None, "")
+        self._kept: OrderedDict[Hashable, Signed | None] = OrderedDict()
+
+    def give(
+        self, directory: Directory, what: Hashable, make: Callable[[], Answer | None]
+    ) -> Signed | None:
+        """Give the answer to `what`, made when it is not there."""
+        of = (directory, self._signing_kid())
+        if self._of[0] is not of[0] or self._of[1] != of[1]:
+            self._kept.clear()
+            self._of = of
+        if what not in self._kept:
+            answer = make()
+            self._kept[what] = None if answer is None else self.sign(answer)
+            if len(self._kept) > _MOST:
+                self._kept.popitem(last=False)
+        return self._kept[what]
+
+    def sign(self, answer: Answer) -> Signed:
+        """Sign an answer that is not kept."""
+        return Signed(answer, self._sign(answer.body))
+
+
+@dataclass(frozen=True, slots=True)
+class RegistryDesk:
+    """The registry, its directory and the finished answers of this process."""
+
+    registry: Callable[[Caller], Registry]
+    log: DirectoryLog
+    words: Wordbook
+    policy: AddressPolicy
+    finished: FinishedAnswers
+
+    async def vocabulary(self) -> Vocabulary:
+        """The words of this release and those that the operator added."""
+        return shipped_vocabulary().extended(await self.words.additions())

@@ -1,0 +1,157 @@
+"""Why the registry does not do what it was asked to: data for the edge, never HTTP.
+
+`sentence` is the text for the one who asked. It never tells who else holds an
+ID or a key: a FIP must not learn of other FIPs that way.
+"""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class NotYours:
+    """A member acts for another entity than its own."""
+
+    entity_id: str
+
+    def sentence(self) -> str:
+        """Say it."""
+        return "entityinfo.id and requester.id must be the entity that you act for"
+
+
+@dataclass(frozen=True, slots=True)
+class NeedsOperator:
+    """The act is for operators with a scope that the caller lacks."""
+
+    scope: str
+
+    def sentence(self) -> str:
+        """Say it."""
+        return f"this needs an operator with the scope {self.scope}"
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownEntity:
+    """The registry has no entry of this ID and type."""
+
+    entity_id: str
+
+    def sentence(self) -> str:
+        """Say it."""
+        return f"the registry has no entry {self.entity_id} of this type"
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownVersion:
+    """The entry has no version of this number, or none of that kind."""
+
+    entity_id: str
+    number: int
+
+    def sentence(self) -> str:
+        """Say it."""
+        return f"{self.entity_id} has no version {self.number} that was ever live"
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicateEntity:
+    """A first submission for an ID that is registered or waits for approval."""
+
+    entity_id: str
+
+    def sentence(self) -> str:
+        """Say it."""
+        return f"entityinfo.id {self.entity_id} is taken; update it with PUT if it is yours"
+
+
+@dataclass(frozen=True, slots=True)
+class AlreadyHeld:
+    """A handle, `kid` or modulus that another entity holds or held. `holder` is for the audit."""
+
+    path: str
+    value: str
+    holder: str
+
+    def sentence(self) -> str:
+        """Say it."""
+        shown = f" {self.value}" if self.value else ""
+        return f"{self.path}{shown} is taken by another entity; choose another"
+
+
+@dataclass(frozen=True, slots=True)
+class WrongState:
+    """The entry is not in a state in which this can be done."""
+
+    entity_id: str
+    act: str
+    state: str
+    allowed: str
+
+    def sentence(self) -> str:
+        """Say it."""
+        return f"{self.entity_id} is {self.state}; {self.act} needs it to be {self.allowed}"
+
+
+@dataclass(frozen=True, slots=True)
+class VersionMoved:
+    """Another version waits now than the one that was looked at."""
+
+    entity_id: str
+    expected: int
+    pending: int
+
+    def sentence(self) -> str:
+        """Say it."""
+        return (
+            f"version {self.expected} of {self.entity_id} was replaced by version {self.pending}; "
+            "look at that one and decide again"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonMissing:
+    """The act is told to the member with its reason, and none was given."""
+
+    act: str
+
+    def sentence(self) -> str:
+        """Say it."""
+        return f"reason must be a text of 1 to 500 characters to {self.act}"
+
+
+@dataclass(frozen=True, slots=True)
+class GoLiveTooFar:
+    """A scheduled time so far away that it is most likely a mistake."""
+
+    days: int
+
+    def sentence(self) -> str:
+        """Say it."""
+        return f"from must be at most {self.days} days ahead"
+
+
+@dataclass(frozen=True, slots=True)
+class WrongType:
+    """The payload's type is not the one that the entity was onboarded as."""
+
+    given: str
+    onboarded_as: str
+
+    def sentence(self) -> str:
+        """Say it."""
+        return f"type must be {self.onboarded_as}, as the entity was onboarded, not {self.given}"
+
+
+Refusal: TypeAlias = (
+    NotYours
+    | NeedsOperator
+    | UnknownEntity
+    | UnknownVersion
+    | DuplicateEntity
+    | AlreadyHeld
+    | WrongType
+    | WrongState
+    | VersionMoved
+    | ReasonMissing
+    | GoLiveTooFar
+)

@@ -1,0 +1,214 @@
+"""The registry through a real service of two workers: submit, approve, read, suspend."""
+
+import json
+import uuid
+
+import httpx
+import pytest
+from joserfc import jws
+from joserfc.jwk import KeySet
+from tests.support import registry_payloads
+from tests.support.service import Member, Service, new_member
+
+_numbers = iter(range(100, 10_000))
+
+
+@pytest.fixture
+def two(service_of_two: Service) -> Service:
+    return service_of_two
+
+
+def payload_of(member: Member, **changes) -> dict:
+    kind = member.entity_id.rsplit("-", 1)[1]
+    number = next(_numbers)
+    make = {"FIP": registry_payloads.fip, "FIU": registry_payloads.fiu, "AA": registry_payloads.aa}
+    payload = make[kind](number, id=member.entity_id, **changes)
+    payload["requester"]["id"] = member.entity_id
+    payload["entityinfo"]["certificate"]["kid"] = f"kid-{member.entity_id}"
+    payload["txnid"] = str(uuid.uuid4())
+    return payload
+
+
+def kind_of(payload) -> str:
+    return payload["type"]
+
+
+class Registry:
+    """Calls to the registry with a member's tokens."""
+
+    def __init__(self, member: Member) -> None:
+        self.member = member
+        self.secret = member.secret()
+        token = member.entity_token(self.secret).json()["accessToken"]
+        self.entity = {"Authorization": f"Bearer {token}"}
+        self.root = f"{member.service.root}/cr/v2"
+
+    def submit(self, payload, **headers) -> httpx.Response:
+        url = f"{self.root}/entityInfo/{payload['type']}"
+        return httpx.post(url, json=payload, headers=headers or self.entity, timeout=30)
+
+    def update(self, payload) -> httpx.Response:
+        url = f"{self.root}/entityInfo/{payload['type']}/{payload['entityinfo']['id']}"
+        return httpx.put(url, json=payload, headers=self.entity, timeout=30)
+
+    def get(self, path, **headers) -> httpx.Response:
+        return httpx.get(f"{self.root}{path}", headers=self.entity | headers, timeout=30)
+
+
+def approve(member: Member, *options: str) -> None:
+    member.service.cli("registry", "approve", member.entity_id, *options)
+
+
+def live_entry(service: Service, kind: str = "FIP"):
+    registry = Registry(new_member(service, kind))
+    payload = payload_of(registry.member)
+    assert registry.submit(payload).status_code == 200
+    approve(registry.member)
+    return registry, payload
+
+
+def test_an_entity_registers_itself_and_a_counterparty_reads_it(two):
+    registry, reader = Registry(new_member(two, "FIP")), Registry(new_member(two, "AA"))
+    payload = payload_of(registry.member)
+    path = f"/entityInfo/FIP/{registry.member.entity_id}"
+
+    submitted = registry.submit(payload)
+    before = reader.get(path)
+    approve(registry.member)
+    after = reader.get(path)
+
+    assert submitted.status_code == 200, submitted.text
+    assert (submitted.json()["status"], submitted.json()["version"]) == ("submitted", 1)
+    assert submitted.json()["txnid"] == payload["txnid"]
+    assert (before.status_code, after.status_code) == (404, 200)
+    assert after.json()["entityinfo"]["name"] == payload["entityinfo"]["name"]
+
+
+def test_an_admin_submits_with_a_user_token_and_nobody_else_may(two):
+    mine, other = new_member(two, "FIP"), Registry(new_member(two, "FIP"))
+    payload = payload_of(mine)
+
+    refused = other.submit(payload)
+    taken = other.submit(payload, **mine.bearer())
+
+    assert (refused.status_code, taken.status_code) == (401, 200)
+
+
+def test_answers_are_signed_with_a_published_key(two):
+    registry, _ = live_entry(two, "AA")
+    answer = registry.get("/entityInfo/AA")
+    keys = KeySet.import_key_set(
+        httpx.get(f"{two.issuer}/protocol/openid-connect/certs", timeout=30).json()
+    )
+    detached = answer.headers["x-jws-signature"]
+
+    head, nothing, _ = detached.split(".")
+    found = jws.deserialize_compact(detached, keys, payload=answer.content)
+
+    assert nothing == ""
+    assert head
+    assert found.headers()["b64"] is False
+
+
+def test_a_reader_who_has_it_gets_304_until_it_changes(two):
+    registry, payload = live_entry(two, "AA")
+    first = registry.get("/entityInfo/AA")
+    second = registry.get("/entityInfo/AA", **{"If-None-Match": first.headers["etag"]})
+    payload["entityinfo"]["name"] = "Another Name"
+    updated = registry.update(payload)
+    third = registry.get("/entityInfo/AA", **{"If-None-Match": first.headers["etag"]})
+
+    assert (second.status_code, second.content) == (304, b"")
+    assert (updated.json()["status"], updated.json()["version"]) == ("live", 2)
+    assert (third.status_code, "Another Name" in third.text) == (200, True)
+
+
+def test_a_suspension_stops_tokens_and_takes_the_entry_out_on_every_worker_at_once(two):
+    registry, _ = live_entry(two, "FIP")
+    reader = Registry(new_member(two, "AA"))
+    member = registry.member
+    path = f"/entityInfo/FIP/{member.entity_id}"
+    for _ in range(12):  # every worker knows the entity by heart
+        fresh = new_address_client(two, member)
+        assert fresh.status_code == 200
+
+    two.cli("registry", "suspend", member.entity_id, "--reason", "a test")
+    tokens = {new_address_client(two, member).status_code for _ in range(12)}
+    shown = {reader.get(path).status_code for _ in range(12)}
+    own = registry.get(path).status_code
+    two.cli("registry", "restore", member.entity_id)
+
+    assert (tokens, shown, own) == ({401}, {404}, 401)
+    assert new_address_client(two, member).status_code == 200
+
+
+def new_address_client(service: Service, member: Member) -> httpx.Response:
+    # A connection of its own: the system gives it to one of the workers.
+    with httpx.Client(base_url=service.issuer, timeout=30) as client:
+        return client.post(
+            "/v1/entity/token/generate",
+            data={
+                "id": member.entity_id,
+                "secret": SECRETS.setdefault(member.entity_id, member.secret()),
+            },
+        )
+
+
+SECRETS: dict[str, str] = {}
+
+
+def test_all_findings_come_at_once(two):
+    registry = Registry(new_member(two, "FIP"))
+    payload = payload_of(registry.member, baseurl="ftp://x", ips=["nonsense"], fitypes=["DEPOSIT"])
+
+    answer = registry.submit(payload)
+
+    body = answer.json()
+    assert (answer.status_code, body["errorCode"]) == (400, "InvalidRequest")
+    assert {"$.entityinfo.baseurl", "$.entityinfo.ips[0]"} <= {f["path"] for f in body["findings"]}
+    assert "more in findings" in body["errorMsg"]
+
+
+def test_a_scheduled_version_goes_live_when_the_clock_comes_there(two):
+    registry = Registry(new_member(two, "AA"))
+    assert registry.submit(payload_of(registry.member)).status_code == 200
+    now = httpx.post(f"{two.root}/sandbox/v1/clock", json={"advance": "PT1S"}, timeout=30).json()
+    del now
+    approve(registry.member, "--in", "PT2H")
+    path = f"/entityInfo/AA/{registry.member.entity_id}"
+    assert registry.get(path).status_code == 404
+
+    two.advance("PT2H1M")
+    for _ in range(200):
+        if registry.get(path).status_code == 200:
+            break
+    assert registry.get(path).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/changes?since=-1", 400),
+        ("/changes?since=x", 400),
+        ("/changes?since=99999999999999", 200),
+        ("/entityInfo/FIP?at=2026-02-30T00:00:00Z", 400),
+        ("/entityInfo/FIP?at=2020-01-01T00:00:00Z", 200),
+        ("/entityInfo/NONE", 404),
+        ("/entityInfo/FIP/%00", 404),
+        ("/entityInfo/FIP/a%2Fb", 404),
+    ],
+)
+def test_odd_reads_are_answered_and_never_a_fault(two, path, status):
+    registry = READERS.setdefault("aa", None) or Registry(new_member(two, "AA"))
+    READERS["aa"] = registry
+    assert registry.get(path).status_code == status
+
+
+READERS: dict = {}
+
+
+def test_history_is_shown_as_json(two):
+    registry, _ = live_entry(two, "FIP")
+    shown = json.loads(two.cli("registry", "history", registry.member.entity_id, "--json").stdout)
+    assert [one["status"] for one in shown["versions"]] == ["live"]
+    assert shown["keys"][0]["until"] is None

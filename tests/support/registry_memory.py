@@ -1,0 +1,111 @@
+"""The registry's storage in memory: the same promises as the database's, for one process."""
+
+import asyncio
+import datetime as dt
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+from mudra.registry.certificate import KeyFacts
+from mudra.registry.decision import Decision, Facts, TokenEffect
+from mudra.registry.directory import Change, Directory
+from mudra.registry.entry import EntityType, Entry
+from mudra.registry.record import Record, Status, Version
+from mudra.registry.refusal import Refusal
+
+START = dt.datetime(2026, 1, 15, 9, 30, tzinfo=dt.UTC)
+
+
+class MemoryRegistry:
+    """Implements `Registry`, `HeldRegistry` and `DirectoryLog`; time moves by hand."""
+
+    def __init__(self) -> None:
+        self.now = START
+        self.records: dict[str, Record] = {}
+        self.onboarded: dict[str, EntityType] = {}
+        self.log: list[Change] = []
+        self.token_effects: list[tuple[str, TokenEffect]] = []
+        self.kept: list[Decision] = []
+        self.refusals: list[tuple[str, str, str, Refusal]] = []
+        self.marker = 0
+        self._directory = Directory()
+        self._lock = asyncio.Lock()
+
+    def held(self) -> AbstractAsyncContextManager["MemoryRegistry"]:
+        return self._locked()
+
+    @asynccontextmanager
+    async def _locked(self) -> AsyncIterator["MemoryRegistry"]:
+        async with self._lock:
+            yield self
+
+    async def record(self, entity_id: str) -> Record | None:
+        return self.records.get(entity_id)
+
+    async def history(self, entity_id: str) -> Record | None:
+        return self.records.get(entity_id)
+
+    async def facts(self, entry: Entry, key: KeyFacts) -> Facts:
+        own = entry.entityinfo.id
+        handle = entry.entityinfo.entityhandle
+        return Facts(
+            onboarded_as=self.onboarded.get(own),
+            handle_holder=self._holder(
+                own, lambda one: handle != "" and one.entry.entityinfo.entityhandle == handle
+            ),
+            kid_holder=self._holder(own, lambda one: one.key.kid == key.kid),
+            modulus_holder=self._holder(own, lambda one: one.key.modulus_hash == key.modulus_hash),
+        )
+
+    def _holder(self, own: str, same) -> str:
+        for entity_id, record in self.records.items():
+            if entity_id != own and any(same(one) for one in record.versions if _holds(one)):
+                return entity_id
+        return ""
+
+    async def due(self) -> Sequence[Record]:
+        return [
+            one
+            for one in self.records.values()
+            if one.pending and one.pending.goes_live_at and one.pending.goes_live_at <= self.now
+        ]
+
+    async def keep(self, decision: Decision) -> None:
+        self.kept.append(decision)
+        self.records[decision.after.entity_id] = decision.after
+        if decision.tokens is not TokenEffect.NONE:
+            self.token_effects.append((decision.after.entity_id, decision.tokens))
+        published = decision.publication
+        if published is not None:
+            self.log.append(
+                Change(
+                    len(self.log) + 1,
+                    self.now,
+                    published.entity_type,
+                    published.entity_id,
+                    published.body,
+                )
+            )
+
+    async def keep_refusal(self, act: str, entity_id: str, actor: str, refusal: Refusal) -> None:
+        self.refusals.append((act, entity_id, actor, refusal))
+
+    def mark_visibility(self) -> None:
+        self.log.append(Change(len(self.log) + 1, self.now, None, "", None))
+        self.marker = len(self.log)
+
+    async def current(self) -> Directory:
+        self._directory = self._directory.after(self.log[self._directory.sequence :])
+        return self._directory
+
+    async def following(self, since: int, most: int) -> Sequence[Change]:
+        return self.log[since : since + most]
+
+    async def until(self, moment: dt.datetime) -> Sequence[Change]:
+        return [one for one in self.log if one.at <= moment]
+
+    async def opened_at(self) -> int:
+        return self.marker
+
+
+def _holds(version: Version) -> bool:
+    return version.was_live or version.status is Status.APPROVED

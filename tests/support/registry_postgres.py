@@ -1,0 +1,48 @@
+"""The registry's storage in a real PostgreSQL, for tests that speak to no service."""
+
+import contextlib
+import datetime as dt
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from mudra.audit.event import Caller
+from mudra.storage.database import Database
+from mudra.storage.embedded import embedded_server
+from mudra.storage.freshness import Freshness
+from mudra.storage.migrate import migrate
+from mudra.storage.registry import PostgresRegistry
+from mudra.storage.registry_log import PostgresDirectoryLog
+
+
+class RegistryNode:
+    """One node's view of the registry; `offset` moves its time."""
+
+    def __init__(self, conninfo: str) -> None:
+        self.offset = dt.timedelta()
+        self.freshness = Freshness(conninfo)
+        self.database = Database(conninfo, self.freshness, lambda: self.offset)
+        self.registry = PostgresRegistry(self.database, Caller("operator:olga", "192.0.2.7", "txn"))
+        self.log = PostgresDirectoryLog(self.database, self.freshness)
+
+    async def mark_visibility(self) -> None:
+        async with self.registry.held() as held:
+            await held.mark_visibility()
+
+
+@contextlib.asynccontextmanager
+async def registry_node(conninfo: str) -> AsyncIterator[RegistryNode]:
+    node = RegistryNode(conninfo)
+    await node.freshness.start()
+    try:
+        yield node
+    finally:
+        await node.freshness.stop()
+        await node.database.close()
+
+
+@contextlib.contextmanager
+def registry_database(folder: Path):
+    """Give the address of a fresh, migrated database."""
+    with embedded_server(folder) as conninfo:
+        migrate(conninfo)
+        yield conninfo
