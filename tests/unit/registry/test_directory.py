@@ -5,6 +5,7 @@ import hashlib
 import msgspec
 import pytest
 
+from mudra.registry.decision import Act
 from mudra.registry.directory import (
     OPERATOR_SIGHT,
     Change,
@@ -16,9 +17,9 @@ from mudra.registry.directory import (
 from mudra.registry.entry import EntityType, canonical
 from mudra.registry.mirror import Mirror, Page, as_of, page
 from mudra.registry.read import changes_since, directory_at
+from tests.support.registry_acts import checked, live, order, update
 from tests.support.registry_memory import START, MemoryRegistry
 from tests.support.registry_payloads import aa, fip, fiu
-from tests.unit.registry.test_lifecycle import Act, checked, live, order, update
 
 MINUTE = dt.timedelta(minutes=1)
 FIP, FIU, AA = EntityType.FIP, EntityType.FIU, EntityType.AA

@@ -2,10 +2,11 @@ import datetime as dt
 
 import pytest
 
+from mudra.registry.decision import Act
 from mudra.registry.history import KeyPeriod, history, key_periods
+from tests.support.registry_acts import live, order, update
 from tests.support.registry_memory import START, MemoryRegistry
 from tests.support.registry_payloads import fip, with_key
-from tests.unit.registry.test_lifecycle import Act, live, order, update
 
 DAY = dt.timedelta(days=1)
 
