@@ -31,6 +31,7 @@ lint: $(STAMP) ## format, style, types, import directions, sizes
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache >/dev/null || $(BIN)/lint-imports --no-cache
 	@$(BIN)/python tools/size_gate.py
+	@$(BIN)/python -m tools.lint
 
 test: lint ## everything that must hold before a change lands
 	@$(BIN)/pytest -n 2

@@ -1,4 +1,5 @@
 """Mudra: identity, registry and health of an account-aggregator network.
 
-ARCHITECTURE.md says which room does what and what may call what.
+ARCHITECTURE.md says which room does what and what may call what. This package
+itself holds only values that every room may use, and never imports a room.
 """

@@ -1,4 +1,4 @@
 """Web pages: server-rendered, no build step at run time.
 
-Calls the same use cases as the HTTP edge; holds no rule of its own.
+Calls the same use cases as the HTTP edge; never holds a rule of its own.
 """

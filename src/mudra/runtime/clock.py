@@ -18,4 +18,5 @@ class ServiceClock:
         self.offset = timedelta()
 
     def __call__(self) -> datetime:
+        """Give the present, moved by the offset."""
         return datetime.now(UTC) + self.offset

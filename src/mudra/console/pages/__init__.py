@@ -1,1 +1,1 @@
-"""One file per page."""
+"""One file per page, which never reaches past a use case."""

@@ -1,0 +1,47 @@
+"""What auditing asks of storage and of the key ring."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from mudra.audit.chain import Checkpoint, Row
+from mudra.audit.event import Act
+
+
+class Journal(Protocol):
+    """Where acts are noted, in the transaction of the act itself (quality L3)."""
+
+    async def note(self, act: Act) -> None:
+        """Note an act; when this fails, the act itself must not happen."""
+        ...
+
+
+class Ledger(Protocol):
+    """What the one sealer asks, after the rows were committed."""
+
+    async def head(self) -> Checkpoint:
+        """How the chain stands now; `START` before the first seal. Holds the sealer's lock."""
+        ...
+
+    async def next_unsealed(self, after: int, limit: int) -> Sequence[Row]:
+        """Committed rows without a seal, oldest first, numbered from `after` + 1.
+
+        A row counts as committed only when no transaction that began before it is
+        still open, so that none slips in behind the head.
+        """
+        ...
+
+    async def keep_seals(self, rows: Sequence[Row], hashes: Sequence[bytes]) -> None:
+        """Store the number and hash of each row."""
+        ...
+
+
+class Witness(Protocol):
+    """The second place, out of reach of one who can write to the database."""
+
+    async def last(self) -> Checkpoint:
+        """The newest checkpoint published; `START` when there is none."""
+        ...
+
+    async def publish(self, checkpoint: Checkpoint) -> None:
+        """Sign `checkpoint.statement()` and keep both."""
+        ...

@@ -1,0 +1,98 @@
+"""mudra keys: the signing keys of the service."""
+
+from typing import Annotated
+
+import typer
+
+from mudra.audit.event import Caller, EventName
+from mudra.cli.operator_name import operator_name
+from mudra.cli.output import show_json, show_table
+from mudra.cli.store import AsJson, DataDir, with_rooms
+from mudra.http.envelope import iso_ms
+from mudra.runtime.key_care import drop_key, look_after_keys
+from mudra.runtime.wiring import Rooms
+from mudra.storage.signing_keys import PostgresSigningKeys
+from mudra.tokens.claims import TokenKind
+from mudra.tokens.rotate_keys import KeyChange
+from mudra.tokens.signing_keys import SigningKey
+
+app = typer.Typer(no_args_is_help=True, help="Signing keys of the service.")
+
+_WORDS = {
+    EventName.KEYS_SIGNING_CREATE: "made and published",
+    EventName.KEYS_SIGNING_ACTIVATE: "signs from",
+    EventName.KEYS_SIGNING_RETIRE: "stops signing at",
+    EventName.KEYS_SIGNING_DROP: "dropped at",
+    EventName.KEYS_SIGNING_DESTROY: "private part destroyed",
+}
+
+
+@app.command("list", epilog="Example: mudra keys list --json")
+def list_keys(data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """List the signing keys and where each stands in its life."""
+
+    async def act(rooms: Rooms) -> list[dict[str, str]]:
+        async with rooms.database.transaction() as transaction:
+            keys = await PostgresSigningKeys(transaction, rooms.seal).all_keys()
+            now = await transaction.now()
+        return [_document(key) | {"state": key.state(now).value} for key in keys]
+
+    rows = with_rooms(act, data_dir)
+    if as_json:
+        show_json(rows)
+        return
+    show_table(
+        ["KID", "FOR", "STATE", "PUBLISHED", "SIGNS FROM", "STOPS AT"],
+        [
+            [r["kid"], r["kind"], r["state"], r["createdAt"], r["activeFrom"], r["retiresAt"]]
+            for r in rows
+        ],
+    )
+
+
+@app.command(epilog="Example: mudra keys rotate --kind entity")
+def rotate(
+    kind: Annotated[
+        TokenKind | None, typer.Option(help="Rotate for this kind of token only.")
+    ] = None,
+    emergency: Annotated[
+        bool,
+        typer.Option(help="The key has leaked: drop it now, and every token that it signed."),
+    ] = False,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Let the next key sign, as soon as it has been published for an hour.
+
+    Tokens of the former key stay valid to their end. With --emergency the key
+    goes at once and its tokens with it.
+    """
+    kinds = frozenset([kind] if kind else TokenKind)
+
+    async def act(rooms: Rooms) -> list[KeyChange]:
+        if not emergency:
+            return await look_after_keys(rooms, kinds, operator_name())
+        caller = Caller(operator_name())
+        return [change for each in sorted(kinds) for change in await drop_key(rooms, each, caller)]
+
+    changes = with_rooms(act, data_dir)
+    rows = [
+        {"kid": c.kid, "kind": c.kind.value, "what": _WORDS[c.event], "at": iso_ms(c.at)}
+        for c in changes
+    ]
+    if as_json:
+        show_json(rows)
+    elif rows:
+        show_table(["KID", "FOR", "WHAT", "AT"], [list(row.values()) for row in rows])
+    else:
+        typer.echo("A rotation is under way already: nothing to do. See mudra keys list.")
+
+
+def _document(key: SigningKey) -> dict[str, str]:
+    return {
+        "kid": key.kid,
+        "kind": key.kind.value,
+        "createdAt": iso_ms(key.created_at),
+        "activeFrom": iso_ms(key.active_from) if key.active_from else "",
+        "retiresAt": iso_ms(key.retires_at) if key.retires_at else "",
+    }

@@ -1,0 +1,61 @@
+"""mudra login: get a User Access Token and keep it."""
+
+import os
+import sys
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from mudra.cli.output import Exit, fail, show_facts, show_json
+from mudra.cli.service_call import BaseUrl, base_address, post_form
+from mudra.cli.store import AsJson
+from mudra.cli.token_text import claims_of
+from mudra.cli.tokens_file import SignedIn, TokensFileError, remember
+from mudra.http.envelope import iso_ms
+from mudra.secret_text import SecretText
+
+
+def login(
+    email: Annotated[str, typer.Argument(help="Your user name, an e-mail address.")],
+    base_url: BaseUrl = None,
+    password_stdin: Annotated[
+        bool, typer.Option("--password-stdin", help="Read the password from standard input.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Sign in: gets a User Access Token (180 days) and keeps it in a file only you can read."""
+    password = _password(from_stdin=password_stdin)
+    base = base_address(base_url)
+    answer = post_form(
+        f"{base}/v1/user/token/generate", {"username": email, "password": password.reveal()}
+    )
+    token = SecretText(str(answer["accessToken"]))
+    expires_at = claims_of(token).get("exp", 0)
+    assert isinstance(expires_at, int)
+    try:
+        path = remember(
+            SignedIn(base_url=base, email=email, token=token.reveal(), expires_at=expires_at)
+        )
+    except (TokensFileError, OSError) as error:
+        fail(str(error))
+    until = iso_ms(datetime.fromtimestamp(expires_at, UTC))
+    facts = {"user": email, "baseUrl": base, "expiresAt": until, "keptIn": str(path)}
+    if as_json:
+        show_json(facts)
+    else:
+        show_facts({"signed in as": email, "at": base, "until": until, "kept in": path})
+
+
+def _password(*, from_stdin: bool) -> SecretText:
+    if from_stdin:
+        typed = sys.stdin.readline().rstrip("\r\n")
+    elif os.environ.get("MUDRA_PASSWORD"):
+        typed = os.environ["MUDRA_PASSWORD"]
+    elif sys.stdin.isatty():
+        typed = typer.prompt("Password", hide_input=True)
+    else:
+        fail("no terminal to ask for the password on: use --password-stdin", Exit.USAGE)
+    if not typed:
+        fail("the password is empty", Exit.USAGE)
+    return SecretText(typed)

@@ -1,0 +1,104 @@
+"""mudra member: onboard members and list them."""
+
+from typing import Annotated
+
+import typer
+
+from mudra.audit.event import Caller
+from mudra.cli.operator_name import operator_name
+from mudra.cli.output import Exit, fail, show_facts, show_json, show_table
+from mudra.cli.store import AsJson, DataDir, with_rooms
+from mudra.identity.onboard import MemberDiffers, NewMember, Onboarded, OnboardRefused
+from mudra.identity.ports import Member
+from mudra.runtime.onboarding import onboard as onboard_member
+from mudra.runtime.wiring import Rooms
+from mudra.tokens.claims import EntityType
+
+app = typer.Typer(no_args_is_help=True, help="Members of the network.")
+
+
+@app.command(
+    epilog="Example: mudra member onboard KAVERI-FIP --type FIP --name 'Kaveri Bank' "
+    "--admin lakshmi@kaveribank.example"
+)
+def onboard(
+    entity_id: Annotated[str, typer.Argument(help="ID issued by the registry, such as HDFC-FIP.")],
+    type: Annotated[EntityType, typer.Option(help="What the member is.")],  # noqa: A002
+    name: Annotated[str, typer.Option(help="Name of the entity, for people.")],
+    admin: Annotated[str, typer.Option(help="E-mail address of its designated admin.")],
+    admin_name: Annotated[str, typer.Option(help="The admin's name.")] = "",
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Onboard a member: makes its first secret and invites its admin by mail.
+
+    The same member again changes nothing. An ID that is taken by a member with
+    other particulars is refused.
+    """
+    new = NewMember(entity_id, type.value, name, admin, admin_name)
+
+    async def act(rooms: Rooms) -> object:
+        async with rooms.open_work() as work:
+            return await onboard_member(new, Caller(operator_name()), work)
+
+    result = with_rooms(act, data_dir)
+    if isinstance(result, OnboardRefused):
+        fail(f"{result.field} {result.problem}", Exit.USAGE)
+    if isinstance(result, MemberDiffers):
+        fail(_differs(result))
+    assert isinstance(result, Onboarded)
+    _tell(result, as_json=as_json)
+
+
+@app.command("list", epilog="Example: mudra member list --json")
+def list_members(data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """List the members."""
+
+    async def act(rooms: Rooms) -> list[Member]:
+        async with rooms.open_work() as work:
+            return list(await work.people.members())
+
+    members = with_rooms(act, data_dir)
+    if as_json:
+        show_json([_document(member) for member in members])
+        return
+    show_table(
+        ["ENTITY", "TYPE", "NAME", "STATUS", "ADMINS"],
+        [[m.entity_id, m.entity_type, m.name, m.status, ", ".join(m.admins)] for m in members],
+    )
+
+
+def _differs(result: MemberDiffers) -> str:
+    existing = result.existing
+    return (
+        f"{existing.entity_id} is onboarded already with another {result.field}: "
+        f"{existing.entity_type} '{existing.name}', admins {', '.join(existing.admins)}. "
+        "Nothing was changed"
+    )
+
+
+def _tell(result: Onboarded, *, as_json: bool) -> None:
+    status = "onboarded" if result.created else "unchanged"
+    if as_json:
+        show_json(_document(result.member) | {"result": status, "invited": result.invited})
+        return
+    invitation = f"sent to {result.admin.email}" if result.invited else "none needed"
+    show_facts(
+        {
+            "entity": result.member.entity_id,
+            "type": result.member.entity_type,
+            "name": result.member.name,
+            "result": status,
+            "invitation": invitation,
+        }
+    )
+
+
+def _document(member: Member) -> dict[str, object]:
+    return {
+        "entityId": member.entity_id,
+        "type": member.entity_type,
+        "name": member.name,
+        "status": member.status,
+        "admins": list(member.admins),
+    }

@@ -1,0 +1,101 @@
+"""mudra serve: start the service."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mudra.cli.output import Exit, fail
+from mudra.cli.store import DataDir
+from mudra.runtime.config import ConfigError, Settings, load_settings
+from mudra.runtime.demo_network import DEMO_NETWORK, DEMO_PASSWORD
+from mudra.runtime.serve import serve as serve_node
+from mudra.runtime.supervisor import CannotListen
+from mudra.storage.embedded import EmbeddedServerError
+from mudra.storage.keyring import MasterVersionMissing, SealBroken
+from mudra.storage.master_key import MasterKeyError
+
+
+def serve(
+    host: Annotated[str | None, typer.Option(help="Where to listen; MUDRA_HOST.")] = None,
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port; MUDRA_PORT.")] = None,
+    data_dir: DataDir = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, max=64, help="Processes that serve HTTP; MUDRA_WORKERS.")
+    ] = None,
+    sandbox: Annotated[
+        bool, typer.Option("--sandbox", help="Loopback only, with mailbox and time machine.")
+    ] = False,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Set up a demonstration network (sandbox only).")
+    ] = False,
+) -> None:
+    """Start the service; it brings its own PostgreSQL unless MUDRA_DATABASE_URL is set."""
+    overrides: dict[str, object] = {
+        "host": host,
+        "port": port,
+        "data_dir": data_dir,
+        "workers": workers,
+        "sandbox": sandbox or None,
+    }
+    try:
+        settings = load_settings(os.environ, overrides)
+        if demo and not settings.sandbox:
+            fail("--demo needs --sandbox: its logins are known to everybody", Exit.USAGE)
+        code = serve_node(settings, lambda ready: _announce(ready, demo=demo), demo=demo)
+    except ConfigError as error:
+        fail(str(error), Exit.USAGE)
+    except (CannotListen, EmbeddedServerError, MasterKeyError) as error:
+        fail(str(error))
+    except (SealBroken, MasterVersionMissing) as error:
+        fail(f"{error}: is this the master key of this database?")
+    raise typer.Exit(code)
+
+
+def _announce(settings: Settings, *, demo: bool) -> None:
+    root = settings.issuer.removesuffix(settings.token_prefix)
+    lines = [
+        "",
+        f"Mudra answers at {settings.issuer}",
+        f"  keys       {settings.issuer}/.well-known/jwks.json",
+        f"  API        {root}/schema/openapi.json",
+        f"  figures    http://{settings.telemetry_host}:{settings.telemetry_port}/metrics",
+        f"  data       {settings.data_dir.resolve()}",
+    ]
+    if settings.sandbox:
+        lines.insert(2, f"  look here  {root}/")
+        lines.append(f"  log        {settings.data_dir.resolve() / 'mudra.log'}")
+    if demo:
+        lines += _demo_lines(settings)
+    sys.stdout.write("\n".join(lines) + "\n\n")
+    sys.stdout.flush()
+
+
+def _demo_lines(settings: Settings) -> list[str]:
+    command = _command()
+    usual = Settings().issuer
+    where = "" if settings.issuer == usual else f"--base-url {settings.issuer} "
+    first = next(member for member in DEMO_NETWORK if member.entity_type == "FIU")
+    rows = [f"  {m.entity_type:<4} {m.entity_id:<19} {m.name:<29} {m.admin}" for m in DEMO_NETWORK]
+    return [
+        "",
+        f"The demonstration network (every admin's password: {DEMO_PASSWORD})",
+        *rows,
+        "",
+        "Paste these into another terminal; they end in a verified token:",
+        "",
+        f"  {command} login {first.admin} {where}--password-stdin <<< {DEMO_PASSWORD}",
+        f"  {command} token entity {first.entity_id} > token.jwt",
+        f"  {command} token verify < token.jwt",
+        "",
+        "Ctrl-C stops it; the data stays.",
+    ]
+
+
+def _command() -> str:
+    """How to call this program from where the user stands."""
+    program = Path(sys.argv[0]).absolute()
+    here = Path.cwd()
+    return str(program.relative_to(here)) if program.is_relative_to(here) else program.name

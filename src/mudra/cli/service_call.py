@@ -1,0 +1,93 @@
+"""Calls of member commands to the token service."""
+
+import os
+from collections.abc import Callable
+from typing import Annotated
+
+import httpx
+import typer
+
+from mudra.cli.output import Exit, fail
+from mudra.cli.store import settings_of
+from mudra.cli.tokens_file import SignedIn, TokensFileError, current
+
+_TIMEOUT_S = 30.0
+
+BaseUrl = Annotated[
+    str | None,
+    typer.Option(
+        help="Base address of the token service; else MUDRA_BASE_URL, else that of the "
+        "last sign-in, else http://127.0.0.1:8080/iam.",
+        show_default=False,
+    ),
+]
+
+
+def base_address(given: str | None) -> str:
+    """Find the base address that a command means."""
+    if given:
+        return given.rstrip("/")
+    if any(os.environ.get(name) for name in ("MUDRA_BASE_URL", "MUDRA_PORT", "MUDRA_HOST")):
+        return settings_of().issuer
+    known = _current(None)
+    return known.base_url if known else settings_of().issuer
+
+
+def signed_in(given: str | None) -> SignedIn:
+    """Find the kept sign-in, or end with what to do."""
+    base_url = base_address(given)
+    entry = _current(base_url)
+    if entry is None:
+        fail(f"not signed in at {base_url}: run mudra login EMAIL", Exit.NOT_SIGNED_IN)
+    return entry
+
+
+def post_form(url: str, fields: dict[str, str]) -> dict[str, object]:
+    """Post a form and give the answer's members, or end with the service's sentence."""
+    return _answered(url, lambda client: client.post(url, data=fields))
+
+
+def post_json(url: str, body: dict[str, object], entry: SignedIn) -> dict[str, object]:
+    """Post JSON as the signed-in user; ends with the service's sentence."""
+    headers = {"Authorization": "Bearer " + entry.secret_token.reveal()}
+    return _answered(url, lambda client: client.post(url, json=body, headers=headers))
+
+
+def _current(base_url: str | None) -> SignedIn | None:
+    try:
+        return current(base_url)
+    except TokensFileError as error:
+        fail(str(error), Exit.NOT_SIGNED_IN)
+
+
+def _answered(url: str, call: Callable[[httpx.Client], httpx.Response]) -> dict[str, object]:
+    try:
+        with httpx.Client(timeout=_TIMEOUT_S, follow_redirects=False) as client:
+            response = call(client)
+    except httpx.HTTPError as error:
+        fail(
+            f"{url} did not answer ({type(error).__name__}): is the service running, "
+            "and is --base-url right?",
+            Exit.UNREACHABLE,
+        )
+    try:
+        members = response.json()
+    except ValueError:
+        members = None
+    if not isinstance(members, dict):
+        fail(f"{url} answered {response.status_code} without JSON: is --base-url right?")
+    if not response.is_success:
+        fail(
+            f"{members.get('errorMsg', 'refused')} "
+            f"({members.get('errorCode', response.status_code)}, txnId {members.get('txnId')})",
+            _exit_code(response.status_code),
+        )
+    return members
+
+
+def _exit_code(status: int) -> Exit:
+    if status == httpx.codes.TOO_MANY_REQUESTS:
+        return Exit.WAIT
+    if status == httpx.codes.SERVICE_UNAVAILABLE:
+        return Exit.UNREACHABLE
+    return Exit.FAILED

@@ -1,0 +1,82 @@
+"""Administration acts on the data directory or database: opens both for one command."""
+
+import asyncio
+import contextlib
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import psycopg
+import typer
+
+from mudra.cli.output import Exit, fail
+from mudra.runtime.config import ConfigError, Settings, load_settings
+from mudra.runtime.serve import open_store
+from mudra.runtime.wiring import Rooms, open_rooms
+from mudra.storage.database import DatabaseUnavailable
+from mudra.storage.embedded import EmbeddedServerError
+from mudra.storage.keyring import MasterVersionMissing, SealBroken
+from mudra.storage.master_key import MasterKeyError
+
+T = TypeVar("T")
+
+DataDir = Annotated[
+    Path | None,
+    typer.Option(help="Data directory; else MUDRA_DATA_DIR, else ./var.", show_default=False),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+
+
+def settings_of(data_dir: Path | None = None) -> Settings:
+    """Read the settings, or end with the sentence that says what is wrong."""
+    try:
+        return load_settings(os.environ, {"data_dir": data_dir})
+    except ConfigError as error:
+        fail(str(error), Exit.USAGE)
+
+
+def with_rooms(act: Callable[[Rooms], Awaitable[T]], data_dir: Path | None = None) -> T:
+    """Open the store, act, close it; the errors of opening end with a sentence."""
+    settings = settings_of(data_dir)
+    try:
+        with open_store(settings, create=False) as (conninfo, seal):
+            settings = _with_recorded_base(settings, conninfo)
+            return asyncio.run(_acting(open_rooms(settings, conninfo, seal), act))
+    except (EmbeddedServerError, MasterKeyError, SealBroken, MasterVersionMissing) as error:
+        fail(str(error), Exit.FAILED)
+    except (DatabaseUnavailable, psycopg.OperationalError) as error:
+        fail(
+            f"the database did not answer ({type(error).__name__}): check MUDRA_DATABASE_URL, "
+            "or MUDRA_DATA_DIR and the service",
+            Exit.UNREACHABLE,
+        )
+
+
+async def _acting(rooms: Rooms, act: Callable[[Rooms], Awaitable[T]]) -> T:
+    async with _listening(rooms):
+        return await act(rooms)
+
+
+@contextlib.asynccontextmanager
+async def _listening(rooms: Rooms) -> AsyncIterator[None]:
+    """A command that changes something waits for the nodes that must hear of it."""
+    await rooms.freshness.start()
+    await rooms.time_machine.load()
+    try:
+        yield
+    finally:
+        await rooms.freshness.stop()
+        await rooms.database.close()
+
+
+def _with_recorded_base(settings: Settings, conninfo: str) -> Settings:
+    """Take the base address that the service recorded, unless this command has its own."""
+    if settings.base_url:
+        return settings
+    with psycopg.connect(conninfo, connect_timeout=5) as connection:
+        row = connection.execute(
+            "SELECT value FROM service_fact WHERE name = 'base-url'"
+        ).fetchone()
+    return replace(settings, base_url=row[0]) if row else settings

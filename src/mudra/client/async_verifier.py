@@ -1,0 +1,76 @@
+"""Checks Entity Access Tokens offline, for programs on an event loop."""
+
+import asyncio
+import logging
+
+import httpx
+
+from mudra.client import clock
+from mudra.client.check import Expected
+from mudra.client.entity_token import EntityToken
+from mudra.client.key_answer import KeyAnswerError, check_size, check_status, locate
+from mudra.client.verification import Verification
+
+_log = logging.getLogger("mudra.client")
+
+
+class AsyncTokenVerifier:
+    """TokenVerifier for asyncio: the same options, one instance for each event loop."""
+
+    def __init__(  # noqa: PLR0913 -- all but the first are options with a default
+        self,
+        issuer: str,
+        *,
+        audience: str = "",
+        keys_url: str = "",
+        ask_metadata: bool = False,
+        allow_http: bool = False,
+        remember: int = 0,
+        http: httpx.AsyncClient | None = None,
+        wall: clock.Seconds = clock.wall,
+        steady: clock.Seconds = clock.steady,
+    ) -> None:
+        self._where = locate(issuer, keys_url, ask_metadata=ask_metadata, allow_http=allow_http)
+        self._http = http or httpx.AsyncClient(timeout=5)
+        self._core = Verification(Expected(issuer, audience), remember, wall, steady)
+        self._fetching = asyncio.Lock()
+
+    async def verify(self, token: str) -> EntityToken:
+        """What the token says, if it may be trusted; raises as TokenVerifier.verify does."""
+        presented = self._core.open(token)
+        if self._core.must_fetch(presented.kid):
+            await self._refresh(presented.kid)
+        return self._core.conclude(presented)
+
+    async def aclose(self) -> None:
+        """Close the connections to the issuer."""
+        await self._http.aclose()
+
+    async def _refresh(self, kid: str) -> None:
+        # Whoever holds an old but good key does not wait for another task's fetch.
+        if self._fetching.locked() and self._core.can_do_without(kid):
+            return
+        async with self._fetching:
+            if self._core.must_fetch(kid):
+                await self._fetch(kid)
+
+    async def _fetch(self, kid: str) -> None:
+        self._core.begin_fetch(kid)
+        try:
+            url = self._where.keys_url or self._where.keys_url_from(
+                (await self._get(self._where.metadata_url))[0]
+            )
+            body, cache_control = await self._get(url)
+            if not self._core.take(body, cache_control):
+                raise KeyAnswerError(f"{url} holds no RSA key for RS256")  # noqa: TRY301 -- one way out for all
+        except (httpx.HTTPError, KeyAnswerError) as error:
+            _log.warning("keys of %s not refreshed: %s", self._where.issuer, error)
+
+    async def _get(self, url: str) -> tuple[bytes, str]:
+        async with self._http.stream("GET", url, follow_redirects=False) as answer:
+            check_status(url, answer.status_code)
+            body = b""
+            async for chunk in answer.aiter_bytes():
+                body += chunk
+                check_size(url, len(body))
+            return body, answer.headers.get("cache-control", "")

@@ -1,0 +1,132 @@
+"""Whether a token is a valid Entity Access Token now: pure, the key is given."""
+
+from datetime import UTC, datetime
+from typing import Final
+
+import msgspec
+from joserfc import jws
+from joserfc.errors import JoseError
+from joserfc.jwk import RSAKey
+
+from mudra.client.compact import ALGORITHM, WAY_OUT, read_json, refuse
+from mudra.client.entity_token import EntityToken, Role
+from mudra.client.errors import (
+    BadSignature,
+    NotAnEntityToken,
+    TokenExpired,
+    TokenMalformed,
+    TokenNotYetValid,
+    WrongAudience,
+    WrongIssuer,
+)
+
+LEEWAY_SECONDS: Final = 60
+_LAST_INSTANT = 253_402_300_799  # the end of the year 9999
+_ROLES = {role.value: role for role in Role}
+
+
+class Expected(msgspec.Struct, frozen=True):
+    """What a token must say; an empty `audience` leaves `aud` open."""
+
+    issuer: str
+    audience: str = ""
+
+
+class _Claims(msgspec.Struct, frozen=True):
+    """The claims that decide, with their types; others are ignored."""
+
+    iss: str
+    sub: str
+    exp: int
+    iat: int
+    jti: str
+    typ: str
+    roles: str | list[str]
+    nbf: int | None = None
+    aud: str | list[str] = []
+    scope: str = ""
+    azp: str | None = None
+    client_id: str | None = None
+    clientId: str | None = None  # noqa: N815 -- the wire name
+    entity_meta: object = None
+
+
+def check(token: str, payload: str, key: RSAKey, expected: Expected, now: float) -> EntityToken:
+    """The token's content when it may be trusted at `now` (seconds); raises TokenRefused.
+
+    `payload` is the middle part of `token`, whose form and header have passed.
+    """
+    try:
+        jws.deserialize_compact(token, key, [ALGORITHM])
+    except JoseError as error:
+        raise BadSignature("the token was not signed by the key it names", WAY_OUT) from error
+    claims = _read(payload)
+    _check_source(claims, expected)
+    check_time(claims.exp, claims.nbf, claims.iat, now)
+    return _entity(claims)
+
+
+def check_time(exp: float, nbf: float | None, iat: float, now: float) -> None:
+    """Refuse a token outside its time, give or take 60 seconds for clocks that differ."""
+    if now - LEEWAY_SECONDS >= exp:
+        raise TokenExpired(f"the token expired {now - exp:.0f} seconds ago", WAY_OUT)
+    begins = max(iat, iat if nbf is None else nbf)
+    if now + LEEWAY_SECONDS < begins:
+        raise TokenNotYetValid(
+            f"the token becomes valid in {begins - now:.0f} seconds",
+            "compare this machine's clock with the token service's (NTP)",
+        )
+
+
+def _read(payload: str) -> _Claims:
+    try:
+        claims = msgspec.convert(read_json(payload, "content"), _Claims)
+    except msgspec.ValidationError as error:
+        raise TokenMalformed("a claim is missing or of another type", WAY_OUT) from error
+    if not all(0 <= at <= _LAST_INSTANT for at in (claims.exp, claims.iat, claims.nbf or 0)):
+        refuse("exp, nbf and iat must be seconds since the epoch")
+    if not claims.jti or not claims.sub:
+        refuse("jti and sub must not be empty")
+    if claims.typ != "Bearer":
+        refuse("the claim typ is not Bearer")
+    return claims
+
+
+def _check_source(claims: _Claims, expected: Expected) -> None:
+    if claims.iss != expected.issuer:
+        raise WrongIssuer(
+            f"the token was not issued by {expected.issuer}",
+            "give the verifier the base_url of the network's token service, exactly as in iss",
+        )
+    if expected.audience and expected.audience not in _audience(claims):
+        raise WrongAudience(
+            f"the token's aud does not name {expected.audience}",
+            "let the bearer ask for a token for this audience, or leave audience out",
+        )
+
+
+def _entity(claims: _Claims) -> EntityToken:
+    role = _ROLES.get(claims.roles) if isinstance(claims.roles, str) else None
+    if role is None or claims.entity_meta is not None:
+        raise NotAnEntityToken(
+            "the token is not an Entity Access Token: its role is none of AA, FIP, FIU",
+            "let the bearer present the token of its entity, not that of a person",
+        )
+    names = {name for name in (claims.azp, claims.client_id, claims.clientId) if name is not None}
+    if len(names) != 1 or "" in names:
+        refuse("azp, clientId and client_id do not name one entity")
+    return EntityToken(
+        entity_id=names.pop(),
+        role=role,
+        jti=claims.jti,
+        issuer=claims.iss,
+        subject=claims.sub,
+        audience=_audience(claims),
+        scope=tuple(claims.scope.split()),
+        issued_at=datetime.fromtimestamp(claims.iat, UTC),
+        expires_at=datetime.fromtimestamp(claims.exp, UTC),
+    )
+
+
+def _audience(claims: _Claims) -> tuple[str, ...]:
+    return (claims.aud,) if isinstance(claims.aud, str) else tuple(claims.aud)

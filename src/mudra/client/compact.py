@@ -1,0 +1,108 @@
+"""The outer form of a token, before any key is looked up (RFC 7515, RFC 8725).
+
+joserfc verifies; here stands what it leaves open: one spelling per token, no
+member named twice, and no header but the three that the issuer writes, so that
+a token can never bring its own key along (`jwk`, `jku`, `x5u`, `x5c`).
+"""
+
+import functools
+import json
+import re
+from base64 import urlsafe_b64decode
+from typing import Final, NoReturn
+
+import msgspec
+
+from mudra.client.errors import TokenMalformed
+
+MAX_LENGTH: Final = 16 * 1024
+ALGORITHM: Final = "RS256"
+TYPES: Final = frozenset({"JWT", "at+jwt"})
+
+_FORM = re.compile(r"([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)", re.ASCII)
+# The last character of a part must leave its unused bits zero, or a changed
+# spelling of the same token would pass too.
+_LAST = {0: None, 2: frozenset("AQgw"), 3: frozenset("AEIMQUYcgkosw048")}
+_ALLOWED = frozenset({"alg", "kid", "typ"})
+
+
+class Header(msgspec.Struct, frozen=True):
+    """What a header says, once it has passed."""
+
+    kid: str
+
+
+def split(token: str) -> tuple[str, str, str]:
+    """The three parts of a token in its one allowed spelling; raises TokenMalformed."""
+    if len(token) > MAX_LENGTH:
+        refuse(f"the token is longer than {MAX_LENGTH} characters")
+    match = _FORM.fullmatch(token)
+    if match is None:
+        refuse("the token is not three parts of Base64url with dots between them")
+    header, payload, signature = match.groups()
+    for part in (header, payload, signature):
+        if not _is_canonical(part):
+            refuse("a part of the token is not in canonical Base64url")
+    return header, payload, signature
+
+
+@functools.lru_cache(maxsize=64)
+def read_header(part: str) -> Header:
+    """The header, when it is one that the issuer writes; raises TokenMalformed.
+
+    Remembered, because all tokens under one key have the same header.
+    """
+    header = read_json(part, "header")
+    if unknown := sorted(header.keys() - _ALLOWED):
+        named = ", ".join(name for name in unknown if name in _KNOWN_BAD) or "an unknown member"
+        refuse(f"the token's header holds {named}; allowed are alg, kid and typ")
+    if header.get("alg") != ALGORITHM:
+        refuse(f"the token's alg is not {ALGORITHM}")
+    if header.get("typ") not in TYPES:
+        refuse("the token's typ is neither JWT nor at+jwt")
+    kid = header.get("kid")
+    if not isinstance(kid, str) or not kid:
+        refuse("the token names no key (kid)")
+    return Header(kid)
+
+
+_KNOWN_BAD = frozenset({"jku", "jwk", "x5u", "x5c", "x5t", "x5t#S256", "crit", "b64", "zip", "enc"})
+
+
+def read_json(part: str, what: str) -> dict[str, object]:
+    """The JSON object in a part, no member named twice; raises TokenMalformed."""
+    try:
+        text = urlsafe_b64decode(part + "=" * (-len(part) % 4)).decode("utf-8")
+        value = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise TokenMalformed(f"the token's {what} is not plain JSON", WAY_OUT) from error
+    if not isinstance(value, dict):
+        refuse(f"the token's {what} is not a JSON object")
+    return value
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise ValueError("a member is named twice")
+    return value
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _is_canonical(part: str) -> bool:
+    rest = len(part) % 4
+    if rest == 1:
+        return False
+    last = _LAST[rest]
+    return last is None or part[-1] in last
+
+
+WAY_OUT: Final = "answer 401 and let the bearer get a new token from the token service"
+
+
+def refuse(diagnosis: str) -> NoReturn:
+    """Raise TokenMalformed."""
+    raise TokenMalformed(diagnosis, WAY_OUT)

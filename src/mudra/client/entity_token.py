@@ -1,0 +1,28 @@
+"""What a program learns from a token that passed."""
+
+import enum
+from datetime import datetime
+
+import msgspec
+
+
+class Role(enum.StrEnum):
+    """What an entity is in the network."""
+
+    AA = "AA"
+    FIP = "FIP"
+    FIU = "FIU"
+
+
+class EntityToken(msgspec.Struct, frozen=True, kw_only=True):
+    """A verified Entity Access Token. `jti` names it in logs; the token itself is not kept."""
+
+    entity_id: str
+    role: Role
+    jti: str
+    issuer: str
+    subject: str
+    audience: tuple[str, ...]
+    scope: tuple[str, ...]
+    issued_at: datetime
+    expires_at: datetime

@@ -1,0 +1,122 @@
+"""One answer of the token service: what was granted, or why not (spec 2.2, 4.4)."""
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from typing import Final
+
+import msgspec
+
+from mudra.client.errors import (
+    SecretRefused,
+    ServiceUnavailable,
+    TooManyRequests,
+    UnexpectedAnswer,
+)
+from mudra.secret_text import SecretText
+
+RENEW_AT: Final = 0.8
+JITTER: Final = 0.05
+_PAUSE_SECONDS = 5.0
+_LONGEST_PAUSE_SECONDS = 3600.0
+_WORD = re.compile(r"[A-Za-z]{1,40}")
+
+
+class GraceWarning(msgspec.Struct, frozen=True):
+    """The secret in use was replaced and ends soon; `ends` is None when not told."""
+
+    message: str
+    ends: datetime | None
+
+
+class Grant(msgspec.Struct, frozen=True):
+    """A token to use until `ends_at` and to renew from `renew_at` (seconds, steady clock)."""
+
+    token: SecretText
+    obtained_at: float
+    renew_at: float
+    ends_at: float
+    warning: GraceWarning | None
+
+
+class _Answer(msgspec.Struct):
+    accessToken: str  # noqa: N815 -- the wire name
+    expiresIn: int  # noqa: N815 -- the wire name
+    message: str = ""
+
+
+class _Refusal(msgspec.Struct):
+    errorCode: str = ""  # noqa: N815 -- the wire name
+
+
+def read_answer(
+    status: int, headers: Mapping[str, str], body: bytes, asked_at: float, chance: float
+) -> Grant:
+    """What was granted to a request sent at `asked_at`; raises a MudraClientError.
+
+    Renewal is due at 80 % of the life, earlier or later by up to 5 % as `chance`
+    (0 to 1) has it, so that a member's programs do not ask in step.
+    """
+    if status != HTTPStatus.OK:
+        _refuse(status, headers, body)
+    try:
+        answer = msgspec.json.decode(body, type=_Answer)
+    except msgspec.DecodeError as error:
+        raise UnexpectedAnswer("200 without a token in it", _LOOK) from error
+    if not answer.accessToken or answer.expiresIn <= 0:
+        raise UnexpectedAnswer("200 with an empty or ended token", _LOOK)
+    share = RENEW_AT + JITTER * (2 * chance - 1)
+    return Grant(
+        token=SecretText(answer.accessToken),
+        obtained_at=asked_at,
+        renew_at=asked_at + answer.expiresIn * share,
+        ends_at=asked_at + answer.expiresIn,
+        warning=GraceWarning(answer.message, _sunset(headers)) if answer.message else None,
+    )
+
+
+_LOOK = "check that base_url is the token service's address and no proxy answers in its place"
+
+
+def _refuse(status: int, headers: Mapping[str, str], body: bytes) -> None:
+    code = _error_code(body)
+    pause = _retry_after(headers)
+    if status == HTTPStatus.UNAUTHORIZED:
+        raise SecretRefused(
+            f"the token service refused this entity and secret ({code})",
+            "let the entity's admin read or reset the secret and put it where the program reads it",
+        )
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        raise TooManyRequests(
+            f"too many requests for tokens ({code})",
+            f"wait {pause:.0f} seconds; share one token among all requests of a program",
+            pause,
+        )
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        raise ServiceUnavailable(
+            f"the token service answered {status} ({code})", "try again later", pause
+        )
+    raise UnexpectedAnswer(f"the token service answered {status} ({code})", _LOOK)
+
+
+def _error_code(body: bytes) -> str:
+    """The service's stable word (spec 7), if there is one; nothing else of the answer."""
+    try:
+        code = msgspec.json.decode(body, type=_Refusal).errorCode
+    except (msgspec.DecodeError, RecursionError):
+        return "no errorCode"
+    return code if _WORD.fullmatch(code) else "no errorCode"
+
+
+def _retry_after(headers: Mapping[str, str]) -> float:
+    text = headers.get("retry-after", "")
+    return min(float(text), _LONGEST_PAUSE_SECONDS) if text.isdecimal() else _PAUSE_SECONDS
+
+
+def _sunset(headers: Mapping[str, str]) -> datetime | None:
+    try:
+        return parsedate_to_datetime(headers.get("sunset", ""))
+    except ValueError:
+        return None

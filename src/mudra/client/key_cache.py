@@ -1,0 +1,119 @@
+"""The issuer's published keys, and when to ask for them again. No I/O.
+
+Kept for the answer's max-age. A token with an unknown key makes the set be asked
+for at once, but at most every 30 seconds, so that invented key names cannot be used
+to flood the issuer. While the issuer is down, keys serve on for a day.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+from joserfc.errors import JoseError
+from joserfc.jwk import RSAKey
+
+from mudra.client.compact import ALGORITHM
+
+PAUSE_SECONDS: Final = 30.0
+FIRST_PAUSE_SECONDS: Final = 1.0
+DEFAULT_AGE_SECONDS: Final = 300.0
+LONGEST_AGE_SECONDS: Final = 86_400.0
+STALE_SECONDS: Final = 86_400.0
+MAX_BYTES: Final = 256 * 1024
+_MAX_AGE = re.compile(r"(?:^|[,\s])max-age=(\d{1,9})(?:$|[,\s])", re.IGNORECASE)
+_NO_STORE = re.compile(r"(?:^|[,\s])no-(?:store|cache)(?:$|[,\s])", re.IGNORECASE)
+_PRIVATE = ("d", "p", "q", "dp", "dq", "qi", "oth")
+_MODULUS_BITS = 2048
+
+
+class _Jwk(msgspec.Struct):
+    kty: str
+    kid: str = ""
+    use: str = "sig"
+    alg: str = ALGORITHM
+
+
+class _Jwks(msgspec.Struct):
+    keys: list[dict[str, object]]
+
+
+class KeyCache:
+    """Keys by their `kid`. Times are seconds of one steady clock."""
+
+    def __init__(self) -> None:
+        self.generation = 0
+        """Grows with every set taken: what was concluded from an older one is void."""
+        self._keys: dict[str, RSAKey] = {}
+        self._taken = self._fresh_until = self._tried = self._asked_for_unknown = float("-inf")
+
+    def must_fetch(self, kid: str, now: float) -> bool:
+        """Whether to ask the issuer before looking up `kid`; a fetch that failed counts too."""
+        if not self._keys:
+            return now - self._tried >= FIRST_PAUSE_SECONDS
+        if now >= self._fresh_until:
+            return now - self._tried >= PAUSE_SECONDS
+        return kid not in self._keys and now - self._asked_for_unknown >= PAUSE_SECONDS
+
+    def begin_fetch(self, kid: str, now: float) -> None:
+        """Note that the issuer is being asked, and for which key."""
+        self._tried = now
+        if self._keys and kid not in self._keys:
+            self._asked_for_unknown = now
+
+    def take(self, body: bytes, cache_control: str, now: float) -> bool:
+        """Replace the set by an answer's; False, and no change, when no key in it is of use."""
+        keys = _usable(body)
+        if not keys:
+            return False
+        self._keys = keys
+        self._taken = now
+        self._fresh_until = now + _age(cache_control)
+        self.generation += 1
+        return True
+
+    def find(self, kid: str, now: float) -> RSAKey | None:
+        """The key, unless the issuer withdrew it or has been silent for too long."""
+        if now >= self._fresh_until + STALE_SECONDS:
+            return None
+        return self._keys.get(kid)
+
+    def is_confirmed(self, now: float) -> bool:
+        """Whether a key missing here is surely not published: young, and no failure since."""
+        return now < self._fresh_until and self._taken >= self._tried
+
+
+def _age(cache_control: str) -> float:
+    if _NO_STORE.search(cache_control):
+        return PAUSE_SECONDS
+    match = _MAX_AGE.search(cache_control)
+    age = float(match.group(1)) if match else DEFAULT_AGE_SECONDS
+    return min(max(age, PAUSE_SECONDS), LONGEST_AGE_SECONDS)
+
+
+def _usable(body: bytes) -> dict[str, RSAKey]:
+    try:
+        members = msgspec.json.decode(body, type=_Jwks).keys
+    except (msgspec.DecodeError, RecursionError):
+        return {}
+    found = [(kid, key) for member in members if (key := _key(member)) and (kid := key.kid)]
+    return {kid: key for kid, key in found if _is_unique(kid, found)}
+
+
+def _is_unique(kid: str, found: Sequence[tuple[str, RSAKey]]) -> bool:
+    return sum(other == kid for other, _ in found) == 1
+
+
+def _key(member: dict[str, object]) -> RSAKey | None:
+    """A public RSA key for RS256; None for any other, which is none of our business."""
+    try:
+        jwk = msgspec.convert(member, _Jwk)
+        if (jwk.kty, jwk.use, jwk.alg) != ("RSA", "sig", ALGORITHM) or not jwk.kid:
+            return None
+        if any(name in member for name in _PRIVATE):
+            return None
+        numbers = {name: str(member[name]) for name in ("kty", "n", "e")}
+        key = RSAKey.import_key({**numbers, "kid": jwk.kid})
+    except (msgspec.ValidationError, JoseError, KeyError, ValueError):
+        return None
+    return key if key.public_key.key_size >= _MODULUS_BITS else None

@@ -1,0 +1,43 @@
+"""The page behind the link of a mail: set a password (spec 1.3b).
+
+Opening it consumes nothing, since mail scanners open links; its form posts
+JSON to /user/password/set.
+"""
+
+from litestar import Response, Router, get
+
+from mudra.console.render import page
+from mudra.http.service import Injected
+from mudra.identity.email_link import LinkRefusal
+from mudra.identity.password import MAX_LENGTH, MIN_LENGTH
+from mudra.identity.set_password import who_holds
+from mudra.secret_text import SecretText
+
+_SENTENCES = {
+    LinkRefusal.UNKNOWN: "This link is not valid. It may have been cut off in the mail.",
+    LinkRefusal.EXPIRED: "This link has expired.",
+    LinkRefusal.USED: "This link was used already.",
+    LinkRefusal.VOIDED: "A newer link was sent to you since. Please use that one.",
+}
+
+
+@get("/activate/{token:str}", include_in_schema=False)
+async def activate(token: str, service: Injected) -> Response[str]:
+    """Show the form, or why the link is of no use and how to get a new one."""
+    async with service.open_work() as work:
+        holder = await who_holds(SecretText(token), work.people, work.links)
+    facts = {
+        "network": service.settings.network_name,
+        "base": service.settings.token_prefix,
+        "min_length": MIN_LENGTH,
+        "max_length": MAX_LENGTH,
+    }
+    if isinstance(holder, LinkRefusal):
+        return page("link_refused.html", status=410, problem=_SENTENCES[holder], **facts)
+    user = holder.user
+    return page("activation.html", user=user, entities=user.entity_names, **facts)
+
+
+def activation_page(prefix: str) -> Router:
+    """Mount the page under the path of the token service."""
+    return Router(prefix or "/", route_handlers=[activate])

@@ -1,0 +1,172 @@
+"""The whole HTTP surface on one screen: what is mounted where, and what wraps it."""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import structlog
+from litestar import Litestar, Request, Response, Router
+from litestar.datastructures import ResponseHeader
+from litestar.di import Provide
+from litestar.exceptions import HTTPException, MethodNotAllowedException, NotFoundException
+from litestar.openapi.config import OpenAPIConfig
+from litestar.openapi.spec import Components, SecurityScheme
+from litestar.types import ASGIApp, ControllerRouterHandler, Receive, Scope, Send
+
+from mudra.http import (
+    entity_secret,
+    entity_token,
+    oauth,
+    password,
+    probes,
+    sandbox,
+    user_token,
+    well_known,
+)
+from mudra.http.answer import refusal
+from mudra.http.envelope import Envelope, new_txn_id
+from mudra.http.errors import (
+    InvalidField,
+    MethodNotAllowed,
+    NoSuchAddress,
+    Unavailable,
+    Unexpected,
+)
+from mudra.http.exchange import AnyRequest
+from mudra.http.service import Service
+from mudra.storage.database import DatabaseUnavailable
+
+_log = structlog.get_logger()
+
+_SAFETY_HEADERS: Final = [
+    ResponseHeader(name="X-Content-Type-Options", value="nosniff"),
+    ResponseHeader(name="Referrer-Policy", value="no-referrer"),
+]
+
+
+def build_app(service: Service, pages: Sequence[ControllerRouterHandler] = ()) -> ASGIApp:
+    """Build the ASGI application: the hot path in front, Litestar for all else."""
+    litestar = _litestar(service, pages)
+    hot_path = f"{service.settings.token_prefix}/v1/entity/token/generate"
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] == hot_path and scope["method"] == "POST":
+            await _hot(scope, receive, send, service)
+        else:
+            await litestar(scope, receive, send)
+
+    return app
+
+
+async def _hot(scope: Scope, receive: Receive, send: Send, service: Service) -> None:
+    try:
+        await entity_token.generate(scope, receive, send, service)
+    except DatabaseUnavailable:
+        await _send_refusal(scope, receive, send, service, Unavailable())
+    except Exception as error:  # noqa: BLE001  # the last catcher: logged, told as 500
+        txn_id = new_txn_id()
+        _log.error("unexpected fault", txn_id=txn_id, exc_info=error)
+        await _send_refusal(scope, receive, send, service, Unexpected(), txn_id)
+
+
+async def _send_refusal(  # the three ASGI arguments, and what to say
+    scope: Scope,
+    receive: Receive,
+    send: Send,
+    service: Service,
+    outcome: object,
+    txn_id: str = "",
+) -> None:
+    envelope = Envelope(txn_id or new_txn_id(), service.clock())
+    response = refusal(envelope, outcome).response()
+    await response.to_asgi_response(None, Request(scope))(scope, receive, send)
+
+
+def _litestar(service: Service, pages: Sequence[ControllerRouterHandler]) -> Litestar:
+    issuer_router = Router(
+        service.settings.token_prefix or "/",
+        route_handlers=[
+            Router(
+                "/v1",
+                route_handlers=[
+                    user_token.generate,
+                    entity_token.described_route(service),
+                    entity_secret.read,
+                    entity_secret.reset,
+                    entity_secret.retire,
+                    password.set_by_link,
+                    password.forgot,
+                ],
+            ),
+            oauth.token,
+            oauth.introspect,
+            oauth.revoke,
+            well_known.jwks,
+            well_known.configuration,
+        ],
+    )
+    handlers: list[ControllerRouterHandler] = [
+        issuer_router,
+        well_known.authorization_server_route(service.settings.token_prefix),
+        probes.livez,
+        probes.readyz,
+        *pages,
+    ]
+    if service.time_machine is not None:
+        handlers.append(sandbox.advance_clock)
+    return Litestar(
+        route_handlers=handlers,
+        dependencies={"service": Provide(lambda: service, sync_to_thread=False)},
+        exception_handlers=_exception_handlers(service),
+        response_headers=_SAFETY_HEADERS,
+        openapi_config=OpenAPIConfig(
+            title="Mudra",
+            version="2.1.0",
+            path="/schema",
+            components=Components(
+                security_schemes={
+                    "bearer": SecurityScheme(type="http", scheme="bearer", bearer_format="JWT")
+                }
+            ),
+        ),
+        logging_config=None,
+        request_max_body_size=None,  # http/intake.py bounds every body
+    )
+
+
+def _exception_handlers(
+    service: Service,
+) -> dict[int | type[Exception], Callable[[AnyRequest, Exception], Response[bytes]]]:
+    def envelope() -> Envelope:
+        return Envelope(new_txn_id(), service.clock())
+
+    def not_found(_: AnyRequest, __: Exception) -> Response[bytes]:
+        return refusal(envelope(), NoSuchAddress()).response()
+
+    def method_not_allowed(_: AnyRequest, error: Exception) -> Response[bytes]:
+        headers = error.headers if isinstance(error, HTTPException) else None
+        allowed = (headers or {}).get("Allow", "")
+        names = tuple(sorted(name.strip() for name in allowed.split(",") if name.strip()))
+        return refusal(envelope(), MethodNotAllowed(names)).response()
+
+    def framework(_: AnyRequest, error: Exception) -> Response[bytes]:
+        assert isinstance(error, HTTPException)
+        if error.status_code >= 500:  # noqa: PLR2004
+            return unexpected(_, error)
+        return refusal(envelope(), InvalidField("the request cannot be read")).response()
+
+    def unavailable(_: AnyRequest, error: Exception) -> Response[bytes]:
+        _log.warning("database unavailable", error=str(error))
+        return refusal(envelope(), Unavailable()).response()
+
+    def unexpected(_: AnyRequest, error: Exception) -> Response[bytes]:
+        answered = envelope()
+        _log.error("unexpected fault", txn_id=answered.txn_id, exc_info=error)
+        return refusal(answered, Unexpected()).response()
+
+    return {
+        NotFoundException: not_found,
+        MethodNotAllowedException: method_not_allowed,
+        HTTPException: framework,
+        DatabaseUnavailable: unavailable,
+        Exception: unexpected,
+    }

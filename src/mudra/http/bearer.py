@@ -1,0 +1,67 @@
+"""Who calls: the token in `Authorization`, checked and turned into a caller.
+
+Rights are read from the database at each call, never from the token, so that a
+change of rights takes effect at once (quality X3).
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from mudra.http.errors import NoAuthorization
+from mudra.http.service import Service
+from mudra.identity.user import User, UserState
+from mudra.runtime.work import Work
+from mudra.secret_text import SecretText
+from mudra.tokens.check import (
+    TokenExpired,
+    TokenFacts,
+    TokenInvalid,
+    TokenRevoked,
+    examine,
+)
+from mudra.tokens.claims import TokenKind
+
+_BARE_OR_BEARER: Final = re.compile(r"(?:bearer +)?(?P<token>[A-Za-z0-9_.~+/-]+=*)", re.IGNORECASE)
+_BEARER: Final = re.compile(r"bearer +(?P<token>[A-Za-z0-9_.~+/-]+=*)", re.IGNORECASE)
+
+TokenRefusal = NoAuthorization | TokenInvalid | TokenExpired | TokenRevoked
+
+
+@dataclass(frozen=True, slots=True)
+class SignedInUser:
+    """The user behind a valid User Access Token."""
+
+    user: User
+    facts: TokenFacts
+
+
+def token_in(header: str | None, *, scheme_needed: bool) -> SecretText | NoAuthorization:
+    """Take the token out of the header; the word `Bearer` in any case (decisions 3)."""
+    pattern = _BEARER if scheme_needed else _BARE_OR_BEARER
+    found = pattern.fullmatch((header or "").strip())
+    return SecretText(found["token"]) if found else NoAuthorization()
+
+
+async def signed_in_user(
+    header: str | None, service: Service, work: Work, *, scheme_needed: bool
+) -> SignedInUser | TokenRefusal:
+    """Find the user whose token the header holds."""
+    token = token_in(header, scheme_needed=scheme_needed)
+    if isinstance(token, NoAuthorization):
+        return token
+    await service.signer.ready()
+    facts = examine(token.reveal(), service.terms, service.signer.find_key, service.clock())
+    if not isinstance(facts, TokenFacts):
+        return facts
+    if facts.kind is not TokenKind.USER:
+        return TokenInvalid()
+    record = await work.tokens.user_token(facts.jti)
+    if record is None or record.user_id != facts.subject:
+        return TokenInvalid()
+    if record.revoked_at is not None:
+        return TokenRevoked()
+    user = await work.people.by_id(facts.subject)
+    if user is None or user.state is not UserState.ACTIVE:
+        return TokenInvalid()
+    return SignedInUser(user, facts)

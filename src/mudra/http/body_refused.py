@@ -1,0 +1,70 @@
+"""Why a request's body was not taken: data for `errors.py`, which knows the answers.
+
+After a refusal that leaves bytes unread the connection must be closed
+(`connection: close`): what follows on it is the rest of the body, not a request.
+"""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class BodyTooLarge:
+    """413: more than `limit` bytes, packed or unpacked."""
+
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class BodyTooSlow:
+    """408: not whole within `limit_s` seconds, or below `least_bytes_per_s`."""
+
+    limit_s: float
+    least_bytes_per_s: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnsupportedEncoding:
+    """415: `Content-Encoding` is none of `allowed` (which may be empty)."""
+
+    sent: str
+    allowed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UnsupportedMediaType:
+    """415: `Content-Type` is not `allowed` in UTF-8."""
+
+    sent: str
+    allowed: str
+
+
+@dataclass(frozen=True, slots=True)
+class MalformedBody:
+    """400: the sentence says what is wrong and never holds a value.
+
+    `unread` when the rest of the body was left on the connection.
+    """
+
+    sentence: str
+    unread: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ClientGone:
+    """The client left before its body was whole: there is no one to answer."""
+
+
+BodyRefused: TypeAlias = (
+    BodyTooLarge
+    | BodyTooSlow
+    | UnsupportedEncoding
+    | UnsupportedMediaType
+    | MalformedBody
+    | ClientGone
+)
+
+
+def closes_connection(refusal: BodyRefused) -> bool:
+    """Say whether the answer to `refusal` must carry `connection: close`."""
+    return not isinstance(refusal, MalformedBody) or refusal.unread

@@ -1,0 +1,165 @@
+"""POST /entity/token/generate (spec 4.4, 5.2): the hot path, a bare ASGI handler.
+
+Nothing here waits for the database while memory may be believed: the form is
+parsed, the secret is hashed under a key and compared, the token is signed.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import format_datetime
+
+from litestar import Response, post
+from litestar.handlers import HTTPRouteHandler
+from litestar.types import Receive, Scope, Send
+
+from mudra.audit.event import Act, Caller, EventName, Outcome
+from mudra.http.answer import Answer, refusal, success
+from mudra.http.client_address import client_address
+from mudra.http.envelope import Body, Envelope, EnvelopeFault, iso_ms, new_txn_id, read_txn_id
+from mudra.http.errors import InvalidField, RateLimited, is_refusal
+from mudra.http.exchange import AnyRequest
+from mudra.http.intake import read_form
+from mudra.http.members import read_members
+from mudra.http.openapi import FORM, described
+from mudra.http.requests import EntityTokenRequest
+from mudra.http.responses import TokenResponse
+from mudra.http.service import Service
+from mudra.secret_text import SecretText
+from mudra.tokens.claims import ENTITY_TOKEN_LIFE, TokenKind, entity_claims
+from mudra.tokens.issue import SecretAccepted, SecretUnknown, judge
+
+_EXPIRES_IN_S = int(ENTITY_TOKEN_LIFE.total_seconds())
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedToken:
+    """A token with what its answer says besides; `grace_until` when the old secret was used."""
+
+    text: SecretText
+    scope: str
+    grace_until: datetime | None
+
+
+async def generate(scope: Scope, receive: Receive, send: Send, service: Service) -> None:
+    """Exchange entity ID and secret for a token of 24 hours."""
+    answer = await answer_to(scope, receive, service)
+    headers = [(b"content-type", b"application/json")]
+    headers += [(k.lower().encode(), v.encode()) for k, v in answer.headers.items()]
+    headers.append((b"content-length", str(len(answer.body)).encode()))
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    await send({"type": "http.response.body", "body": answer.body, "more_body": False})
+
+
+async def answer_to(scope: Scope, receive: Receive, service: Service) -> Answer:
+    """Read the form, judge the secret, sign; the answer before it is framed."""
+    form = await read_form(receive, scope["headers"])
+    if is_refusal(form):
+        return refusal(Envelope(new_txn_id(), service.clock()), form)
+    assert isinstance(form, dict)
+    txn_id = read_txn_id(form)
+    if isinstance(txn_id, EnvelopeFault):
+        return refusal(Envelope(new_txn_id(), service.clock()), txn_id)
+    order = read_members(form, EntityTokenRequest)
+    if isinstance(order, EntityTokenRequest) and not len(order.secret):
+        order = InvalidField("secret must be the entity's secret, not empty")
+    if not isinstance(order, EntityTokenRequest):
+        return refusal(Envelope(txn_id, service.clock()), order)
+    peer = scope["client"]
+    forwarded = [
+        value.decode("latin-1") for key, value in scope["headers"] if key == b"x-forwarded-for"
+    ]
+    address = client_address(peer[0] if peer else "", forwarded, service.settings.trusted_proxies)
+    issued = await issue_entity_token(order.id, order.secret, address, txn_id, service)
+    envelope = Envelope(txn_id, service.clock())
+    if not isinstance(issued, IssuedToken):
+        return refusal(envelope, issued)
+    return success(envelope, _members(issued), headers=_sunset(issued))
+
+
+async def issue_entity_token(
+    entity_id: str, secret: SecretText, address: str, txn_id: str, service: Service
+) -> IssuedToken | object:
+    """Judge the secret and sign a token, or give the refusal; both are noted for the audit."""
+    wait_s = service.entity_rate.wait_s(f"{entity_id}\0{address}")
+    if wait_s:
+        return RateLimited(wait_s)
+    credentials = service.credentials.at_hand(entity_id)
+    if credentials is None:
+        credentials = await service.credentials.of(entity_id)
+    mac = service.secret_mac(entity_id, secret)
+    await service.signer.ready()
+    now = service.clock()
+    verdict = judge(credentials, mac, now)
+    caller = Caller(f"entity:{entity_id}" if credentials else "nobody", address, txn_id)
+    known_id = entity_id if credentials else ""
+    if not isinstance(verdict, SecretAccepted):
+        reason = "wrong-credentials" if isinstance(verdict, SecretUnknown) else "secret-ended"
+        service.issue_journal.note(
+            Act(
+                EventName.ENTITY_TOKEN_REFUSE,
+                caller,
+                known_id,
+                reason=reason,
+                outcome=Outcome.REFUSED,
+            )
+        )
+        return verdict
+    jti = service.new_id()
+    claims = entity_claims(
+        service.terms,
+        entity_id=entity_id,
+        entity_type=verdict.credentials.entity_type,
+        secret_expires_at=verdict.secret.expires_at,
+        jti=jti,
+        issued_at=int(now.timestamp()),
+    )
+    token = SecretText(service.signer.sign(TokenKind.ENTITY, claims))
+    service.issue_journal.note(
+        Act(
+            EventName.ENTITY_TOKEN_ISSUE,
+            caller,
+            known_id,
+            reason="grace" if verdict.grace_until else "",
+            detail={"version": verdict.secret.version},
+        ),
+        jti,
+    )
+    return IssuedToken(token, str(claims["scope"]), verdict.grace_until)
+
+
+def _members(issued: IssuedToken) -> Body:
+    members: Body = {
+        "accessToken": issued.text.reveal(),
+        "expiresIn": _EXPIRES_IN_S,
+        "tokenType": "Bearer",
+    }
+    if issued.grace_until is not None:
+        members["message"] = (
+            "The secret used is the old one: its grace period ends at "
+            f"{iso_ms(issued.grace_until)}. Use the new secret from then on."
+        )
+    return members
+
+
+def _sunset(issued: IssuedToken) -> dict[str, str]:
+    """Say when the old secret ends (RFC 8594), only while it is used."""
+    if issued.grace_until is None:
+        return {}
+    return {"Sunset": format_datetime(issued.grace_until.astimezone(UTC), usegmt=True)}
+
+
+def described_route(service: Service) -> HTTPRouteHandler:
+    """Describe this path to Litestar: for OpenAPI, and for methods other than POST."""
+
+    @post(
+        "/entity/token/generate",
+        status_code=200,
+        operation_class=described(
+            "Generate an Entity Access Token", EntityTokenRequest, TokenResponse, media=FORM
+        ),
+    )
+    async def entity_token(request: AnyRequest) -> Response[bytes]:
+        """Exchange entity ID and secret for a token of 24 hours."""
+        return (await answer_to(request.scope, request.receive, service)).response()
+
+    return entity_token

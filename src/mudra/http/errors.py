@@ -1,0 +1,312 @@
+"""The one table from a refusal to status, `errorCode`, sentence and `Retry-After` (spec 7).
+
+`errorCode` is a stable word of decisions.md part 3. Sentences name the field
+and never hold anything secret.
+"""
+
+import enum
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final, TypeVar
+
+from mudra.http.body_refused import (
+    BodyTooLarge,
+    BodyTooSlow,
+    ClientGone,
+    MalformedBody,
+    UnsupportedEncoding,
+    UnsupportedMediaType,
+)
+from mudra.http.envelope import EnvelopeFault, iso_ms
+from mudra.identity.email_link import LinkRefusal
+from mudra.identity.password import PasswordRefusal
+from mudra.identity.ports import HashingBusy
+from mudra.identity.sign_in import SignInRefused, TooManyAttempts
+from mudra.tokens.check import TokenExpired, TokenInvalid, TokenRevoked
+from mudra.tokens.issue import SecretExpired, SecretGraceEnded, SecretUnknown
+from mudra.tokens.manage_secret import NothingInGrace, NotYourEntity
+from mudra.tokens.reset_rule import MAX_RESETS, ResetLimitReached, ResetTooSoon
+
+
+class ErrorCode(enum.StrEnum):
+    """The stable words of `errorCode`."""
+
+    INVALID_REQUEST = "InvalidRequest"
+    UNAUTHORIZED = "Unauthorized"
+    TOKEN_EXPIRED = "TokenExpired"  # noqa: S105  # a word of the interface
+    TOKEN_REVOKED = "TokenRevoked"  # noqa: S105
+    SECRET_EXPIRED = "SecretExpired"  # noqa: S105
+    SECRET_GRACE_ENDED = "SecretGraceEnded"  # noqa: S105
+    RESET_TOO_SOON = "ResetTooSoon"
+    RESET_LIMIT_REACHED = "ResetLimitReached"
+    TOO_MANY_ATTEMPTS = "TooManyAttempts"
+    NOT_FOUND = "NotFound"
+    CONFLICT = "Conflict"
+    PAYLOAD_TOO_LARGE = "PayloadTooLarge"
+    UNSUPPORTED_MEDIA_TYPE = "UnsupportedMediaType"
+    IDEMPOTENCY_ERROR = "IdempotencyError"
+    INTERNAL_ERROR = "InternalError"
+    SERVICE_UNAVAILABLE = "ServiceUnavailable"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """An error as the wire shows it."""
+
+    status: int
+    code: ErrorCode
+    sentence: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class InvalidField:
+    """A member of the request is wrong: the sentence names it and what is allowed."""
+
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoAuthorization:
+    """The Authorization header is missing or cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class RateLimited:
+    """Too many requests of this kind; try again after `retry_after_s` seconds."""
+
+    retry_after_s: int
+
+
+@dataclass(frozen=True, slots=True)
+class NoSuchAddress:
+    """No resource at this path."""
+
+
+@dataclass(frozen=True, slots=True)
+class MethodNotAllowed:
+    """The resource exists; this method does not apply to it."""
+
+    allowed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unavailable:
+    """The database or a part that is needed did not answer."""
+
+    retry_after_s: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Unexpected:
+    """A fault of ours: the detail is in the log under the transaction ID."""
+
+
+_CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="mudra"'}
+_WRONG_SECRET: Final = "id or secret is wrong, or the entity is not active"  # noqa: S105
+_WRONG_PASSWORD: Final = "username or password is wrong, or the account is not active"  # noqa: S105
+_NOT_ADMIN: Final = "the token gives no admin right on this entityId"
+
+
+def retry_after(until: datetime, now: datetime) -> dict[str, str]:
+    """Write `Retry-After`: whole seconds, never earlier than `until` (RFC 9110 10.2.3)."""
+    return {"Retry-After": str(max(1, math.ceil((until - now).total_seconds())))}
+
+
+def _invalid(sentence: str, status: int = 400, **headers: str) -> Problem:
+    return Problem(status, ErrorCode.INVALID_REQUEST, sentence, headers)
+
+
+def _unauthorized(sentence: str) -> Problem:
+    return Problem(401, ErrorCode.UNAUTHORIZED, sentence, _CHALLENGE)
+
+
+def _too_soon(r: ResetTooSoon) -> Problem:
+    return Problem(
+        429,
+        ErrorCode.RESET_TOO_SOON,
+        f"a reset is permitted 5 minutes after the last one: again from {_after(r.retry_at)}",
+        {**retry_after(r.retry_at, r.now), **_rate(r.retry_at, r.now)},
+    )
+
+
+def _limit_reached(r: ResetLimitReached) -> Problem:
+    return Problem(
+        429,
+        ErrorCode.RESET_LIMIT_REACHED,
+        f"{MAX_RESETS} resets in 24 hours are reached: the next is permitted from "
+        f"{_after(r.retry_at)}",
+        {**retry_after(r.retry_at, r.now), **_rate(r.retry_at, r.now)},
+    )
+
+
+def _rate(until: datetime, now: datetime) -> dict[str, str]:
+    seconds = retry_after(until, now)["Retry-After"]
+    return {
+        "RateLimit-Policy": f'"reset";q={MAX_RESETS};w=86400',
+        "RateLimit": f'"reset";r=0;t={seconds}',
+    }
+
+
+def _after(at: datetime) -> str:
+    return iso_ms(at)
+
+
+def _busy(seconds: int, sentence: str) -> Problem:
+    return Problem(503, ErrorCode.SERVICE_UNAVAILABLE, sentence, {"Retry-After": str(seconds)})
+
+
+_LINK_SENTENCES: Final[Mapping[LinkRefusal, str]] = {
+    LinkRefusal.UNKNOWN: "token is not a valid link; ask for a new one with 'forgot password'",
+    LinkRefusal.EXPIRED: "token has expired; ask for a new link with 'forgot password'",
+    LinkRefusal.USED: "token was used already; ask for a new link with 'forgot password'",
+    LinkRefusal.VOIDED: "token was replaced by a newer link; use the latest mail",
+}
+
+R = TypeVar("R")
+_TABLE: Final[dict[type, Callable[..., Problem]]] = {}
+
+
+def _row(refusal: type[R], problem: Callable[[R], Problem]) -> None:
+    _TABLE[refusal] = problem
+
+
+_row(InvalidField, lambda r: _invalid(r.sentence))
+_row(EnvelopeFault, lambda r: _invalid(r.sentence))
+_row(
+    MalformedBody,
+    lambda r: _invalid(r.sentence, 400, **({"Connection": "close"} if r.unread else {})),
+)
+_row(PasswordRefusal, lambda r: _invalid(r.sentence))
+_row(LinkRefusal, lambda r: _unauthorized(_LINK_SENTENCES[r]))
+_row(NoSuchAddress, lambda _: Problem(404, ErrorCode.NOT_FOUND, "there is nothing at this path"))
+_row(
+    MethodNotAllowed,
+    lambda r: _invalid(
+        f"this path takes {', '.join(r.allowed)} only", 405, Allow=", ".join(r.allowed)
+    ),
+)
+_row(
+    BodyTooLarge,
+    lambda r: Problem(
+        413,
+        ErrorCode.PAYLOAD_TOO_LARGE,
+        f"the body must be at most {r.limit} bytes",
+        {"Connection": "close"},
+    ),
+)
+_row(
+    BodyTooSlow,
+    lambda r: _invalid(
+        f"the body must arrive within {r.limit_s:g} seconds", 408, Connection="close"
+    ),
+)
+_row(ClientGone, lambda _: _invalid("the body ended early", 400, Connection="close"))
+_row(
+    UnsupportedMediaType,
+    lambda r: Problem(415, ErrorCode.UNSUPPORTED_MEDIA_TYPE, f"Content-Type must be {r.allowed}"),
+)
+_row(
+    UnsupportedEncoding,
+    lambda _: Problem(
+        415, ErrorCode.UNSUPPORTED_MEDIA_TYPE, "Content-Encoding is not supported here"
+    ),
+)
+_row(
+    NoAuthorization,
+    lambda _: _unauthorized("Authorization must hold 'Bearer' and a token"),
+)
+_row(TokenInvalid, lambda _: _unauthorized("the token in Authorization is not valid here"))
+_row(
+    TokenExpired,
+    lambda r: Problem(
+        401,
+        ErrorCode.TOKEN_EXPIRED,
+        f"the token in Authorization expired at {iso_ms(r.expired_at)}; generate a new one",
+        _CHALLENGE,
+    ),
+)
+_row(
+    TokenRevoked,
+    lambda _: Problem(
+        401,
+        ErrorCode.TOKEN_REVOKED,
+        "the token in Authorization was revoked; generate a new one",
+        _CHALLENGE,
+    ),
+)
+_row(NotYourEntity, lambda _: _unauthorized(_NOT_ADMIN))
+_row(SecretUnknown, lambda _: _unauthorized(_WRONG_SECRET))
+_row(
+    SecretExpired,
+    lambda r: Problem(
+        401,
+        ErrorCode.SECRET_EXPIRED,
+        f"the secret expired at {iso_ms(r.expired_at)}; reset it with a User Access Token",
+        _CHALLENGE,
+    ),
+)
+_row(
+    SecretGraceEnded,
+    lambda r: Problem(
+        401,
+        ErrorCode.SECRET_GRACE_ENDED,
+        f"the grace period of this old secret ended at {iso_ms(r.ended_at)}; use the new one",
+        _CHALLENGE,
+    ),
+)
+_row(ResetTooSoon, _too_soon)
+_row(ResetLimitReached, _limit_reached)
+_row(
+    NothingInGrace,
+    lambda _: Problem(409, ErrorCode.CONFLICT, "no old secret of entityId is in its grace period"),
+)
+_row(SignInRefused, lambda _: _unauthorized(_WRONG_PASSWORD))
+_row(
+    TooManyAttempts,
+    lambda r: Problem(
+        429,
+        ErrorCode.TOO_MANY_ATTEMPTS,
+        "too many failed sign-ins; wait as Retry-After says",
+        retry_after(r.retry_at, r.now),
+    ),
+)
+_row(
+    RateLimited,
+    lambda r: Problem(
+        429,
+        ErrorCode.TOO_MANY_ATTEMPTS,
+        "too many requests for this entity from this address; wait as Retry-After says",
+        {"Retry-After": str(r.retry_after_s)},
+    ),
+)
+_row(HashingBusy, lambda r: _busy(r.retry_after_s, "too many sign-ins at once; try again"))
+_row(
+    Unavailable,
+    lambda r: _busy(r.retry_after_s, "the service cannot reach its database; try again"),
+)
+_row(
+    Unexpected,
+    lambda _: Problem(
+        500,
+        ErrorCode.INTERNAL_ERROR,
+        "an unexpected fault; tell the operator the txnId of this answer",
+    ),
+)
+
+
+def problem_of(refusal: object) -> Problem:
+    """Find how a refusal is told; raises KeyError for one that the table lacks."""
+    return _TABLE[type(refusal)](refusal)
+
+
+def is_refusal(outcome: object) -> bool:
+    """Tell whether a use case's outcome is a refusal that this table knows."""
+    return type(outcome) in _TABLE
+
+
+def refusals() -> frozenset[type]:
+    """List the refusals that the table knows, for the test that proves it complete."""
+    return frozenset(_TABLE)

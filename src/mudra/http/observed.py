@@ -1,0 +1,45 @@
+"""Wraps the application: one log line and one count for each request, `txnId` included."""
+
+from collections.abc import Callable
+from time import perf_counter
+
+from litestar.types import ASGIApp, Message, Receive, Scope, Send
+
+Observe = Callable[[str, str, int, float, str, str], None]
+"""Takes method, path, status, seconds, address and transaction ID of an answered request."""
+
+
+def observed(app: ASGIApp, observe: Observe) -> ASGIApp:
+    """Observe every request that `app` answers."""
+
+    async def watching(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await app(scope, receive, send)
+            return
+        started = perf_counter()
+        status = 0
+        txn_id = ""
+
+        async def noting(message: Message) -> None:
+            nonlocal status, txn_id
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                for name, value in message["headers"]:
+                    if name == b"x-request-id":
+                        txn_id = value.decode("latin-1")
+            await send(message)
+
+        try:
+            await app(scope, receive, noting)
+        finally:
+            peer = scope["client"]
+            observe(
+                scope["method"],
+                scope["path"],
+                status,
+                perf_counter() - started,
+                peer[0] if peer else "",
+                txn_id,
+            )
+
+    return watching

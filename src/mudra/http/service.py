@@ -1,0 +1,88 @@
+"""What the HTTP edge is given to work with; wiring.py fills it."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Annotated, Protocol, TypeAlias
+
+from joserfc.jwk import RSAKey
+from litestar.params import Dependency
+
+from mudra.audit.event import Act
+from mudra.identity.ports import PasswordHasher
+from mudra.runtime.config import Settings
+from mudra.runtime.work import OpenWork
+from mudra.secret_text import SecretText
+from mudra.tokens.claims import Claims, TokenKind, TokenTerms
+from mudra.tokens.ports import EntityCredentials
+
+
+class Credentials(Protocol):
+    """The credentials of entities, from memory where memory may be believed."""
+
+    def at_hand(self, entity_id: str) -> EntityCredentials | None:
+        """Give them from memory, or None when the database must be asked."""
+
+    async def of(self, entity_id: str) -> EntityCredentials | None:
+        """Give them; None when there is no such entity."""
+
+
+class Signer(Protocol):
+    """The signing keys of this node."""
+
+    async def ready(self) -> None:
+        """Return once the keys in memory may be believed."""
+
+    def sign(self, kind: TokenKind, claims: Claims) -> str:
+        """Sign claims with the key that signs now; about 0.25 ms of CPU."""
+
+    def find_key(self, kid: str) -> tuple[TokenKind, RSAKey] | None:
+        """Find a published key."""
+
+    def jwks(self) -> bytes:
+        """The published keys as a JWK Set (RFC 7517 5)."""
+
+
+class IssueJournal(Protocol):
+    """Audit of entity tokens, written behind in batches (decision 0002)."""
+
+    def note(self, act: Act, jti: str = "") -> None:
+        """Note a token that was issued, or refused; it is stored within a second."""
+
+
+class RateLimit(Protocol):
+    """A limit per key."""
+
+    def wait_s(self, key: str) -> int:
+        """Count one use and return 0, or the seconds until the next is permitted."""
+
+
+class TimeMachine(Protocol):
+    """The sandbox's clock."""
+
+    async def advance(self, by: timedelta) -> datetime:
+        """Move the service's clock forward on all nodes; returns the new time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """All that handlers need."""
+
+    settings: Settings
+    terms: TokenTerms
+    clock: Callable[[], datetime]
+    open_work: OpenWork
+    credentials: Credentials
+    signer: Signer
+    issue_journal: IssueJournal
+    entity_rate: RateLimit
+    secret_mac: Callable[[str, SecretText], bytes]
+    hasher: PasswordHasher
+    random_bytes: Callable[[int], bytes]
+    new_id: Callable[[], str]
+    database_ready: Callable[[], Awaitable[bool]]
+    time_machine: TimeMachine | None
+
+
+Injected: TypeAlias = Annotated[Service, Dependency(skip_validation=True)]
+"""How a handler asks for the service."""

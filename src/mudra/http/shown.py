@@ -1,0 +1,18 @@
+"""Names from outside, made fit to be repeated in a message."""
+
+from typing import Final
+
+LONGEST_SHOWN: Final = 64
+
+
+def shown(name: str) -> str:
+    """Give `name` cut to 64 characters, with control and invisible characters escaped."""
+    cut = name[:LONGEST_SHOWN]
+    text = "".join(c if c.isprintable() and c not in '"\\' else _escaped(c) for c in cut)
+    return text if len(name) <= LONGEST_SHOWN else f"{text}…"
+
+
+def _escaped(character: str) -> str:
+    return (
+        character.encode("unicode_escape").decode() if character not in '"\\' else f"\\{character}"
+    )

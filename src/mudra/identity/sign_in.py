@@ -1,0 +1,122 @@
+"""Sign in with username and password (spec 4.1; decisions 3; quality A1 to A7).
+
+Three steps, so that no connection waits for the slow hash: `admit` asks the
+throttle, the edge hashes once on every branch, `settle` decides. Guesses made
+at the same time are re-checked in `settle`: whoever comes after the slot has
+closed learns nothing, whatever the password was.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from mudra.audit.event import Act, Caller, EventName, Outcome
+from mudra.audit.ports import Journal
+from mudra.identity import throttle
+from mudra.identity.email_address import AddressRefused, normalise_email
+from mudra.identity.ports import Attempts, People
+from mudra.identity.throttle import Disabled, Wait
+from mudra.identity.user import User
+
+
+@dataclass(frozen=True, slots=True)
+class TooManyAttempts:
+    """Wait until `retry_at` before the next try."""
+
+    retry_at: datetime
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SignInRefused:
+    """Unknown name, wrong password, or an account that may not sign in: never told apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """The throttle lets this try through; `user` is None when there is no such name."""
+
+    username: str
+    user: User | None
+
+    @property
+    def stored_hash(self) -> str | None:
+        """What to check the password against; None costs the same and never matches."""
+        return self.user.password_hash if self.user and self.user.may_sign_in else None
+
+
+def username_of(typed: str) -> str:
+    """The name under which tries are counted, whether or not it is an e-mail address."""
+    address = normalise_email(typed)
+    return typed.strip().casefold()[:254] if isinstance(address, AddressRefused) else address
+
+
+async def admit(
+    typed: str, caller: Caller, people: People, attempts: Attempts, journal: Journal
+) -> Admitted | TooManyAttempts:
+    """Ask the throttle before anything is hashed; a refused try is not counted."""
+    username = username_of(typed)
+    refusal = await _throttled(username, caller, people, attempts, lock=False)
+    if refusal is not None:
+        await journal.note(_refused(caller, "too-many-attempts"))
+        return refusal
+    return Admitted(username, await people.by_username(username))
+
+
+async def settle(  # its collaborators, each named
+    admitted: Admitted,
+    caller: Caller,
+    *,
+    matches: bool,
+    people: People,
+    attempts: Attempts,
+    journal: Journal,
+) -> User | SignInRefused | TooManyAttempts:
+    """Decide under the lock of the name, and keep the count."""
+    username = admitted.username
+    history = await attempts.of_account(username, lock=True)
+    refusal = await _throttled(username, caller, people, attempts, lock=False)
+    if refusal is not None:
+        await journal.note(_refused(caller, "too-many-attempts"))
+        return refusal
+    now = await people.now()
+    user = await people.by_username(username)
+    unchanged = (
+        user is not None
+        and admitted.user is not None
+        and user.password_hash == admitted.user.password_hash
+    )
+    if matches and unchanged and user is not None and user.may_sign_in and not _off(history, now):
+        if history != throttle.FRESH:
+            await attempts.keep(username, throttle.FRESH)
+        await journal.note(Act(EventName.USER_SIGN_IN_SUCCEED, caller, user_id=user.user_id))
+        return user
+    await attempts.keep(username, throttle.after_failure(history, now))
+    await attempts.address_failed(caller.address, now)
+    await journal.note(_refused(caller, "wrong-credentials", user.user_id if user else ""))
+    return SignInRefused()
+
+
+def _refused(caller: Caller, reason: str, user_id: str = "") -> Act:
+    return Act(
+        EventName.USER_SIGN_IN_REFUSE,
+        caller,
+        user_id=user_id,
+        reason=reason,
+        outcome=Outcome.REFUSED,
+    )
+
+
+def _off(history: throttle.History, now: datetime) -> bool:
+    return isinstance(throttle.decide(history, now), Disabled)
+
+
+async def _throttled(
+    username: str, caller: Caller, people: People, attempts: Attempts, *, lock: bool
+) -> TooManyAttempts | None:
+    now = await people.now()
+    decision = throttle.decide(await attempts.of_account(username, lock=lock), now)
+    if isinstance(decision, Wait):
+        return TooManyAttempts(decision.until, now)
+    since = now - throttle.ADDRESS_PERIOD
+    by_address = throttle.decide_address(await attempts.of_address(caller.address, since), now)
+    return TooManyAttempts(by_address.until, now) if isinstance(by_address, Wait) else None

@@ -1,0 +1,81 @@
+"""How often one may guess (decisions 3; quality A1, A3, A13). Pure: times come in.
+
+Per name: 3 free failures, then waits of 1, 2, 4 … seconds up to 15 minutes; at
+100 failures in a row the password is off until it is set by link. A refused
+try is not counted. Per address: 10 failures in 5 minutes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+FREE_FAILURES: Final = 3
+LONGEST_WAIT: Final = timedelta(minutes=15)
+MOST_FAILURES: Final = 100
+NOTICES_AT: Final = (5, 20, 50)
+ADDRESS_FAILURES: Final = 10
+ADDRESS_PERIOD: Final = timedelta(minutes=5)
+_LINK_LIMITS: Final = ((3, timedelta(hours=6)), (5, timedelta(hours=24)))
+_DOUBLINGS: Final = 10
+"""2 to the 10th seconds are more than the longest wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Counted failures in a row of one name, and when the last one was."""
+
+    failures: int
+    last_failure_at: datetime | None
+
+
+FRESH: Final = History(0, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Proceed:
+    """A try may be made now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """No try before `until`."""
+
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Disabled:
+    """The password is off: no try succeeds, and none is counted, until it is set by link."""
+
+
+def decide(history: History, now: datetime) -> Proceed | Wait | Disabled:
+    """Decide on a try at `now`. A last failure in the future counts as now."""
+    if history.failures >= MOST_FAILURES:
+        return Disabled()
+    if history.failures <= FREE_FAILURES or history.last_failure_at is None:
+        return Proceed()
+    exponent = min(history.failures - FREE_FAILURES - 1, _DOUBLINGS)
+    wait = min(timedelta(seconds=2**exponent), LONGEST_WAIT)
+    until = min(history.last_failure_at, now) + wait
+    return Wait(until) if now < until else Proceed()
+
+
+def after_failure(history: History, now: datetime) -> History:
+    """Count a failure; beyond the hundredth nothing is counted."""
+    if history.failures >= MOST_FAILURES:
+        return history
+    return History(history.failures + 1, now)
+
+
+def decide_address(failures: Sequence[datetime], now: datetime) -> Proceed | Wait:
+    """Decide on a try from an address with these failures in the last five minutes."""
+    recent = sorted(min(at, now) for at in failures if at > now - ADDRESS_PERIOD)
+    if len(recent) < ADDRESS_FAILURES:
+        return Proceed()
+    return Wait(recent[-ADDRESS_FAILURES] + ADDRESS_PERIOD)
+
+
+def may_send_link(sent: Sequence[datetime], now: datetime) -> bool:
+    """Tell whether one more link may go to an address."""
+    return all(sum(1 for at in sent if at > now - period) < most for most, period in _LINK_LIMITS)

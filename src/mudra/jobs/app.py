@@ -1,0 +1,66 @@
+"""The timed work of a node, on procrastinate: queue and schedule live in PostgreSQL.
+
+Each task calls one use case. A periodic task runs once in the network, however
+many nodes there are.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+import procrastinate
+import structlog
+
+_log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Chores:
+    """What the schedule calls; wiring.py fills it."""
+
+    keep_keys_ready: Callable[[], Awaitable[None]]
+    deliver_mail: Callable[[], Awaitable[None]]
+    clear_out: Callable[[], Awaitable[None]]
+
+
+def job_app(conninfo: str, chores: Chores) -> procrastinate.App:
+    """Make the procrastinate app with the schedule (times in UTC)."""
+    app = procrastinate.App(
+        connector=procrastinate.PsycopgConnector(conninfo=conninfo, min_size=1, max_size=3)
+    )
+
+    @app.periodic(cron="*/10 * * * *")
+    @app.task(name="keys", queueing_lock="keys", pass_context=False)
+    async def keys(timestamp: int) -> None:
+        del timestamp
+        await chores.keep_keys_ready()
+
+    @app.periodic(cron="* * * * *")
+    @app.task(name="mail", queueing_lock="mail", pass_context=False)
+    async def mail(timestamp: int) -> None:
+        del timestamp
+        await chores.deliver_mail()
+
+    @app.periodic(cron="17 * * * *")
+    @app.task(name="clear-out", queueing_lock="clear-out", pass_context=False)
+    async def clear_out(timestamp: int) -> None:
+        del timestamp
+        await chores.clear_out()
+
+    return app
+
+
+async def run_jobs(app: procrastinate.App) -> None:
+    """Work until cancelled; starts anew when the database was away."""
+    while True:
+        try:
+            async with app.open_async():
+                await app.run_worker_async(
+                    name="mudra",
+                    install_signal_handlers=False,
+                    delete_jobs="successful",
+                    listen_notify=True,
+                )
+        except (procrastinate.exceptions.ConnectorException, OSError) as error:
+            _log.warning("job queue lost its database", error=type(error).__name__)
+        await asyncio.sleep(1)

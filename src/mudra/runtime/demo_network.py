@@ -1,0 +1,67 @@
+"""Who is in the demonstration network, and the password that its admins share."""
+
+from dataclasses import dataclass
+from typing import Final
+
+DEMO_PASSWORD: Final = "try-me-in-the-sandbox"  # noqa: S105  # printed on the screen, loopback only
+
+
+@dataclass(frozen=True, slots=True)
+class DemoMember:
+    """One member of the demonstration network."""
+
+    entity_id: str
+    entity_type: str
+    name: str
+    admin: str
+    admin_name: str
+
+
+DEMO_NETWORK: Final = (
+    DemoMember(
+        "SAARTHI-AA",
+        "AA",
+        "Saarthi Account Aggregator",
+        "meera@saarthi-aa.example",
+        "Meera Krishnan",
+    ),
+    DemoMember(
+        "SETUFLOW-AA", "AA", "Setuflow Consent Services", "arjun@setuflow.example", "Arjun Bhatia"
+    ),
+    DemoMember("KAVERI-FIP", "FIP", "Kaveri Bank", "lakshmi@kaveribank.example", "Lakshmi Iyer"),
+    DemoMember(
+        "DECCAN-FIP", "FIP", "Deccan Cooperative Bank", "imran@deccanbank.example", "Imran Sheikh"
+    ),
+    DemoMember(
+        "NORTHSTAR-FIP",
+        "FIP",
+        "Northstar Mutual Fund",
+        "gurpreet@northstar-mf.example",
+        "Gurpreet Gill",
+    ),
+    DemoMember(
+        "SURAKSHA-FIP",
+        "FIP",
+        "Suraksha Life Insurance",
+        "ananya@surakshalife.example",
+        "Ananya Sen",
+    ),
+    DemoMember(
+        "BHARATPENSION-FIP",
+        "FIP",
+        "Bharat Pension Registry",
+        "thomas@bharatpension.example",
+        "Thomas Kurien",
+    ),
+    DemoMember("FINSIGHT-FIU", "FIU", "Finsight Lending", "asha@finsight.example", "Asha Rao"),
+    DemoMember(
+        "TIDEWEALTH-FIU", "FIU", "Tidewealth Advisors", "rohan@tidewealth.example", "Rohan Mehta"
+    ),
+    DemoMember(
+        "QUICKLEDGER-FIU",
+        "FIU",
+        "Quickledger Accounting",
+        "zoya@quickledger.example",
+        "Zoya Ansari",
+    ),
+)

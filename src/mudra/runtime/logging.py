@@ -1,0 +1,90 @@
+"""Logs: one JSON object a line on standard error, control characters escaped (quality L2).
+
+Request lines are gathered and written twice a second: a write for each would
+cost more than the line.
+"""
+
+import logging
+import sys
+import threading
+from datetime import datetime
+from typing import Final, TextIO
+
+import msgspec
+import structlog
+
+_LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}
+_MOST_WAITING: Final = 20_000
+_target: TextIO = sys.stderr
+
+
+def set_up_logging(level: str, stream: TextIO | None = None) -> None:
+    """Send structlog and the standard library's loggers to `stream` as JSON lines."""
+    target = stream or sys.stderr
+    global _target  # noqa: PLW0603  # one log of a process, as the standard library has it
+    _target = target
+    shared: list[structlog.types.Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+    ]
+    structlog.configure(
+        processors=[*shared, structlog.processors.JSONRenderer(ensure_ascii=True)],
+        wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[level]),
+        logger_factory=structlog.PrintLoggerFactory(target),
+        cache_logger_on_first_use=True,
+    )
+    handler = logging.StreamHandler(target)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            processor=structlog.processors.JSONRenderer(ensure_ascii=True),
+            foreign_pre_chain=shared,
+        )
+    )
+    logging.basicConfig(level=max(_LEVELS[level], logging.WARNING), handlers=[handler], force=True)
+
+
+class RequestLine(msgspec.Struct, omit_defaults=True):
+    """One answered request. The body is never logged, nor the query of an address."""
+
+    timestamp: str
+    event: str
+    method: str
+    path: str
+    status: int
+    ms: float
+    address: str
+    txn_id: str = ""
+
+
+class RequestLog:
+    """Gathers request lines; `flush` writes them."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream or _target
+        self._encoder = msgspec.json.Encoder()
+        self._waiting: list[RequestLine] = []
+        self._lock = threading.Lock()
+        self.dropped = 0
+
+    def note(self, line: RequestLine) -> None:
+        """Note a request; beyond a bound lines are dropped and counted, never kept waiting."""
+        if len(self._waiting) < _MOST_WAITING:
+            self._waiting.append(line)
+        else:
+            self.dropped += 1
+
+    def flush(self) -> None:
+        """Write what was gathered, in one piece."""
+        with self._lock:
+            lines, self._waiting = self._waiting, []
+            if lines:
+                text = b"".join(self._encoder.encode(line) + b"\n" for line in lines)
+                self._stream.write(text.decode())
+                self._stream.flush()
+
+
+def stamp(at: datetime) -> str:
+    """Write the time of a log line."""
+    return at.isoformat(timespec="milliseconds")

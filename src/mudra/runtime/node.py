@@ -1,0 +1,94 @@
+"""The processes of a node, once the database is there."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+import psycopg
+import structlog
+
+from mudra.runtime.config import Settings
+from mudra.runtime.demo import set_up_demo
+from mudra.runtime.jobs_process import run_jobs_process
+from mudra.runtime.key_care import look_after_keys
+from mudra.runtime.supervisor import CannotListen, Supervisor, listeners
+from mudra.runtime.telemetry import serve_figures
+from mudra.runtime.wiring import open_rooms
+from mudra.runtime.worker import run_worker
+from mudra.storage.seal import Seal
+
+DEFAULT_TELEMETRY_PORT: Final = 9464
+_log = structlog.get_logger()
+
+
+def run_node(
+    settings: Settings,
+    conninfo: str,
+    seal: Seal,
+    announce: Callable[[Settings], None],
+    *,
+    demo: bool,
+) -> int:
+    """Run workers and jobs until told to stop; returns the exit code."""
+    sockets = listeners(settings.host, settings.port, settings.workers)
+    settings = replace(settings, port=sockets[0].getsockname()[1])
+    _record(conninfo, settings)
+    asyncio.run(_prepare(settings, conninfo, seal, demo=demo))
+    supervisor = Supervisor()
+    for number, listener in enumerate(sockets):
+        supervisor.add(
+            f"worker-{number}",
+            lambda lifeline, ready, own=listener: run_worker(
+                open_rooms(settings, conninfo, seal), own, lifeline, ready
+            ),
+        )
+    supervisor.add(
+        "jobs",
+        lambda lifeline, ready: run_jobs_process(
+            open_rooms(settings, conninfo, seal), lifeline, ready
+        ),
+    )
+
+    def on_ready() -> None:
+        announce(replace(settings, telemetry_port=_figures(settings)))
+
+    return supervisor.run(on_ready)
+
+
+async def _prepare(settings: Settings, conninfo: str, seal: Seal, *, demo: bool) -> None:
+    """Make the first signing keys, and the demonstration network when asked to."""
+    rooms = open_rooms(settings, conninfo, seal)
+    if settings.sandbox:
+        await rooms.time_machine.load()
+    await look_after_keys(rooms)
+    if demo:
+        await set_up_demo(rooms)
+    await rooms.freshness.stop()
+    await rooms.database.close()
+
+
+def _figures(settings: Settings) -> int:
+    """Serve /metrics from the supervisor, on a free port when the default one is taken."""
+    wanted = settings.telemetry_port
+    try:
+        server, _ = serve_figures(
+            settings.telemetry_host, DEFAULT_TELEMETRY_PORT if wanted is None else wanted
+        )
+    except OSError as error:
+        if wanted is not None:
+            raise CannotListen(
+                f"MUDRA_TELEMETRY_PORT {wanted} cannot be had: {error.strerror}; choose another"
+            ) from error
+        server, _ = serve_figures(settings.telemetry_host, 0)
+    return server.server_port
+
+
+def _record(conninfo: str, settings: Settings) -> None:
+    """Keep the base address, so that commands beside the service write the same links."""
+    with psycopg.connect(conninfo, connect_timeout=5) as connection:
+        connection.execute(
+            "INSERT INTO service_fact (name, value) VALUES ('base-url', %s)"
+            " ON CONFLICT (name) DO UPDATE SET value = EXCLUDED.value",
+            [settings.issuer],
+        )

@@ -1,0 +1,63 @@
+"""Start a node: database, migrations, keys, processes; and stop it in the reverse order."""
+
+import contextlib
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from typing import TextIO
+
+from mudra.runtime.config import Settings, unknown_names
+from mudra.runtime.logging import set_up_logging
+from mudra.storage.embedded import embedded_server
+from mudra.storage.migrate import migrate
+from mudra.storage.seal import Seal
+from mudra.storage.sealing import open_seal
+
+
+@contextlib.contextmanager
+def open_database(settings: Settings) -> Iterator[str]:
+    """Give the database's address: the one that is set, else the embedded server."""
+    if settings.database_url is not None:
+        yield settings.database_url.reveal()
+    else:
+        with embedded_server(settings.data_dir) as conninfo:
+            yield conninfo
+
+
+@contextlib.contextmanager
+def open_store(settings: Settings, *, create: bool) -> Iterator[tuple[str, Seal]]:
+    """Give the migrated database and its keys at rest; `create` allows a new master key."""
+    settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with open_database(settings) as conninfo:
+        migrate(conninfo)
+        yield conninfo, open_seal(conninfo, settings.data_dir, create=create)
+
+
+def serve(settings: Settings, announce: Callable[[Settings], None], *, demo: bool = False) -> int:
+    """Run a node until it is told to stop; returns the exit code.
+
+    `announce` is called when the node answers, with the settings as they came out
+    (a port 0 is replaced by the real one).
+    """
+    for sentence in unknown_names(os.environ):
+        sys.stderr.write(f"warning: {sentence}\n")
+    log = _log_stream(settings)
+    set_up_logging(settings.log_level, log)
+    # Which implementation prometheus-client uses is decided when it is imported.
+    figures = settings.data_dir / "telemetry"
+    shutil.rmtree(figures, ignore_errors=True)
+    figures.mkdir(parents=True, mode=0o700)
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(figures.resolve())
+    from mudra.runtime.node import run_node  # noqa: PLC0415  # after the line above
+
+    with open_store(settings, create=True) as (conninfo, seal):
+        return run_node(settings, conninfo, seal, announce, demo=demo)
+
+
+def _log_stream(settings: Settings) -> TextIO:
+    if not settings.sandbox:
+        return sys.stderr
+    # The terminal of the sandbox is for people; the log is a file beside the data.
+    settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return (settings.data_dir / "mudra.log").open("a", encoding="utf-8", buffering=1)

@@ -1,0 +1,115 @@
+"""One process that serves HTTP on its own socket."""
+
+import asyncio
+import gc
+import socket
+from collections.abc import Callable
+
+import uvicorn
+import uvloop
+
+from mudra.http.connection_limits import ConnectionLimits
+from mudra.http.limited_protocol import limited_protocol
+from mudra.http.observed import observed
+from mudra.runtime.clock import Clock
+from mudra.runtime.logging import RequestLine, RequestLog, stamp
+from mudra.runtime.telemetry import REQUESTS, SECONDS
+from mudra.runtime.wiring import Rooms, application, open_edge
+
+_GRACE_S = 30
+_FLUSH_S = 0.5
+_ONE_TIME_LINK = "/activate/"
+
+
+def run_worker(
+    rooms: Rooms, listener: socket.socket, lifeline: int, ready: Callable[[], None]
+) -> None:
+    """Serve until told to stop, or until the supervisor is gone."""
+    uvloop.run(_serve(rooms, listener, lifeline, ready))
+
+
+async def _serve(
+    rooms: Rooms, listener: socket.socket, lifeline: int, ready: Callable[[], None]
+) -> None:
+    edge = open_edge(rooms)
+    await edge.start()
+    log = RequestLog()
+    app = observed(application(edge), _observer(log, rooms.clock))
+    limits = ConnectionLimits(uncounted=rooms.settings.trusted_proxies)
+    server = _Server(
+        uvicorn.Config(
+            app,  # type: ignore[arg-type]  # Litestar's ASGI types, uvicorn's ASGI types
+            http=limited_protocol(limits, rooms.clock),
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=_GRACE_S,
+            timeout_keep_alive=int(limits.idle_s),
+        ),
+        ready,
+    )
+    asyncio.get_running_loop().add_reader(lifeline, server.stop)
+    flushing = asyncio.create_task(_flush_always(log), name="request-log")
+    gc.freeze()
+    try:
+        await server.serve(sockets=[listener])
+    finally:
+        flushing.cancel()
+        await edge.stop()
+        log.flush()
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._ready()
+
+    def stop(self) -> None:
+        self.should_exit = True
+
+
+def _observer(log: RequestLog, clock: Clock) -> Callable[[str, str, int, float, str, str], None]:
+    def observe(  # the shape of http/observed.py
+        method: str, path: str, status: int, seconds: float, address: str, txn_id: str
+    ) -> None:
+        shown = _shown(path)
+        figure = _figure_path(shown, status)
+        REQUESTS.labels(figure, method, str(status)).inc()
+        SECONDS.labels(figure).observe(seconds)
+        log.note(
+            RequestLine(
+                stamp(clock()),
+                "request",
+                method,
+                shown,
+                status,
+                round(seconds * 1000, 2),
+                address,
+                txn_id,
+            )
+        )
+
+    return observe
+
+
+def _shown(path: str) -> str:
+    """Hide the one-time token that an activation link carries."""
+    head, link, _ = path.partition(_ONE_TIME_LINK)
+    return f"{head}{link}***" if link else path[:200]
+
+
+def _figure_path(path: str, status: int) -> str:
+    """Keep the number of figures bounded: what does not exist shares one."""
+    return "(none)" if status in {404, 405} else path
+
+
+async def _flush_always(log: RequestLog) -> None:
+    while True:
+        await asyncio.sleep(_FLUSH_S)
+        log.flush()

@@ -1,0 +1,34 @@
+"""The audit journal in PostgreSQL: implements audit/ports.py."""
+
+import sqlalchemy as sa
+
+from mudra.audit.event import Act, AuditEvent
+from mudra.storage.database import Transaction
+from mudra.storage.tables import audit_event
+
+
+class PostgresJournal:
+    """Notes acts in the transaction of the act itself (quality L3)."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    async def note(self, act: Act) -> None:
+        """Note an act at the database's time."""
+        at = await self._tx.now()
+        await self._tx.connection.execute(sa.insert(audit_event).values(**event_row(act.at(at))))
+
+
+def event_row(event: AuditEvent) -> dict[str, object]:
+    """Write an event as a row."""
+    return {
+        "at": event.at,
+        "event": event.event.value,
+        "outcome": event.outcome.value,
+        "actor": event.actor,
+        "entity_id": event.entity_id,
+        "address": event.address,
+        "txn_id": event.txn_id,
+        "reason": event.reason,
+        "detail": dict(event.detail),
+    }

@@ -1,0 +1,27 @@
+"""Delete what nobody asks for any more."""
+
+from datetime import timedelta
+from typing import Final
+
+import sqlalchemy as sa
+
+from mudra.identity.throttle import ADDRESS_PERIOD
+from mudra.storage.database import Transaction
+from mudra.storage.tables import address_failure, node, revoked_entity_token, user_token
+
+_NODE_GONE: Final = timedelta(hours=1)
+_KEPT_AFTER_END: Final = timedelta(days=1)
+
+
+async def clear_out(transaction: Transaction) -> None:
+    """Delete counters, tokens and nodes whose time is over."""
+    now = await transaction.now()
+    for statement in (
+        sa.delete(address_failure).where(address_failure.c.at < now - ADDRESS_PERIOD),
+        sa.delete(revoked_entity_token).where(
+            revoked_entity_token.c.expires_at < now - _KEPT_AFTER_END
+        ),
+        sa.delete(user_token).where(user_token.c.expires_at < now - _KEPT_AFTER_END),
+        sa.delete(node).where(node.c.proven_at < sa.func.clock_timestamp() - _NODE_GONE),
+    ):
+        await transaction.connection.execute(statement)

@@ -1,0 +1,134 @@
+"""The signing keys in this node's memory, loaded once and read anew when they change."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from time import monotonic
+from typing import Final
+
+import msgspec
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+from joserfc import jwt
+from joserfc.jwk import RSAKey
+
+from mudra.secret_text import SecretText
+from mudra.storage.database import Database
+from mudra.storage.freshness import Freshness
+from mudra.storage.seal import Seal
+from mudra.storage.signing_keys import KEYS_CHANGED, PostgresSigningKeys
+from mudra.tokens.claims import Claims, TokenKind
+from mudra.tokens.ports import KeyMaterial
+from mudra.tokens.signing_keys import SigningKey, published, signing
+
+_READ_ANEW_S: Final = 60.0
+
+
+class NoSigningKey(Exception):
+    """No key can sign: the service is not ready."""
+
+
+class NodeKeys:
+    """Implements http/service.py Signer."""
+
+    def __init__(
+        self,
+        database: Database,
+        seal: Seal,
+        freshness: Freshness,
+        clock: Callable[[], datetime],
+        header_type: str,
+    ) -> None:
+        self._database = database
+        self._seal = seal
+        self._freshness = freshness
+        self._clock = clock
+        self._header_type = header_type
+        self._keys: Sequence[SigningKey] = ()
+        self._private: dict[str, RSAKey] = {}
+        self._public: dict[str, RSAKey] = {}
+        self._stale = True
+        self._read_at = float("-inf")
+        self._reading = asyncio.Lock()
+        freshness.on_change(self._changed)
+
+    def _changed(self, key: str) -> None:
+        if key in {"*", KEYS_CHANGED}:
+            self._stale = True
+
+    async def ready(self) -> None:
+        """Return once the keys in memory may be believed; reads them when they changed.
+
+        Keys in memory outlive an absent database: which of them signs is a
+        matter of time alone.
+        """
+        believable = not self._stale and self._freshness.believable(KEYS_CHANGED)
+        if believable and monotonic() - self._read_at < _READ_ANEW_S:
+            return
+        async with self._reading:
+            if (
+                self._stale
+                or not self._freshness.believable(KEYS_CHANGED)
+                or monotonic() - self._read_at >= _READ_ANEW_S
+            ):
+                await self._read()
+
+    async def _read(self) -> None:
+        generation = self._freshness.generation
+        async with self._database.transaction() as transaction:
+            store = PostgresSigningKeys(transaction, self._seal)
+            keys = await store.all_keys()
+            missing = {key.kid for key in keys} - set(self._private)
+            private = await store.private_parts() if missing else {}
+        for kid, pem in private.items():
+            if kid not in self._private:
+                self._private[kid] = RSAKey.import_key(pem.reveal())
+        for key in keys:
+            if key.kid not in self._public:
+                self._public[key.kid] = RSAKey.import_key(dict(key.public_jwk))
+        self._keys = keys
+        self._read_at = monotonic()
+        self._stale = generation != self._freshness.generation
+
+    def sign(self, kind: TokenKind, claims: Claims) -> str:
+        """Sign claims with the key that signs now; about 0.25 ms of CPU."""
+        key = signing(self._keys, kind, self._clock())
+        private = self._private.get(key.kid) if key else None
+        if key is None or private is None:
+            raise NoSigningKey(kind.value)
+        header = {"alg": "RS256", "kid": key.kid, "typ": self._header_type}
+        return jwt.encode(header, dict(claims), private)
+
+    def find_key(self, kid: str) -> tuple[TokenKind, RSAKey] | None:
+        """Find a published key."""
+        for key in published(self._keys, self._clock()):
+            if key.kid == kid:
+                return key.kind, self._public[kid]
+        return None
+
+    def jwks(self) -> bytes:
+        """The published keys as a JWK Set (RFC 7517 5)."""
+        return msgspec.json.encode(
+            {"keys": [key.public_jwk for key in published(self._keys, self._clock())]}
+        )
+
+
+def new_key_material(kind: TokenKind, bits: int, new_id: Callable[[], str]) -> KeyMaterial:
+    """Make an RSA key pair; takes from tens of milliseconds to a second."""
+    private = rsa.generate_private_key(public_exponent=65537, key_size=bits)
+    pem = private.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    ).decode()
+    kid = new_id()
+    numbers = RSAKey.import_key(pem).as_dict(private=False)
+    public_jwk = {
+        "kty": "RSA",
+        "use": "sig",
+        "alg": "RS256",
+        "kid": kid,
+        "n": str(numbers["n"]),
+        "e": str(numbers["e"]),
+    }
+    return KeyMaterial(kid, kind, public_jwk, SecretText(pem))

@@ -1,0 +1,107 @@
+"""What an access token says (decisions 3; RFC 9068 with the network's own names)."""
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+ENTITY_TOKEN_LIFE: Final = timedelta(hours=24)  # spec 8
+USER_TOKEN_LIFE: Final = timedelta(days=180)  # spec 8
+
+ClaimValue = str | int | dict[str, list[str]]
+Claims = Mapping[str, ClaimValue]
+
+
+class TokenKind(enum.StrEnum):
+    """Whose token it is; each kind has signing keys of its own."""
+
+    ENTITY = "entity"
+    USER = "user"
+
+    @property
+    def life(self) -> timedelta:
+        """How long a token of this kind is valid."""
+        return ENTITY_TOKEN_LIFE if self is TokenKind.ENTITY else USER_TOKEN_LIFE
+
+
+class EntityType(enum.StrEnum):
+    """What a member is in the network (spec 2.7 `type`)."""
+
+    FIP = "FIP"
+    FIU = "FIU"
+    AA = "AA"
+
+
+@dataclass(frozen=True, slots=True)
+class TokenTerms:
+    """What all tokens of this service have in common."""
+
+    issuer: str
+    entity_audience: str
+    header_type: str = "JWT"
+
+
+def entity_claims(  # each argument is one fact in the token
+    terms: TokenTerms,
+    *,
+    entity_id: str,
+    entity_type: EntityType,
+    secret_expires_at: datetime,
+    jti: str,
+    issued_at: int,
+) -> dict[str, ClaimValue]:
+    """Claims of an Entity Access Token; `issued_at` in seconds since the epoch."""
+    return {
+        "iss": terms.issuer,
+        "sub": entity_id,
+        "aud": terms.entity_audience,
+        "iat": issued_at,
+        "nbf": issued_at,
+        "exp": issued_at + int(ENTITY_TOKEN_LIFE.total_seconds()),
+        "jti": jti,
+        "typ": "Bearer",
+        "azp": entity_id,
+        "clientId": entity_id,
+        "client_id": entity_id,
+        "roles": entity_type.value,
+        "scope": "entity",
+        "secret-expiry-ts": epoch_ms(secret_expires_at),
+    }
+
+
+def user_claims(  # noqa: PLR0913  # each argument is one fact in the token
+    terms: TokenTerms,
+    *,
+    user_id: str,
+    email: str,
+    name: str,
+    roles: str,
+    entity_ids: tuple[str, ...],
+    jti: str,
+    issued_at: int,
+) -> dict[str, ClaimValue]:
+    """Claims of a User Access Token, which only this service reads; times in seconds."""
+    return {
+        "iss": terms.issuer,
+        "sub": user_id,
+        "aud": terms.issuer,
+        "iat": issued_at,
+        "nbf": issued_at,
+        "exp": issued_at + int(USER_TOKEN_LIFE.total_seconds()),
+        "jti": jti,
+        "typ": "Bearer",
+        "azp": user_id,
+        "clientId": user_id,
+        "client_id": user_id,
+        "email": email,
+        "name": name,
+        "roles": roles,
+        "scope": "user",
+        "entity_meta": {entity_id: ["entity-admin"] for entity_id in entity_ids},
+    }
+
+
+def epoch_ms(at: datetime) -> int:
+    """Milliseconds since the epoch, exactly."""
+    return int(at.timestamp()) * 1000 + at.microsecond // 1000

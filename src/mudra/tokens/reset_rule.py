@@ -1,0 +1,57 @@
+"""When a secret may be reset (spec 8): at most 5 in any 24 hours, 5 minutes apart.
+
+Only resets that succeeded count, over all users of the entity. Pure: the caller
+holds the entity's lock and brings the database's clock.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+MAX_RESETS: Final = 5
+PERIOD: Final = timedelta(hours=24)
+WAIT: Final = timedelta(minutes=5)
+
+
+@dataclass(frozen=True, slots=True)
+class ResetPermitted:
+    """The reset may go ahead; `left` more are permitted in the period after it."""
+
+    left: int
+
+
+@dataclass(frozen=True, slots=True)
+class ResetTooSoon:
+    """Within the waiting period of the former reset; permitted again at `retry_at`."""
+
+    retry_at: datetime
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ResetLimitReached:
+    """Five resets in the last 24 hours; permitted again at `retry_at`."""
+
+    retry_at: datetime
+    now: datetime
+
+
+ResetDecision = ResetPermitted | ResetTooSoon | ResetLimitReached
+
+
+def decide(history: Sequence[datetime], now: datetime) -> ResetDecision:
+    """Decide on a reset at `now`, given the times of the successful ones before it.
+
+    A time in the future (a clock was set back) counts as now, so that a backward
+    jump never opens the gate (quality S4).
+    """
+    recent = sorted(min(at, now) for at in history if at > now - PERIOD)
+    if not recent:
+        return ResetPermitted(left=MAX_RESETS - 1)
+    after_wait = recent[-1] + WAIT
+    if len(recent) >= MAX_RESETS:
+        return ResetLimitReached(max(recent[-MAX_RESETS] + PERIOD, after_wait), now)
+    if now < after_wait:
+        return ResetTooSoon(after_wait, now)
+    return ResetPermitted(left=MAX_RESETS - len(recent) - 1)

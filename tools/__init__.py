@@ -1,0 +1,1 @@
+"""Programs of the workshop: they check and document Mudra and never run inside it."""

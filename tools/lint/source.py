@@ -1,0 +1,61 @@
+"""What a rule is given and what it gives back."""
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One breach: where, and what to do instead."""
+
+    path: str
+    line: int
+    sentence: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.sentence}"
+
+
+@dataclass(frozen=True)
+class Source:
+    """One tracked file; `path` is relative to the root of the repository."""
+
+    path: str
+    text: str
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """The parsed file; only for those that end in `.py`."""
+        return ast.parse(self.text, self.path)
+
+    @property
+    def is_python(self) -> bool:
+        """Whether rules over syntax apply."""
+        return self.path.endswith(".py")
+
+    def under(self, *folders: str) -> bool:
+        """Whether the file lies in one of these folders (`src/`, with the slash)."""
+        return self.path.startswith(folders)
+
+    def fault(self, node: ast.AST, sentence: str) -> Fault:
+        """A breach at this node."""
+        return Fault(self.path, getattr(node, "lineno", 1), sentence)
+
+
+Rule = Callable[[Source], Iterator[Fault]]
+
+
+def dotted(node: ast.expr) -> str:
+    """`a.b.c` for a chain of names, else the last names of it: `.commit` of `f().commit`."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        return f"{dotted(node.value)}.{node.attr}"
+    return ""
+
+
+def last_name(node: ast.expr) -> str:
+    """`c` of `a.b.c`, also when `a.b` is a call."""
+    return dotted(node).rpartition(".")[2]
