@@ -1,0 +1,151 @@
+"""Opens the agent's file, and saves what can be saved when the disk damaged it.
+
+A damaged file never blocks a start (quality G1): every row that can still be
+read goes into a new file, the damaged one is kept beside it, and what could
+not be read is counted.
+"""
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+_WAL: Final = ("-wal", "-shm")
+_FIRST_PAGE: Final = 16_384
+_PROBE: Final = 4_096
+
+
+@dataclass(frozen=True, slots=True)
+class Salvaged:
+    """What a start had to do."""
+
+    rows: int = 0
+    lost: int = 0
+    """Rows that are known to have been there and could not be read; at least 1 after damage."""
+    kept_at: Path | None = None
+    """Where the damaged file lies; None when there was no damage."""
+
+
+def open_or_salvage(
+    path: Path, schema: str, tables: Sequence[str]
+) -> tuple[sqlite3.Connection, Salvaged]:
+    """Open the file, made anew when it is missing, rebuilt from its readable rows when damaged."""
+    fresh = not path.exists()
+    try:
+        db = _open(path)
+        if fresh or not db.execute("PRAGMA user_version").fetchone()[0]:
+            db.executescript(schema)
+        if db.execute("PRAGMA quick_check").fetchone()[0] == "ok":
+            return db, Salvaged()
+        db.close()
+    except sqlite3.DatabaseError as fault:
+        if isinstance(fault, sqlite3.OperationalError) and "malformed" not in str(fault):
+            raise  # no room, no right, locked: not damage
+    return _salvage(path, schema, tables)
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=5)
+    db.execute("PRAGMA page_size = 16384")
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = FULL")
+    db.execute("PRAGMA journal_size_limit = 67108864")
+    return db
+
+
+def _salvage(path: Path, schema: str, tables: Sequence[str]) -> tuple[sqlite3.Connection, Salvaged]:
+    kept = _aside(path)
+    db = _open(path)
+    db.executescript(schema)
+    # The template's first page is the same in every file of this schema: with
+    # it, a file whose first page is gone can still be read.
+    attempts = [kept, _with_first_page_of(path, kept)]
+    rows, lost = 0, 1
+    for source in attempts:
+        rows, lost = _copy_rows(source, db, tables)
+        if rows:
+            break
+    attempts[1].unlink(missing_ok=True)
+    return db, Salvaged(rows, lost, kept)
+
+
+def _aside(path: Path) -> Path:
+    number = 1
+    while (kept := path.with_name(f"{path.name}.damaged-{number}")).exists():
+        number += 1
+    for suffix in _WAL:
+        with contextlib.suppress(FileNotFoundError):
+            Path(f"{path}{suffix}").replace(f"{kept}{suffix}")
+    path.replace(kept)
+    return kept
+
+
+def _with_first_page_of(template: Path, damaged: Path) -> Path:
+    patched = damaged.with_suffix(".patched")
+    with sqlite3.connect(template) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    db.close()
+    first = bytearray(template.read_bytes()[:_FIRST_PAGE])
+    body = damaged.read_bytes()[_FIRST_PAGE:]
+    pages = 1 + len(body) // _FIRST_PAGE
+    first[28:32] = pages.to_bytes(4, "big")  # the header's own count of pages
+    first[32:40] = bytes(8)  # no free pages: nobody will write into this copy
+    patched.write_bytes(bytes(first) + body)
+    return patched
+
+
+def _copy_rows(source: Path, target: sqlite3.Connection, tables: Sequence[str]) -> tuple[int, int]:
+    copied = lost = 0
+    try:
+        damaged = sqlite3.connect(source, isolation_level=None)
+        damaged.execute("PRAGMA cell_size_check = ON")
+        for table in tables:
+            rows, failed = _readable(damaged, table)
+            lost += failed
+            for row in rows:
+                marks = ", ".join("?" * len(row))
+                with contextlib.suppress(sqlite3.IntegrityError):
+                    target.execute(f"INSERT INTO {table} VALUES ({marks})", row)  # noqa: S608 - our own table names
+                    copied += 1
+        damaged.close()
+    except sqlite3.DatabaseError:
+        return copied, lost + 1
+    return copied, max(lost, 1)
+
+
+def _readable(db: sqlite3.Connection, table: str) -> tuple[list[tuple[object, ...]], int]:
+    """Every row that can be read from either end or by its number; 1 when some could not."""
+    found: dict[object, tuple[object, ...]] = {}
+    failed = 0
+    for order in ("ASC", "DESC"):
+        cursor = db.cursor()
+        try:
+            cursor.execute(f"SELECT rowid, * FROM {table} ORDER BY rowid {order}")  # noqa: S608 - our own table names
+            for row in _rows(cursor):
+                found[row[0]] = row[1:]
+        except sqlite3.DatabaseError:
+            failed = 1
+    if failed:
+        for number in _between(found):
+            with contextlib.suppress(sqlite3.DatabaseError):
+                row = db.execute(
+                    f"SELECT rowid, * FROM {table} WHERE rowid = ?",  # noqa: S608 - our own table names
+                    (number,),
+                ).fetchone()
+                if row is not None:
+                    found[row[0]] = row[1:]
+    return list(found.values()), failed
+
+
+def _rows(cursor: sqlite3.Cursor) -> Iterator[tuple[object, ...]]:
+    while (row := cursor.fetchone()) is not None:
+        yield row
+
+
+def _between(found: dict[object, tuple[object, ...]]) -> range:
+    """Row numbers worth trying one by one."""
+    numbers = [number for number in found if isinstance(number, int)]
+    low, high = min(numbers, default=1), max(numbers, default=_PROBE)
+    return range(max(low - _PROBE, 1), min(high, low + 64 * _PROBE) + _PROBE)
