@@ -74,16 +74,19 @@ class Keeper:
         wall, mono = self.clock.wall(), self.clock.monotonic()
         self.counter.windows.closed.update(found.closed)
         shift = 0
-        if found.snapshot is not None:
-            saved = _SAVED.decode(found.snapshot)
-            if saved.boot != self.clock.boot:
-                shift = (mono - saved.mono) - (wall - saved.wall)
-            self.counter.restore(saved.counter, shift)
-            self.places.update(saved.places)
-        for body in found.journal:
-            entry = _ENTRY.decode(body)
-            self.counter.apply(_moved(event, shift) for event in entry.events)
-            self.places.update(entry.places)
+        try:
+            if found.snapshot is not None:
+                saved = _SAVED.decode(found.snapshot)
+                if saved.boot != self.clock.boot:
+                    shift = (mono - saved.mono) - (wall - saved.wall)
+                self.counter.restore(saved.counter, shift)
+                self.places.update(saved.places)
+            for body in found.journal:
+                entry = _ENTRY.decode(body)
+                self.counter.apply(_moved(event, shift) for event in entry.events)
+                self.places.update(entry.places)
+        except msgspec.DecodeError as fault:
+            self.warn(f"the running window was kept by an older agent and is lost: {fault}")
         self._seq = found.seq
         self._watch = JumpWatch(wall, mono)
         state = self._cut()

@@ -32,7 +32,7 @@ from mudra.agent.credentials import CredentialFault, Tokens, read_bounded
 from mudra.agent.dead_letter import DeadLetter, bury
 from mudra.agent.keeper import Keeper
 from mudra.agent.payload import written
-from mudra.agent.spool import Waiting
+from mudra.agent.spool import MOST_BYTES, Waiting
 
 TOGETHER: Final = 3
 """After so many failures in a row over all payloads, the operator is taken to be down."""
@@ -68,6 +68,7 @@ class Pusher:
     warn: Callable[[str], None]
     note: Callable[[], str]
     """What the operator should know beside the payloads: drops and jumps, for a header."""
+    most_bytes: int = MOST_BYTES
     figures: PushFigures = field(default_factory=PushFigures)
     _in_flight: set[int] = field(default_factory=set)
     _failures: dict[int, int] = field(default_factory=dict)
@@ -130,7 +131,7 @@ class Pusher:
             "Content-Type": "application/json",
             "Accept": "application/json",
         }
-        note = self.note()
+        note = await self.keeper.with_disk(self.note)
         if note:
             headers["Mudra-Agent-Note"] = note
         try:
@@ -199,7 +200,9 @@ class Pusher:
 
     async def _enforce(self) -> None:
         now = self.clock.wall()
-        dropped = await self.keeper.with_disk(lambda: self.keeper.spool.enforce(now))
+        dropped = await self.keeper.with_disk(
+            lambda: self.keeper.spool.enforce(now, self.most_bytes)
+        )
         if dropped:
             self.figures.dropped_full += dropped
             self.warn(
@@ -208,12 +211,13 @@ class Pusher:
             )
 
     def _compare_clocks(self, date: str) -> None:
-        at = _http_date(date)
+        at = http_date(date)
         if at is not None:
             self.figures.clock_offset = at - self.clock.wall()
 
 
-def _http_date(text: str) -> int | None:
+def http_date(text: str) -> int | None:
+    """Milliseconds since 1970 of a `Date` header; None when it is none."""
     try:
         return int(parsedate_to_datetime(text).timestamp() * 1000)
     except (ValueError, TypeError):

@@ -10,6 +10,7 @@ Closing a window is one transaction: payloads in, ledger entry in, snapshot
 anew, journal emptied. So a crash finds the window open or closed, never both.
 """
 
+import fcntl
 import json
 import sqlite3
 import zlib
@@ -85,11 +86,14 @@ class Recovered:
 
 
 class Spool:
-    """The agent's disk. Used by one thread at a time; `journal.py` sees to that."""
+    """The agent's disk. Used by one thread at a time; `keeper.py` sees to that."""
 
     def __init__(self, directory: Path) -> None:
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         self.path = directory / FILE_NAME
+        self._lock = (directory / "agent.lock").open("w")
+        # Two agents on one spool would each close the windows with half of the calls.
+        fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         self._db, self.salvaged = open_or_salvage(self.path, SCHEMA, TABLES)
         self._packer = zstandard.ZstdCompressor(level=3)
         self._unpacker = zstandard.ZstdDecompressor()
@@ -97,6 +101,7 @@ class Spool:
     def close(self) -> None:
         """Let go of the file."""
         self._db.close()
+        self._lock.close()
 
     def recover(self) -> Recovered:
         """The state to start from. Records with a wrong checksum are dropped and counted."""
