@@ -24,6 +24,7 @@ import zstandard
 from mudra.agent.clock import DAY
 from mudra.agent.damage import open_or_salvage
 from mudra.agent.payload import Payload
+from mudra.agent.window import WINDOW
 
 KEEP: Final = 7 * DAY
 MOST_BYTES: Final = 1 << 30
@@ -202,7 +203,7 @@ class Spool:
         total, out = 0, []
         for record, window, size in sizes.fetchall():
             total += size
-            if total > most_bytes or window < now - KEEP:
+            if total > most_bytes or window + WINDOW < now - KEEP:
                 out.append((record,))
         if out:
             with self._db:
