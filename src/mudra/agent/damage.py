@@ -6,6 +6,7 @@ not be read is counted.
 """
 
 import contextlib
+import shutil
 import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import Final
 
 _WAL: Final = ("-wal", "-shm")
 _FIRST_PAGE: Final = 16_384
-_PROBE: Final = 4_096
+_PROBE: Final = 1_024
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +33,14 @@ def open_or_salvage(
     path: Path, schema: str, tables: Sequence[str]
 ) -> tuple[sqlite3.Connection, Salvaged]:
     """Open the file, made anew when it is missing, rebuilt from its readable rows when damaged."""
-    fresh = not path.exists()
     try:
         db = _open(path)
-        if fresh or not db.execute("PRAGMA user_version").fetchone()[0]:
+        known = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
+        if not known:
             db.executescript(schema)
-        if db.execute("PRAGMA quick_check").fetchone()[0] == "ok":
+        if not known or (
+            known.issuperset(tables) and db.execute("PRAGMA quick_check").fetchone()[0] == "ok"
+        ):
             return db, Salvaged()
         db.close()
     except sqlite3.DatabaseError as fault:
@@ -56,39 +59,53 @@ def _open(path: Path) -> sqlite3.Connection:
 
 
 def _salvage(path: Path, schema: str, tables: Sequence[str]) -> tuple[sqlite3.Connection, Salvaged]:
-    kept = _aside(path)
-    db = _open(path)
+    """Build a new file beside the damaged one and put it in its place when it is complete."""
+    kept = _copied_aside(path)
+    new = path.with_suffix(".new")
+    _remove(new)
+    db = _open(new)
     db.executescript(schema)
-    # The template's first page is the same in every file of this schema: with
-    # it, a file whose first page is gone can still be read.
-    attempts = [kept, _with_first_page_of(path, kept)]
-    rows, lost = 0, 1
-    for source in attempts:
-        rows, lost = _copy_rows(source, db, tables)
-        if rows:
-            break
-    attempts[1].unlink(missing_ok=True)
-    return db, Salvaged(rows, lost, kept)
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    # What cannot be read as it is may be readable with a first page that fits
+    # (it is the same in every file of this schema) and with the last page made whole.
+    patched = _patched(new, kept)
+    rows = lost = 0
+    db.execute("BEGIN")
+    for source in (kept, patched):
+        copied, lost = _copy_rows(source, db, tables)
+        rows += copied
+    db.execute("COMMIT")
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    db.close()
+    _remove(patched)
+    for suffix in _WAL:
+        Path(f"{path}{suffix}").unlink(missing_ok=True)
+    new.replace(path)
+    return _open(path), Salvaged(rows, lost, kept)
 
 
-def _aside(path: Path) -> Path:
+def _remove(path: Path) -> None:
+    for suffix in ("", *_WAL):
+        Path(f"{path}{suffix}").unlink(missing_ok=True)
+
+
+def _copied_aside(path: Path) -> Path:
     number = 1
     while (kept := path.with_name(f"{path.name}.damaged-{number}")).exists():
         number += 1
-    for suffix in _WAL:
+    for suffix in ("", "-wal"):
         with contextlib.suppress(FileNotFoundError):
-            Path(f"{path}{suffix}").replace(f"{kept}{suffix}")
-    path.replace(kept)
+            shutil.copyfile(f"{path}{suffix}", f"{kept}{suffix}")
     return kept
 
 
-def _with_first_page_of(template: Path, damaged: Path) -> Path:
-    patched = damaged.with_suffix(".patched")
-    with sqlite3.connect(template) as db:
-        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    db.close()
-    first = bytearray(template.read_bytes()[:_FIRST_PAGE])
+def _patched(template: Path, damaged: Path) -> Path:
+    patched = damaged.with_name("agent.patched")
+    empty = template.read_bytes()
+    first = bytearray(empty[:_FIRST_PAGE])
     body = damaged.read_bytes()[_FIRST_PAGE:]
+    body += bytes(-len(body) % _FIRST_PAGE)
+    body += empty[_FIRST_PAGE + len(body) :]  # every table needs its first page
     pages = 1 + len(body) // _FIRST_PAGE
     first[28:32] = pages.to_bytes(4, "big")  # the header's own count of pages
     first[32:40] = bytes(8)  # no free pages: nobody will write into this copy
@@ -98,8 +115,8 @@ def _with_first_page_of(template: Path, damaged: Path) -> Path:
 
 def _copy_rows(source: Path, target: sqlite3.Connection, tables: Sequence[str]) -> tuple[int, int]:
     copied = lost = 0
+    damaged = sqlite3.connect(source, isolation_level=None)
     try:
-        damaged = sqlite3.connect(source, isolation_level=None)
         damaged.execute("PRAGMA cell_size_check = ON")
         for table in tables:
             rows, failed = _readable(damaged, table)
@@ -109,9 +126,10 @@ def _copy_rows(source: Path, target: sqlite3.Connection, tables: Sequence[str]) 
                 with contextlib.suppress(sqlite3.IntegrityError):
                     target.execute(f"INSERT INTO {table} VALUES ({marks})", row)  # noqa: S608 - our own table names
                     copied += 1
-        damaged.close()
     except sqlite3.DatabaseError:
-        return copied, lost + 1
+        lost += 1
+    finally:
+        damaged.close()
     return copied, max(lost, 1)
 
 

@@ -23,6 +23,7 @@ import zstandard
 
 from mudra.agent.clock import DAY
 from mudra.agent.damage import open_or_salvage
+from mudra.agent.frame import Header, framed, frames_in, unframed
 from mudra.agent.payload import Payload
 from mudra.agent.window import WINDOW
 
@@ -31,16 +32,17 @@ MOST_BYTES: Final = 1 << 30
 FILE_NAME: Final = "agent.db"
 
 SCHEMA: Final = """
-PRAGMA page_size = 16384;
+BEGIN;
 CREATE TABLE record (
     id INTEGER PRIMARY KEY, window INTEGER NOT NULL, tag TEXT NOT NULL, txn_id TEXT NOT NULL,
-    due INTEGER NOT NULL, size INTEGER NOT NULL, crc INTEGER NOT NULL, body BLOB NOT NULL);
+    due INTEGER NOT NULL, size INTEGER NOT NULL, body BLOB NOT NULL);
 CREATE TABLE journal (seq INTEGER PRIMARY KEY, crc INTEGER NOT NULL, body BLOB NOT NULL);
 CREATE TABLE snapshot (
     slot INTEGER PRIMARY KEY, seq INTEGER NOT NULL, crc INTEGER NOT NULL, body BLOB NOT NULL);
 CREATE TABLE closed (window INTEGER PRIMARY KEY);
 CREATE TABLE fact (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 PRAGMA user_version = 1;
+COMMIT;
 """
 TABLES: Final = ("record", "journal", "snapshot", "closed", "fact")
 
@@ -151,21 +153,19 @@ class Spool:
 
     def _close(self, closing: Closing) -> None:
         for payload in closing.made:
-            body = self._packer.compress(payload.body)
-            crc = _record_crc(payload.window, payload.tag.value, payload.txn_id, body)
-            self._db.execute(
-                "INSERT INTO record (window, tag, txn_id, due, size, crc, body)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (
-                    payload.window, payload.tag.value, payload.txn_id, closing.due,
-                    len(body), crc, body,
-                ),
-            )  # fmt: skip  # the columns in their order
+            header = Header(payload.window, payload.tag.value, payload.txn_id, closing.due)
+            self._add(header, framed(header, self._packer.compress(payload.body)))
         self._db.execute("INSERT OR IGNORE INTO closed VALUES (?)", (closing.start,))
         self._db.execute(
             "DELETE FROM closed WHERE window < (SELECT max(window) FROM closed) - ?", (KEEP,)
         )
         self._remember("last_window", closing.start)
+
+    def _add(self, header: Header, record: bytes) -> None:
+        self._db.execute(
+            "INSERT INTO record (window, tag, txn_id, due, size, body) VALUES (?, ?, ?, ?, ?, ?)",
+            (header.window, header.tag, header.txn_id, header.due, len(record), record),
+        )
 
     def waiting(self) -> list[Waiting]:
         """All that waits, oldest window first."""
@@ -176,11 +176,10 @@ class Spool:
 
     def body(self, waiting: Waiting) -> bytes | None:
         """The payload itself; None when it is damaged, and then it is dropped and counted."""
-        row = self._db.execute(
-            "SELECT window, tag, txn_id, crc, body FROM record WHERE id = ?", (waiting.id,)
-        ).fetchone()
-        if row is not None and _record_crc(row[0], row[1], row[2], row[4]) == row[3]:
-            return self._unpacker.decompress(row[4])
+        row = self._db.execute("SELECT body FROM record WHERE id = ?", (waiting.id,)).fetchone()
+        found = None if row is None else unframed(row[0])
+        if found is not None:
+            return self._unpacker.decompress(found[1])
         with self._db:
             self._db.execute("DELETE FROM record WHERE id = ?", (waiting.id,))
             self._count("dropped_damaged", 1)
@@ -241,19 +240,36 @@ class Spool:
         )
 
     def _drop_damaged(self) -> None:
-        damaged = [
-            (row[0],)
-            for row in self._db.execute("SELECT id, window, tag, txn_id, crc, body FROM record")
-            if _record_crc(row[1], row[2], row[3], row[5]) != row[4]
-        ]
-        if damaged or self.salvaged.lost:
-            with self._db:
-                self._db.executemany("DELETE FROM record WHERE id = ?", damaged)
-                self._count("dropped_damaged", len(damaged) + self.salvaged.lost)
+        """Compare every record with its checksum; after damage, look for lost ones in the raw file.
 
-
-def _record_crc(window: int, tag: str, txn_id: str, body: bytes) -> int:
-    return zlib.crc32(body, zlib.crc32(f"{window} {tag} {txn_id}".encode()))
+        A record that was delivered before may come back by that: the operator
+        answers `duplicate`.
+        """
+        damaged: list[tuple[int]] = []
+        there: set[str] = set()
+        for number, window, tag, txn_id, body in self._db.execute(
+            "SELECT id, window, tag, txn_id, body FROM record"
+        ):
+            found = unframed(body)
+            if found is None or (found[0].window, found[0].tag, found[0].txn_id) != (
+                window,
+                tag,
+                txn_id,
+            ):
+                damaged.append((number,))
+            else:
+                there.add(txn_id)
+        if not damaged and self.salvaged.kept_at is None:
+            return
+        with self._db:
+            self._db.execute("BEGIN IMMEDIATE")
+            self._db.executemany("DELETE FROM record WHERE id = ?", damaged)
+            if self.salvaged.kept_at is not None:
+                for header, record in frames_in(self.salvaged.kept_at.read_bytes()):
+                    if header.txn_id not in there:
+                        there.add(header.txn_id)
+                        self._add(header, record)
+            self._count("dropped_damaged", len(damaged) + self.salvaged.lost)
 
 
 def read_only(directory: Path) -> sqlite3.Connection:
