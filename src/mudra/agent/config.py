@@ -1,5 +1,6 @@
 """`agent.toml`: every key checked, unknown ones refused, each fault with the way out."""
 
+import re
 import tomllib
 from collections.abc import Collection, Sequence
 from difflib import get_close_matches
@@ -166,13 +167,34 @@ def _sentence(fault: str) -> str:
     missing = text.partition("missing required field `")[2].rstrip("`")
     if missing:
         return f"{f'{key}.' if key else ''}{missing} is missing; it has no default"
+    allowed = _ALLOWED.get(_PLACE.sub("", key).rpartition(".")[2])
+    if allowed:
+        return f"{key} must be {allowed}"
     return f"{key}: {text[:1].lower()}{text[1:]}" if key else text
 
 
 def _known_keys(key: str) -> list[str]:
-    table = _TABLES.get(key.replace("[...]", "").rpartition(".")[2], Config)
+    table = _TABLES.get(_PLACE.sub("", key).rpartition(".")[2], Config)
     return sorted(field.name for field in msgspec.structs.fields(table))
 
+
+_PLACE: Final = re.compile(r"\[[^]]*\]")
+_ENTITY: Final = "an entity ID: 1 to 64 of A-Z a-z 0-9 @ . _ -"
+_ADDRESS: Final = "an http or https address without user, password and final slash"
+_ALLOWED: Final = {
+    "aa_id": _ENTITY,
+    "fips": f"a table of hosts, each with {_ENTITY}",
+    "token_url": _ADDRESS,
+    "push_url": _ADDRESS,
+    "listen": 'a list of addresses such as "127.0.0.1:4044"',
+    "acknowledge": "on-disk or at-once",
+    "format": "nginx, envoy or haproxy",
+    "direction": "to-fips or from-fips",
+    "start": "end or beginning",
+    "keep_hours": "a whole number from 1 to 168",
+    "most": "a whole number from 1000 to 1000000",
+    "most_megabytes": "a whole number from 16 to 1048576",
+}
 
 _TABLES: Final[dict[str, type[msgspec.Struct]]] = {
     "operator": Operator,

@@ -84,7 +84,7 @@ class LogFile:
             cut, self._skipping = len(chunk), True  # no log line is a megabyte long
         self._offset += cut
         at_end = not cut and not self._turn_page(file)
-        return Lines(lines, self._place(file), at_end)
+        return Lines(lines, self._place(self._opened()), at_end)
 
     def _turn_page(self, file: BinaryIO) -> bool:
         """At the end of this file: is there a next one, or was this one emptied?"""
