@@ -53,7 +53,9 @@ class ReportingTransport(httpx.AsyncBaseTransport):
         except BaseException:  # told and raised again: a cancelled call had no answer either
             watch.over(None)
             raise
-        if code in _BODIES and isinstance(response.stream, httpx.AsyncByteStream):
+        if code in _BODIES and response.is_closed:
+            watch.over(response.status_code, response.content)  # read already by the inner one
+        elif code in _BODIES and isinstance(response.stream, httpx.AsyncByteStream):
             watch.answered()
             response.stream = _Reading(response.stream, watch, response)
         else:
