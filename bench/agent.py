@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,7 +97,7 @@ def up(address: str) -> bool:
         return False
 
 
-def until(holds, seconds: float) -> None:  # type: ignore[no-untyped-def]  # a bare condition
+def until(holds: Callable[[], bool], seconds: float) -> None:
     """Wait for a condition."""
     end = time.monotonic() + seconds
     while not holds():
@@ -111,10 +111,10 @@ def through_http(directory: Path) -> tuple[float, float]:
     now = int(time.time() * 1000)
     bodies = []
     for batch in range(EVENTS // BATCH):
-        events = []
+        events: list[dict[str, object]] = []
         for number in range(BATCH // 2):
             key = f"{batch}-{number}"
-            common = {
+            common: dict[str, object] = {
                 "route": ROUTES[number % 7], "peerId": f"FIP-{(batch * 7 + number) % FIPS}",
                 "peerType": "FIP", "customerId": "someone@aa", "txnCorId": key,
             }  # fmt: skip  # the members of the shape in use
@@ -122,13 +122,18 @@ def through_http(directory: Path) -> tuple[float, float]:
             events.append(common | {"callType": "requestOut", "timestamp": now, "body": None})
             events.append(
                 common
-                | {"callType": "responseIn", "httpStatus": 200, "timestamp": now + number, "body": body}
+                | {
+                    "callType": "responseIn",
+                    "httpStatus": 200,
+                    "timestamp": now + number,
+                    "body": body,
+                }
             )
         bodies.append(json.dumps(events).encode())
     with agent(directory) as running, httpx.Client() as client:
         before = running.cpu()
-        for body in bodies:
-            client.post(f"{running.address}/sna/v1/aa", content=body).raise_for_status()
+        for packed in bodies:
+            client.post(f"{running.address}/sna/v1/aa", content=packed).raise_for_status()
         used = running.cpu() - before
         assert running.figure("mudra_agent_events_total") == EVENTS
         return EVENTS / used, running.memory()
@@ -180,7 +185,9 @@ def through_log(directory: Path) -> float:
             file.write(json.dumps(line) + "\n")
     empty = directory / "empty.json"
     empty.touch()
-    more = f'[[log]]\npath = "{log}"\nformat = "nginx"\ndirection = "to-fips"\nstart = "beginning"\n'
+    more = (
+        f'[[log]]\npath = "{log}"\nformat = "nginx"\ndirection = "to-fips"\nstart = "beginning"\n'
+    )
     idle = directory / "idle"
     idle.mkdir()
     with agent(idle) as running:

@@ -10,7 +10,6 @@ import time
 from pathlib import Path
 
 import httpx
-
 from tests.support.fast_agent import FastClock
 from tests.support.hostile_operator import PUSH, HostileOperator, listening
 
@@ -50,8 +49,16 @@ class Sender:
                 for _ in range(5):
                     key = f"k-{self.sent}"
                     self.sent += 1
-                    common = {"route": "/Accounts/discover", "peerId": "FIP-1", "peerType": "FIP", "txnCorId": key}
-                    events += [common | {"callType": "requestOut"}, common | {"callType": "responseIn", "httpStatus": 200}]
+                    common = {
+                        "route": "/Accounts/discover",
+                        "peerId": "FIP-1",
+                        "peerType": "FIP",
+                        "txnCorId": key,
+                    }
+                    events += [
+                        common | {"callType": "requestOut"},
+                        common | {"callType": "responseIn", "httpStatus": 200},
+                    ]
                 try:
                     answer = await http.post(f"{self.address}/sna/v1/aa", json=events)
                 except httpx.TransportError:
@@ -63,7 +70,13 @@ class Sender:
 
 async def _started(config: Path, clock_anchor: float, address: str) -> asyncio.subprocess.Process:
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.support.fast_agent", str(config), str(clock_anchor), str(SPEED), cwd=ROOT
+        sys.executable,
+        "-m",
+        "tests.support.fast_agent",
+        str(config),
+        str(clock_anchor),
+        str(SPEED),
+        cwd=ROOT,
     )
     async with httpx.AsyncClient() as http, asyncio.timeout(30):
         while True:

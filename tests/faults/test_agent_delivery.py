@@ -5,12 +5,12 @@ import statistics
 from pathlib import Path
 
 import pytest
-
-from mudra.agent.backoff import offset
-from mudra.agent.dead_letter import dead_letters
 from tests.support import agents
 from tests.support.hostile_operator import HostileOperator
 from tests.support.moved_time import SECOND, WINDOW, MovedClock
+
+from mudra.agent.backoff import offset
+from mudra.agent.dead_letter import dead_letters
 
 
 async def _windows(agent, clock: MovedClock, number: int) -> None:
@@ -47,7 +47,9 @@ def test_72_hours_of_outage_lose_nothing_and_the_backlog_goes_gently(tmp_path: P
         clock, operator = MovedClock(), HostileOperator(7, down=True)
         agent = agents.agent(tmp_path, clock, operator)
         for _ in range(432):
-            await agents.take(agent.keeper, agents.call(clock), agents.call(clock, "alnot", inward=True))
+            await agents.take(
+                agent.keeper, agents.call(clock), agents.call(clock, "alnot", inward=True)
+            )
             for _ in range(4):
                 clock.pass_time(WINDOW // 4)
                 await agent.push_once()
@@ -63,7 +65,10 @@ def test_72_hours_of_outage_lose_nothing_and_the_backlog_goes_gently(tmp_path: P
 
         assert len(operator.stored) == 864, operator.describe()
         assert took < 30 * 60 * SECOND
-        gaps = [later - former for former, later in zip(operator.pushes, operator.pushes[2:], strict=False)]
+        gaps = [
+            later - former
+            for former, later in zip(operator.pushes, operator.pushes[2:], strict=False)
+        ]
         assert min(gap.total_seconds() for gap in gaps) >= 0.99
         assert operator.most_in_flight <= 2
         live, *older = operator.order

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.support import agents
+from tests.support.hostile_operator import HostileOperator
+from tests.support.moved_time import OUTWARD, SECOND, START, WINDOW, MovedClock
 
 from mudra.agent.assembly import Agent
 from mudra.agent.event import Began, Ended, FiStatus, Notice
-from tests.support import agents
-from tests.support.hostile_operator import HostileOperator
-from tests.support.moved_time import SECOND, START, WINDOW, MovedClock
 
 
 def _totals(agent: Agent) -> dict[tuple[str, str], int]:
@@ -40,8 +40,10 @@ def _crashed(agent: Agent, directory: Path, to: Path) -> Path:
 def _script(agent: Agent, clock: MovedClock, session: Notice):
     return [
         lambda: agents.take(agent.keeper, agents.call(clock, "fireq", session="S-1")),
-        lambda: agents.take(agent.keeper, Began("k", False, "FIP-1", "adisc", clock.now, clock.mono)),
-        lambda: agents.take(agent.keeper, Ended("k", False, clock.now, clock.mono, 200)),
+        lambda: agents.take(
+            agent.keeper, Began("k", OUTWARD, "FIP-1", "adisc", clock.now, clock.mono)
+        ),
+        lambda: agents.take(agent.keeper, Ended("k", OUTWARD, clock.now, clock.mono, 200)),
         lambda: agents.take(agent.keeper, agents.call(clock, "finot", inward=True, notice=session)),
         agent.tick,
         lambda: agents.take(agent.keeper, agents.call(clock)),
@@ -90,7 +92,8 @@ def test_a_reboot_keeps_durations_and_calls_under_way(tmp_path: Path) -> None:
         clock.reboot(took=120 * SECOND)
         agent = agents.agent(directory, clock, operator)
         await agents.take(
-            agent.keeper, agents.call(clock, "finot", inward=True, notice=Notice("S-1", FiStatus.READY))
+            agent.keeper,
+            agents.call(clock, "finot", inward=True, notice=Notice("S-1", FiStatus.READY)),
         )
         tally = agent.keeper.counter.close(START).requests["FIP-1", "sfireqnot"]
 
@@ -111,7 +114,9 @@ def test_a_full_disk_stops_no_counting_and_the_agent_resumes_by_itself(tmp_path:
         db(spool._db, f"PRAGMA max_page_count = {pages}")
 
         answers = [
-            await agents.take(agent.keeper, *(agents.call(clock, "hbt", f"FIP-{number}-{n}") for n in range(500)))
+            await agents.take(
+                agent.keeper, *(agents.call(clock, "hbt", f"FIP-{number}-{n}") for n in range(500))
+            )
             for number in range(20)
         ]
         assert False in answers
@@ -141,7 +146,9 @@ def test_a_full_disk_stops_no_counting_and_the_agent_resumes_by_itself(tmp_path:
 
 
 @pytest.mark.parametrize("jump", [-3 * 3600, -700, 700, 3 * 3600])
-def test_a_jump_of_the_clock_makes_no_window_twice_and_no_wrong_duration(tmp_path: Path, jump: int) -> None:
+def test_a_jump_of_the_clock_makes_no_window_twice_and_no_wrong_duration(
+    tmp_path: Path, jump: int
+) -> None:
     async def story() -> None:
         clock, operator = MovedClock(START + 6 * WINDOW), HostileOperator(2)
         agent = agents.agent(tmp_path, clock, operator)
@@ -149,11 +156,13 @@ def test_a_jump_of_the_clock_makes_no_window_twice_and_no_wrong_duration(tmp_pat
             await agents.take(agent.keeper, agents.call(clock))
             clock.pass_time(WINDOW)
             await agent.tick()
-        await agents.take(agent.keeper, Began("k", False, "FIP-1", "alink", clock.now, clock.mono))
+        await agents.take(
+            agent.keeper, Began("k", OUTWARD, "FIP-1", "alink", clock.now, clock.mono)
+        )
         clock.pass_time(250)
         clock.jump(jump * SECOND)
         await agent.tick()
-        await agents.take(agent.keeper, Ended("k", False, clock.now, clock.mono, 200))
+        await agents.take(agent.keeper, Ended("k", OUTWARD, clock.now, clock.mono, 200))
         for _ in range(24):
             await agents.take(agent.keeper, agents.call(clock))
             clock.pass_time(WINDOW)

@@ -44,7 +44,9 @@ def _copy(data: bytes, directory: Path) -> Path:
 
 
 @pytest.mark.parametrize("size", [200, 3_000])
-def test_a_flipped_bit_costs_one_record_at_most_and_never_gives_a_wrong_one(tmp_path: Path, size: int) -> None:
+def test_a_flipped_bit_costs_one_record_at_most_and_never_gives_a_wrong_one(
+    tmp_path: Path, size: int
+) -> None:
     bodies = _filled(tmp_path / "source", size)
     data = (tmp_path / "source" / "agent.db").read_bytes()
     chance = random.Random(size)
@@ -55,12 +57,18 @@ def test_a_flipped_bit_costs_one_record_at_most_and_never_gives_a_wrong_one(tmp_
         damaged[place] ^= 1 << (place % 8)
         found = _recovered(_copy(bytes(damaged), tmp_path / str(place)))
 
-        assert all(bodies[window] == body for window, body in found.items() if body is not None), place
-        assert sum(found.get(window) == body for window, body in bodies.items()) >= RECORDS - 1, place
+        assert all(bodies[window] == body for window, body in found.items() if body is not None), (
+            place
+        )
+        assert sum(found.get(window) == body for window, body in bodies.items()) >= RECORDS - 1, (
+            place
+        )
 
 
 @pytest.mark.parametrize("size", [200, 3_000])
-def test_a_file_cut_at_any_place_gives_every_record_that_lies_before_the_cut(tmp_path: Path, size: int) -> None:
+def test_a_file_cut_at_any_place_gives_every_record_that_lies_before_the_cut(
+    tmp_path: Path, size: int
+) -> None:
     bodies = _filled(tmp_path / "source", size)
     data = (tmp_path / "source" / "agent.db").read_bytes()
     ends = {window: data.find(body) + len(body) for window, body in bodies.items()}
@@ -69,10 +77,14 @@ def test_a_file_cut_at_any_place_gives_every_record_that_lies_before_the_cut(tmp
     for cut in random.Random(size).sample(range(len(data)), 25):
         found = _recovered(_copy(data[:cut], tmp_path / str(cut)))
 
-        assert all(found.get(window) == bodies[window] for window, end in ends.items() if end <= cut), cut
+        assert all(
+            found.get(window) == bodies[window] for window, end in ends.items() if end <= cut
+        ), cut
 
 
-def test_a_write_ahead_log_cut_at_any_place_gives_every_commit_before_the_cut(tmp_path: Path) -> None:
+def test_a_write_ahead_log_cut_at_any_place_gives_every_commit_before_the_cut(
+    tmp_path: Path,
+) -> None:
     bodies = _filled(tmp_path / "source", 500, clean=False)
     data = (tmp_path / "source" / "agent.db").read_bytes()
     log = (tmp_path / "source" / "agent.db-wal").read_bytes()

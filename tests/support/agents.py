@@ -22,22 +22,36 @@ def config(directory: Path, **changes: object) -> Config:
     told: dict[str, object] = {
         "aa_id": "AA-1",
         "directory": str(directory / "spool"),
-        "operator": {"token_url": "http://operator.test/iam", "push_url": f"http://operator.test{PUSH}"},
+        "operator": {
+            "token_url": "http://operator.test/iam",
+            "push_url": f"http://operator.test{PUSH}",
+        },
         "credentials": {"id": {"value": "AA-1"}, "secret": {"file": str(secret)}},
         "fips": {"fip-1.test": "FIP-1", "fip-2.test": "FIP-2"},
     }
     return msgspec.convert({**told, **changes}, Config)
 
 
-def agent(directory: Path, clock: MovedClock, operator: HostileOperator, **changes: object) -> Agent:
+def agent(
+    directory: Path, clock: MovedClock, operator: HostileOperator, **changes: object
+) -> Agent:
     operator.now = clock.datetime
     return assemble(
-        config(directory, **changes), clock, operator.random.uniform, lambda _: None, operator.transport
+        config(directory, **changes),
+        clock,
+        operator.random.uniform,
+        lambda _: None,
+        operator.transport,
     )
 
 
 def call(
-    clock: MovedClock, code: str = "adisc", fip: str = "FIP-1", took: int = 100, status: int = 200, **more: object
+    clock: MovedClock,
+    code: str = "adisc",
+    fip: str = "FIP-1",
+    took: int = 100,
+    status: int = 200,
+    **more: object,
 ) -> Call:
     inward = bool(more.pop("inward", False))
     return Call(inward, fip, code, clock.now, clock.mono, took, status, **more)  # type: ignore[arg-type]

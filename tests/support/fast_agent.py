@@ -1,6 +1,6 @@
 """A real agent process whose time runs faster: for crash tests that need many windows.
 
-    python -m tests.support.fast_agent CONFIG ANCHOR SPEED
+python -m tests.support.fast_agent CONFIG ANCHOR SPEED
 """
 
 import asyncio
@@ -36,7 +36,10 @@ class FastClock:
 def main() -> None:
     config, anchor, speed = Path(sys.argv[1]), float(sys.argv[2]), float(sys.argv[3])
     agent = assemble(
-        read_config(config), FastClock(anchor, speed), random.uniform, lambda text: print(text, file=sys.stderr)
+        read_config(config),
+        FastClock(anchor, speed),
+        random.uniform,
+        lambda text: print(text, file=sys.stderr),
     )
     sys.exit(asyncio.run(run_agent(agent)))
 

@@ -20,7 +20,16 @@ import msgspec
 
 from mudra.metrics.check import CheckedReport, check_report
 
-GARBAGE = [b"", b"{", b"<html>ok</html>", b'{"status": 5}', b"\xff\xfe", b"null", b"[" * 5000, b'{"status":"accepted","receiptId":""}']
+GARBAGE = [
+    b"",
+    b"{",
+    b"<html>ok</html>",
+    b'{"status": 5}',
+    b"\xff\xfe",
+    b"null",
+    b"[" * 5000,
+    b'{"status":"accepted","receiptId":""}',
+]
 PUSH = "/metrics/perf/v1/push"
 TOKEN = "/iam/v1/entity/token/generate"
 
@@ -67,7 +76,9 @@ class HostileOperator:
         self.good: set[str] = set()
 
     def describe(self) -> str:
-        return f"hostile operator: seed={self.seed}, faults={self.faults}, stored={len(self.stored)}"
+        return (
+            f"hostile operator: seed={self.seed}, faults={self.faults}, stored={len(self.stored)}"
+        )
 
     def answer(self, path: str, headers: dict[str, str], body: bytes) -> Reply:
         if self.down:
@@ -84,7 +95,21 @@ class HostileOperator:
         if self.random.random() >= self.rate:
             return self._store(body)
         kind = self.random.choice(
-            ["500", "502", "503", "429", "408", "425", "reset", "half", "garbage", "redirect", "wrong type", "late reset", "401"]
+            [
+                "500",
+                "502",
+                "503",
+                "429",
+                "408",
+                "425",
+                "reset",
+                "half",
+                "garbage",
+                "redirect",
+                "wrong type",
+                "late reset",
+                "401",
+            ]
         )
         self.faults[kind] = self.faults.get(kind, 0) + 1
         return self._fault(kind, body)
@@ -94,7 +119,9 @@ class HostileOperator:
             self.good.clear()
             return Reply(401, b'{"errorCode":"TokenRevoked"}')
         if kind.isdigit():
-            told = {"retry-after": str(self.random.randint(0, 20))} if kind in {"429", "503"} else {}
+            told = (
+                {"retry-after": str(self.random.randint(0, 20))} if kind in {"429", "503"} else {}
+            )
             return Reply(int(kind), b'{"errorCode":"ServiceUnavailable"}', told)
         if kind == "reset":
             raise Fault("reset")
@@ -114,7 +141,9 @@ class HostileOperator:
         if not isinstance(checked, CheckedReport):
             self.refused.append(body)
             told = [finding.sentence() for finding in checked.findings[:3]]
-            return Reply(400, msgspec.json.encode({"errorCode": "InvalidRequest", "errorMsg": str(told)}))
+            return Reply(
+                400, msgspec.json.encode({"errorCode": "InvalidRequest", "errorMsg": str(told)})
+            )
         window = checked.report.from_date_time
         if window in self.refuse_windows:
             return Reply(422, b'{"errorCode":"InvalidRequest"}')
@@ -131,7 +160,18 @@ class HostileOperator:
                 self.replaced.append(key)
         self.stored[key] = checked
         self.order.append(window)
-        return Reply(200, msgspec.json.encode({"ver": "1.0.0", "txnId": checked.report.txn_id, "status": status, "receiptId": f"r-{len(self.order)}", "findings": []}))
+        return Reply(
+            200,
+            msgspec.json.encode(
+                {
+                    "ver": "1.0.0",
+                    "txnId": checked.report.txn_id,
+                    "status": status,
+                    "receiptId": f"r-{len(self.order)}",
+                    "findings": [],
+                }
+            ),
+        )
 
     def _token(self, body: bytes) -> Reply:
         form = dict(urllib.parse.parse_qsl(body.decode()))
@@ -141,7 +181,11 @@ class HostileOperator:
         self.tokens.append(self.now())
         token = f"token-{len(self.tokens)}"
         self.good.add(token)
-        told: dict[str, object] = {"accessToken": token, "expiresIn": self.token_life, "tokenType": "Bearer"}
+        told: dict[str, object] = {
+            "accessToken": token,
+            "expiresIn": self.token_life,
+            "tokenType": "Bearer",
+        }
         if secret == self.old_secret:
             told["message"] = "this secret is in its grace period, which ends soon"
         return Reply(200, msgspec.json.encode(told))
@@ -193,7 +237,10 @@ async def listening(operator: HostileOperator):
         with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
             while head := await reader.readuntil(b"\r\n\r\n"):
                 first, *rest = head.decode("latin-1").split("\r\n")
-                headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in rest if line)}
+                headers = {
+                    name.lower(): value.strip()
+                    for name, _, value in (line.partition(":") for line in rest if line)
+                }
                 body = await reader.readexactly(int(headers.get("content-length", "0")))
                 try:
                     reply = operator.answer(first.split(" ")[1], headers, body)
@@ -201,7 +248,10 @@ async def listening(operator: HostileOperator):
                     break
                 told = "".join(f"{name}: {value}\r\n" for name, value in reply.headers.items())
                 text = f"HTTP/1.1 {reply.status} X\r\ncontent-length: {len(reply.body)}\r\ndate: {format_datetime(operator.now(), usegmt=True)}\r\n{told}\r\n"
-                writer.write(text.encode() + (reply.body[: len(reply.body) // 2] if reply.half else reply.body))
+                writer.write(
+                    text.encode()
+                    + (reply.body[: len(reply.body) // 2] if reply.half else reply.body)
+                )
                 await writer.drain()
                 if reply.half:
                     break

@@ -116,7 +116,7 @@ class Agent:
         for log in self.logs:
             log.file.close()
         await self.pusher.http.aclose()
-        self.keeper.spool.close()
+        self.keeper.close()
 
     def _moved(self, log: FollowedLog, offset: int) -> bool:
         known = self.keeper.places.get(log.name)

@@ -19,6 +19,17 @@ _PROBE: Final = 1_024
 
 
 @dataclass(frozen=True, slots=True)
+class Table:
+    """The statements by which one table is read out of a damaged file and written anew."""
+
+    name: str
+    upward: str
+    downward: str
+    one: str
+    insert: str
+
+
+@dataclass(frozen=True, slots=True)
 class Salvaged:
     """What a start had to do."""
 
@@ -30,7 +41,7 @@ class Salvaged:
 
 
 def open_or_salvage(
-    path: Path, schema: str, tables: Sequence[str]
+    path: Path, schema: str, tables: Sequence[Table]
 ) -> tuple[sqlite3.Connection, Salvaged]:
     """Open the file, made anew when it is missing, rebuilt from its readable rows when damaged."""
     try:
@@ -39,7 +50,8 @@ def open_or_salvage(
         if not known:
             db.executescript(schema)
         if not known or (
-            known.issuperset(tables) and db.execute("PRAGMA quick_check").fetchone()[0] == "ok"
+            known.issuperset(table.name for table in tables)
+            and db.execute("PRAGMA quick_check").fetchone()[0] == "ok"
         ):
             return db, Salvaged()
         db.close()
@@ -58,7 +70,9 @@ def _open(path: Path) -> sqlite3.Connection:
     return db
 
 
-def _salvage(path: Path, schema: str, tables: Sequence[str]) -> tuple[sqlite3.Connection, Salvaged]:
+def _salvage(
+    path: Path, schema: str, tables: Sequence[Table]
+) -> tuple[sqlite3.Connection, Salvaged]:
     """Build a new file beside the damaged one and put it in its place when it is complete."""
     kept = _copied_aside(path)
     new = path.with_suffix(".new")
@@ -113,7 +127,9 @@ def _patched(template: Path, damaged: Path) -> Path:
     return patched
 
 
-def _copy_rows(source: Path, target: sqlite3.Connection, tables: Sequence[str]) -> tuple[int, int]:
+def _copy_rows(
+    source: Path, target: sqlite3.Connection, tables: Sequence[Table]
+) -> tuple[int, int]:
     copied = lost = 0
     damaged = sqlite3.connect(source, isolation_level=None)
     try:
@@ -122,9 +138,8 @@ def _copy_rows(source: Path, target: sqlite3.Connection, tables: Sequence[str]) 
             rows, failed = _readable(damaged, table)
             lost += failed
             for row in rows:
-                marks = ", ".join("?" * len(row))
                 with contextlib.suppress(sqlite3.IntegrityError):
-                    target.execute(f"INSERT INTO {table} VALUES ({marks})", row)  # noqa: S608 - our own table names
+                    target.execute(table.insert, row)
                     copied += 1
     except sqlite3.DatabaseError:
         lost += 1
@@ -133,14 +148,14 @@ def _copy_rows(source: Path, target: sqlite3.Connection, tables: Sequence[str]) 
     return copied, max(lost, 1)
 
 
-def _readable(db: sqlite3.Connection, table: str) -> tuple[list[tuple[object, ...]], int]:
+def _readable(db: sqlite3.Connection, table: Table) -> tuple[list[tuple[object, ...]], int]:
     """Every row that can be read from either end or by its number; 1 when some could not."""
     found: dict[object, tuple[object, ...]] = {}
     failed = 0
-    for order in ("ASC", "DESC"):
+    for statement in (table.upward, table.downward):
         cursor = db.cursor()
         try:
-            cursor.execute(f"SELECT rowid, * FROM {table} ORDER BY rowid {order}")  # noqa: S608 - our own table names
+            cursor.execute(statement)
             for row in _rows(cursor):
                 found[row[0]] = row[1:]
         except sqlite3.DatabaseError:
@@ -148,10 +163,7 @@ def _readable(db: sqlite3.Connection, table: str) -> tuple[list[tuple[object, ..
     if failed:
         for number in _between(found):
             with contextlib.suppress(sqlite3.DatabaseError):
-                row = db.execute(
-                    f"SELECT rowid, * FROM {table} WHERE rowid = ?",  # noqa: S608 - our own table names
-                    (number,),
-                ).fetchone()
+                row = db.execute(table.one, (number,)).fetchone()
                 if row is not None:
                     found[row[0]] = row[1:]
     return list(found.values()), failed

@@ -17,6 +17,8 @@ from mudra.agent.sources import http_event, otlp
 from mudra.agent.sources.route import Listener
 
 MOST_BODY: Final = 8 << 20
+MOST_HELD: Final = 32 << 20
+"""Bytes of all bodies that are being read at one time: the agent's memory has a bound."""
 BODY_SECONDS: Final = 15
 
 Message = MutableMapping[str, object]
@@ -66,6 +68,8 @@ class Intake:
     status: Callable[[], Awaitable[bytes]]
     figures: Callable[[], bytes]
     acknowledge_at_once: bool = False
+    _held: int = 0
+    """Bytes of bodies that are being read."""
 
     async def __call__(
         self, scope: MutableMapping[str, object], receive: Receive, send: Send
@@ -97,24 +101,26 @@ class Intake:
             if method != "POST":
                 raise RequestFault(405, "MethodNotAllowed", f"{path} takes POST")
             headers = _headers(scope)
-            body = await _body(receive, headers)
-            return await (
-                self._events(body) if path == http_event.PATH else self._traces(body, headers)
-            )
+            body = await self._body(receive, headers)
+            if path == http_event.PATH:
+                return await self._events(body)
+            return await self._traces(body, headers)
         if method not in {"GET", "HEAD"}:
             raise RequestFault(405, "MethodNotAllowed", f"{path} takes GET")
-        if path == "/sna/v1/ping":
+        if path == "/status":
+            return Answer(200, await self.status())
+        return self._word(path)
+
+    def _word(self, path: str) -> Answer:
+        """The agent's word about itself."""
+        if path in {"/sna/v1/ping", "/livez"}:
             return Answer(200, b'{"status":"up"}')
         if path == "/sna/v1/version":
             told = {"agentVersion": self.version, "name": "mudra-agent"}
             return Answer(200, msgspec.json.encode(told))
-        if path == "/livez":
-            return Answer(200, b'{"status":"up"}')
         if path == "/readyz":
             health = self.health()
             return Answer(200 if health.ready else 503, msgspec.json.encode(health))
-        if path == "/status":
-            return Answer(200, await self.status())
         if path == "/metrics":
             return Answer(200, self.figures(), _TEXT)
         raise RequestFault(404, "NotFound", f"there is nothing at {path}")
@@ -162,6 +168,39 @@ class Intake:
             }
         return Answer(200, msgspec.json.encode(told), headers=_durable(durable))
 
+    async def _body(self, receive: Receive, headers: Mapping[str, str]) -> bytes:
+        """The body, unpacked; its size is counted while it comes in, both ways."""
+        coding = headers.get("content-encoding", "identity").strip().lower()
+        if coding not in {"identity", "gzip", ""}:
+            raise RequestFault(415, "UnsupportedMediaType", "Content-Encoding must be gzip or none")
+        parts: list[bytes] = []
+        try:
+            async with asyncio.timeout(BODY_SECONDS):
+                await self._collect(receive, parts)
+        except TimeoutError:
+            raise RequestFault(408, "Timeout", f"the body took over {BODY_SECONDS} s") from None
+        finally:
+            self._held -= sum(map(len, parts))
+        packed = b"".join(parts)
+        return _unpacked(packed) if coding == "gzip" else packed
+
+    async def _collect(self, receive: Receive, parts: list[bytes]) -> None:
+        length, more = 0, True
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise RequestFault(400, "InvalidRequest", "the sender went away")
+            part = message.get("body", b"")
+            if isinstance(part, bytes):
+                parts.append(part)
+                length += len(part)
+                self._held += len(part)
+            if length > MOST_BODY:
+                raise RequestFault(413, "PayloadTooLarge", f"a body has at most {MOST_BODY} bytes")
+            if self._held > MOST_HELD:
+                raise RequestFault(503, "ServiceUnavailable", "too much at once; send it again")
+            more = bool(message.get("more_body"))
+
     async def _take(self, events: list[Event]) -> bool:
         if not events:
             return True
@@ -188,35 +227,6 @@ def _headers(scope: Mapping[str, object]) -> dict[str, str]:
     if not isinstance(told, list | tuple):
         return {}
     return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in told}
-
-
-async def _body(receive: Receive, headers: Mapping[str, str]) -> bytes:
-    """The body, unpacked; its size is counted while it comes in, both ways."""
-    coding = headers.get("content-encoding", "identity").strip().lower()
-    if coding not in {"identity", "gzip", ""}:
-        raise RequestFault(415, "UnsupportedMediaType", "Content-Encoding must be gzip or none")
-    parts: list[bytes] = []
-    length = 0
-    try:
-        async with asyncio.timeout(BODY_SECONDS):
-            while True:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    raise RequestFault(400, "InvalidRequest", "the sender went away")
-                part = message.get("body", b"")
-                if isinstance(part, bytes):
-                    parts.append(part)
-                    length += len(part)
-                if length > MOST_BODY:
-                    raise RequestFault(
-                        413, "PayloadTooLarge", f"a body has at most {MOST_BODY} bytes"
-                    )
-                if not message.get("more_body"):
-                    break
-    except TimeoutError:
-        raise RequestFault(408, "Timeout", f"the body took over {BODY_SECONDS} s") from None
-    packed = b"".join(parts)
-    return _unpacked(packed) if coding == "gzip" else packed
 
 
 def _unpacked(packed: bytes) -> bytes:

@@ -11,7 +11,9 @@ import asyncio
 import sqlite3
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, TypeVar
 
 import msgspec
@@ -67,6 +69,8 @@ class Keeper:
     _unwritten: deque[Closing] = field(default_factory=deque)
     _watch: JumpWatch | None = None
     _closing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _thread: ThreadPoolExecutor = field(default_factory=partial(ThreadPoolExecutor, 1, "spool"))
+    """One thread: work on the disk stays in order even when a task that waits for it is ended."""
 
     def recover(self) -> None:
         """Take up where the last run ended, however it ended. Before anything else."""
@@ -126,7 +130,7 @@ class Keeper:
             written = False
             if not self._gap:
                 self._seq += 1
-                written = await asyncio.to_thread(
+                written = await self._on_disk(
                     self._write, lambda: self.spool.write_journal(self._seq, entry)
                 )
                 self._journal_bytes += len(entry)
@@ -158,7 +162,7 @@ class Keeper:
             state = self._cut()
             seq = self._seq
             waiting = list(self._unwritten)
-            written = await asyncio.to_thread(
+            written = await self._on_disk(
                 self._write, lambda: self.spool.close_windows(waiting, seq, state)
             )
             if written:
@@ -177,7 +181,7 @@ class Keeper:
             state, seq = self._cut(), self._seq
             self._unwritten.append(closing)
             waiting = list(self._unwritten)
-            written = await asyncio.to_thread(
+            written = await self._on_disk(
                 self._write, lambda: self.spool.close_windows(waiting, seq, state)
             )
             if written:
@@ -193,12 +197,20 @@ class Keeper:
     async def with_disk(self, act: Callable[[], _T]) -> _T:
         """Do something else with the spool, alone, off the event loop."""
         async with self._disk:
-            return await asyncio.to_thread(act)
+            return await self._on_disk(act)
 
     @property
     def unwritten(self) -> int:
         """Closed windows that the disk has not taken yet."""
         return len(self._unwritten)
+
+    async def _on_disk(self, act: Callable[..., _T], *arguments: object) -> _T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, act, *arguments)
+
+    def close(self) -> None:
+        """Let go of the disk."""
+        self._thread.shutdown()
+        self.spool.close()
 
     def _cut(self) -> bytes:
         """A snapshot with everything counted so far; it replaces the batch that waits."""

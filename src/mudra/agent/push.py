@@ -127,7 +127,7 @@ class Pusher:
         except CredentialFault as fault:
             return NotNow(str(fault), fault.asked)
         headers = {
-            "Authorization": f"Bearer {token.reveal()}",
+            "Authorization": "Bearer " + token.reveal(),
             "Content-Type": "application/json",
             "Accept": "application/json",
         }

@@ -22,7 +22,7 @@ from typing import Final
 import zstandard
 
 from mudra.agent.clock import DAY
-from mudra.agent.damage import open_or_salvage
+from mudra.agent.damage import Table, open_or_salvage
 from mudra.agent.frame import Header, framed, frames_in, unframed
 from mudra.agent.payload import Payload
 from mudra.agent.window import WINDOW
@@ -44,7 +44,43 @@ CREATE TABLE fact (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 PRAGMA user_version = 1;
 COMMIT;
 """
-TABLES: Final = ("record", "journal", "snapshot", "closed", "fact")
+TABLES: Final = (
+    Table(
+        "record",
+        "SELECT rowid, * FROM record ORDER BY rowid",
+        "SELECT rowid, * FROM record ORDER BY rowid DESC",
+        "SELECT rowid, * FROM record WHERE rowid = ?",
+        "INSERT INTO record VALUES (?, ?, ?, ?, ?, ?, ?)",
+    ),
+    Table(
+        "journal",
+        "SELECT rowid, * FROM journal ORDER BY rowid",
+        "SELECT rowid, * FROM journal ORDER BY rowid DESC",
+        "SELECT rowid, * FROM journal WHERE rowid = ?",
+        "INSERT INTO journal VALUES (?, ?, ?)",
+    ),
+    Table(
+        "snapshot",
+        "SELECT rowid, * FROM snapshot ORDER BY rowid",
+        "SELECT rowid, * FROM snapshot ORDER BY rowid DESC",
+        "SELECT rowid, * FROM snapshot WHERE rowid = ?",
+        "INSERT INTO snapshot VALUES (?, ?, ?, ?)",
+    ),
+    Table(
+        "closed",
+        "SELECT rowid, * FROM closed ORDER BY rowid",
+        "SELECT rowid, * FROM closed ORDER BY rowid DESC",
+        "SELECT rowid, * FROM closed WHERE rowid = ?",
+        "INSERT INTO closed VALUES (?)",
+    ),
+    Table(
+        "fact",
+        "SELECT rowid, * FROM fact ORDER BY rowid",
+        "SELECT rowid, * FROM fact ORDER BY rowid DESC",
+        "SELECT rowid, * FROM fact WHERE rowid = ?",
+        "INSERT INTO fact VALUES (?, ?)",
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)

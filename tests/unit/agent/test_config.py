@@ -78,7 +78,9 @@ def test_the_sample_file_is_good() -> None:
         ("[http]", "[http", "is not TOML"),
     ],
 )  # fmt: skip
-def test_a_bad_file_is_refused_with_the_key_and_the_way_out(tmp_path: Path, old: str, new: str, said: str) -> None:
+def test_a_bad_file_is_refused_with_the_key_and_the_way_out(
+    tmp_path: Path, old: str, new: str, said: str
+) -> None:
     assert old in GOOD
 
     with pytest.raises(ConfigFault) as fault:

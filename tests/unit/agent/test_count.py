@@ -6,7 +6,7 @@ from mudra.agent.count import Counter
 from mudra.agent.event import Began, Call, Ended
 from mudra.agent.follow import Sessions
 from mudra.agent.window import MOST_FIPS, Windows
-from tests.support.moved_time import SECOND, START, WINDOW
+from tests.support.moved_time import INWARD, OUTWARD, SECOND, START, WINDOW
 
 
 @pytest.fixture
@@ -14,11 +14,13 @@ def counter() -> Counter:
     return Counter(Windows(), Sessions())
 
 
-def _began(key: str = "k", at: int = 0, code: str = "adisc", inward: bool = False) -> Began:
+def _began(key: str = "k", at: int = 0, code: str = "adisc", *, inward: bool = False) -> Began:
     return Began(key, inward, "FIP-1", code, START + at, at)
 
 
-def _ended(key: str = "k", at: int = 120, status: int = 200, inward: bool = False, size: int = 0) -> Ended:
+def _ended(
+    key: str = "k", at: int = 120, status: int = 200, *, inward: bool = False, size: int = 0
+) -> Ended:
     return Ended(key, inward, START + at, at, status, size)
 
 
@@ -41,7 +43,7 @@ def test_a_call_without_an_answer_is_in_the_total_only(counter: Counter) -> None
 
 def test_an_answer_later_than_30_seconds_is_no_answer(counter: Counter) -> None:
     counter.apply([_began(), _ended(at=30 * SECOND + 1)])
-    counter.apply([Call(False, "FIP-1", "adisc", START, 0, 30 * SECOND + 1, 200)])
+    counter.apply([Call(OUTWARD, "FIP-1", "adisc", START, 0, 30 * SECOND + 1, 200)])
 
     assert counter.close(START).requests["FIP-1", "adisc"].counts == [2, *[0] * 14]
     assert counter.figures.late_answers == 2
@@ -59,7 +61,7 @@ def test_what_comes_for_a_closed_window_is_late_and_never_opens_it_again(counter
     counter.apply([_began()])
     counter.close(START)
 
-    counter.apply([_began("other", at=5), Call(True, "FIP-1", "alnot", START, 0, 1, 200)])
+    counter.apply([_began("other", at=5), Call(INWARD, "FIP-1", "alnot", START, 0, 1, 200)])
 
     assert counter.windows.open == {}
     assert counter.figures.late == 2
@@ -89,7 +91,14 @@ def test_the_same_key_in_both_directions_is_two_calls(counter: Counter) -> None:
 
 
 def test_sizes_of_fetched_packets_add_up_for_good_answers_only(counter: Counter) -> None:
-    counter.apply([_began("1", code="fif"), _ended("1", size=700), _began("2", code="fif"), _ended("2", status=500, size=9)])
+    counter.apply(
+        [
+            _began("1", code="fif"),
+            _ended("1", size=700),
+            _began("2", code="fif"),
+            _ended("2", status=500, size=9),
+        ]
+    )
 
     assert counter.close(START).requests["FIP-1", "fif"].size == 700
 
@@ -103,14 +112,18 @@ def test_calls_under_way_that_are_overdue_are_given_up(counter: Counter) -> None
 
 
 def test_a_window_takes_no_more_fips_than_there_can_be(counter: Counter) -> None:
-    counter.apply(Call(False, f"F-{number}", "hbt", START, 0, 1, 200) for number in range(MOST_FIPS + 7))
+    counter.apply(
+        Call(OUTWARD, f"F-{number}", "hbt", START, 0, 1, 200) for number in range(MOST_FIPS + 7)
+    )
 
     assert len(counter.close(START).fips) == MOST_FIPS
     assert counter.figures.over_limit == 7
 
 
 def test_fi_notifications_without_session_are_noted_not_guessed(counter: Counter) -> None:
-    counter.apply([_began(code="finot", inward=True), Call(True, "FIP-1", "finot", START, 0, 1, 200)])
+    counter.apply(
+        [_began(code="finot", inward=True), Call(INWARD, "FIP-1", "finot", START, 0, 1, 200)]
+    )
 
     assert counter.figures.unread_notices == 2
     assert not counter.windows.open

@@ -4,7 +4,7 @@ from mudra.agent.count import Counter
 from mudra.agent.event import Call, FiStatus, Notice
 from mudra.agent.follow import Sessions
 from mudra.agent.window import Windows, WindowTally
-from tests.support.moved_time import SECOND, START, WINDOW
+from tests.support.moved_time import INWARD, OUTWARD, SECOND, START, WINDOW
 
 READY, DELIVERED, DENIED = FiStatus.READY, FiStatus.DELIVERED, FiStatus.DENIED
 TIMEOUT, PENDING = FiStatus.TIMEOUT, FiStatus.PENDING
@@ -15,13 +15,22 @@ def _counter(**sizes: int) -> Counter:
 
 
 def _request(at: int, session: str = "S-1", took: int = 100, fip: str = "FIP-1") -> Call:
-    return Call(False, fip, "fireq", START + at, at, took, 200, session=session)
+    return Call(OUTWARD, fip, "fireq", START + at, at, took, 200, session=session)
 
 
 def _notice(
     at: int, statuses: int, session: str = "S-1", status: int = 200, sent_at: int = -1
 ) -> Call:
-    return Call(True, "FIP-1", "finot", START + at, at, 5, status, notice=Notice(session, statuses, sent_at))
+    return Call(
+        INWARD,
+        "FIP-1",
+        "finot",
+        START + at,
+        at,
+        5,
+        status,
+        notice=Notice(session, statuses, sent_at),
+    )
 
 
 def _finot(tally: WindowTally) -> tuple[int, list[int]]:
@@ -65,7 +74,14 @@ def test_one_ready_account_among_denied_ones_is_a_success() -> None:
 def test_intermediate_notifications_are_position_seven_and_nothing_else() -> None:
     counter = _counter()
 
-    counter.apply([_request(0), _notice(1_000, PENDING | READY), _notice(2_000, PENDING), _notice(3_000, READY)])
+    counter.apply(
+        [
+            _request(0),
+            _notice(1_000, PENDING | READY),
+            _notice(2_000, PENDING),
+            _notice(3_000, READY),
+        ]
+    )
 
     assert _finot(counter.close(START)) == (1, [1, 0, 1, 0, 0, 0, 2])
 
@@ -73,7 +89,9 @@ def test_intermediate_notifications_are_position_seven_and_nothing_else() -> Non
 def test_only_the_last_of_several_terminal_notifications_counts() -> None:
     counter = _counter()
 
-    counter.apply([_request(0), _notice(1_000, READY), _notice(2_000, DELIVERED), _notice(3_000, DELIVERED)])
+    counter.apply(
+        [_request(0), _notice(1_000, READY), _notice(2_000, DELIVERED), _notice(3_000, DELIVERED)]
+    )
     tally = counter.close(START)
 
     assert _finot(tally) == (1, [1, 0, 0, 0, 1, 0, 0])
@@ -86,7 +104,11 @@ def test_a_notification_that_was_overtaken_by_a_later_word_does_not_replace_it()
     counter = _counter()
 
     counter.apply(
-        [_request(0), _notice(1_000, DELIVERED, sent_at=2_000), _notice(2_000, READY, sent_at=1_000)]
+        [
+            _request(0),
+            _notice(1_000, DELIVERED, sent_at=2_000),
+            _notice(2_000, READY, sent_at=1_000),
+        ]
     )
 
     assert _finot(counter.close(START)) == (1, [1, 0, 0, 0, 1, 0, 0])

@@ -51,20 +51,42 @@ def day(tmp_path_factory: pytest.TempPathFactory):
     chance = random.Random(2026)
     path: Path = tmp_path_factory.mktemp("day") / "access.json"
     db = sqlite3.connect(":memory:")
-    db.execute("CREATE TABLE line (started INT, took INT, fip TEXT, code TEXT, status INT, bytes INT)")
+    db.execute(
+        "CREATE TABLE line (started INT, took INT, fip TEXT, code TEXT, status INT, bytes INT)"
+    )
     rows = []
     for _ in range(LINES):
         took = min(int(chance.lognormvariate(6, 1.2)), 40_000)
         status = 0 if chance.random() < 0.02 else chance.choice(STATUSES)
         # A few FIPs have most of the traffic, as in the network.
         fip = f"FIP-{min(int(chance.expovariate(0.15)), FIPS - 1)}"
-        rows.append((START + chance.randrange(DAY), took, fip, chance.choice(list(ROUTES)), status, chance.randrange(90_000)))
+        rows.append(
+            (
+                START + chance.randrange(DAY),
+                took,
+                fip,
+                chance.choice(list(ROUTES)),
+                status,
+                chance.randrange(90_000),
+            )
+        )
     rows.sort(key=lambda row: row[0] + row[1])  # nginx writes a line when the answer is there
     with path.open("w") as file:
         for started, took, fip, code, status, size in rows:
             method, uri = ROUTES[code]
-            told = {"time": f"{(started + took) / 1000:.3f}", "request_time": f"{took / 1000:.3f}", "method": method, "uri": uri, "host": f"{fip.lower()}.test:443", "bytes": size}
-            told |= {"status": status, "upstream_status": str(status), "upstream_header_time": "0.1"} if status else {"status": 504, "upstream_status": "504", "upstream_header_time": "-"}
+            told = {
+                "time": f"{(started + took) / 1000:.3f}",
+                "request_time": f"{took / 1000:.3f}",
+                "method": method,
+                "uri": uri,
+                "host": f"{fip.lower()}.test:443",
+                "bytes": size,
+            }
+            told |= (
+                {"status": status, "upstream_status": str(status), "upstream_header_time": "0.1"}
+                if status
+                else {"status": 504, "upstream_status": "504", "upstream_header_time": "-"}
+            )
             file.write(json.dumps(told) + "\n")
     db.executemany("INSERT INTO line VALUES (?, ?, ?, ?, ?, ?)", rows)
     return path, db
@@ -100,7 +122,9 @@ def test_every_count_of_the_day_is_that_of_the_sql(day, reports) -> None:
                 got[window, fip.fip_id, block.type] = (block.counts, size)
 
     assert got.keys() == expected.keys()
-    assert {key: counts for key, (counts, _) in got.items()} == {key: counts for key, (counts, _) in expected.items()}
+    assert {key: counts for key, (counts, _) in got.items()} == {
+        key: counts for key, (counts, _) in expected.items()
+    }
     sizes = {key: str(size) for key, (_, size) in expected.items() if key[2] == "fif"}
     assert {key: size for key, (_, size) in got.items() if size is not msgspec.UNSET} == sizes
     assert len({fip for _, fip, _ in got}) == FIPS

@@ -8,7 +8,7 @@ import pytest
 from mudra.agent.event import Began, Ended, FiStatus, Notice
 from mudra.agent.sources.http_event import read_events
 from mudra.agent.sources.route import Listener
-from tests.support.moved_time import START, MovedClock
+from tests.support.moved_time import INWARD, OUTWARD, START, MovedClock
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def test_a_single_event_and_an_array_are_read_alike(listener: Listener) -> None:
     single, _ = _read(listener, _event())
     several, _ = _read(listener, [_event()])
 
-    assert single == several == [Began("k1", False, "FIP-1", "fireq", START, 5_000_000)]
+    assert single == several == [Began("k1", OUTWARD, "FIP-1", "fireq", START, 5_000_000)]
 
 
 def test_the_session_is_read_from_the_answer_of_an_fi_request(listener: Listener) -> None:
@@ -39,7 +39,7 @@ def test_the_session_is_read_from_the_answer_of_an_fi_request(listener: Listener
 
     events, _ = _read(listener, _event(callType="responseIn", httpStatus=200, body=body))
 
-    assert events == [Ended("k1", False, START, 5_000_000, 200, 0, "S-9")]
+    assert events == [Ended("k1", OUTWARD, START, 5_000_000, 200, 0, "S-9")]
 
 
 @pytest.mark.parametrize("wrap", [lambda body: body, json.dumps])
@@ -53,14 +53,18 @@ def test_a_notification_is_read_from_its_body_as_object_or_text(listener: Listen
         },
     }  # fmt: skip
 
-    events, _ = _read(listener, _event(callType="requestIn", route="/FI/Notification", body=wrap(body)))
+    events, _ = _read(
+        listener, _event(callType="requestIn", route="/FI/Notification", body=wrap(body))
+    )
 
     notice = Notice("S-1", FiStatus.READY | FiStatus.PENDING, START + 1_500)
-    assert events == [Began("k1", True, "FIP-1", "finot", START, 5_000_000, notice)]
+    assert events == [Began("k1", INWARD, "FIP-1", "finot", START, 5_000_000, notice)]
 
 
 def test_the_size_of_fetched_packets_is_that_of_the_encrypted_texts(listener: Listener) -> None:
-    body = {"FI": [{"fipID": "FIP-1", "data": [{"encryptedFI": "x" * 700}, {"encryptedFI": "y" * 50}]}]}
+    body = {
+        "FI": [{"fipID": "FIP-1", "data": [{"encryptedFI": "x" * 700}, {"encryptedFI": "y" * 50}]}]
+    }
 
     events, _ = _read(
         listener, _event(callType="responseIn", route="/FI/Fetch", httpStatus="200", body=body)
@@ -71,7 +75,9 @@ def test_the_size_of_fetched_packets_is_that_of_the_encrypted_texts(listener: Li
 
 
 @pytest.mark.parametrize("status", [None, "", 0])
-def test_a_response_without_a_status_is_a_transport_failure(listener: Listener, status: object) -> None:
+def test_a_response_without_a_status_is_a_transport_failure(
+    listener: Listener, status: object
+) -> None:
     events, _ = _read(listener, _event(callType="responseIn", httpStatus=status, body=None))
 
     assert isinstance(events[0], Ended)
@@ -94,7 +100,9 @@ def test_a_timestamp_gives_halves_that_come_together_their_duration(listener: Li
     "changes",
     [{"peerType": "FIU"}, {"route": "/elsewhere"}, {"callType": "requestIn", "route": "/Consent"}],
 )
-def test_calls_that_no_type_counts_are_only_noted(listener: Listener, changes: dict[str, object]) -> None:
+def test_calls_that_no_type_counts_are_only_noted(
+    listener: Listener, changes: dict[str, object]
+) -> None:
     events, rejected = _read(listener, _event(**changes))
 
     assert (events, rejected) == ([], [])

@@ -14,7 +14,15 @@ from tests.support.moved_time import MovedClock
 EVENT = {"callType": "requestOut", "route": "/Consent", "peerId": "FIP-1", "txnCorId": "k"}
 
 
-def _ask(method: str, path: str, *, durable: bool = True, ready: bool = True, at_once: bool = False, **more):
+def _ask(
+    method: str,
+    path: str,
+    *,
+    durable: bool = True,
+    ready: bool = True,
+    at_once: bool = False,
+    **more,
+):
     taken: list[object] = []
 
     async def take(events) -> bool:
@@ -39,7 +47,10 @@ def _ask(method: str, path: str, *, durable: bool = True, ready: bool = True, at
 
 def test_ping_and_version_answer_as_the_agent_in_use_does() -> None:
     assert _ask("GET", "/sna/v1/ping")[0].json() == {"status": "up"}
-    assert _ask("GET", "/sna/v1/version")[0].json() == {"agentVersion": "1.2.3", "name": "mudra-agent"}
+    assert _ask("GET", "/sna/v1/version")[0].json() == {
+        "agentVersion": "1.2.3",
+        "name": "mudra-agent",
+    }
 
 
 def test_an_event_is_accepted_with_the_words_in_use() -> None:
@@ -50,8 +61,12 @@ def test_an_event_is_accepted_with_the_words_in_use() -> None:
 
 
 def test_an_event_that_is_only_in_memory_is_accepted_and_says_so() -> None:
-    assert _ask("POST", "/sna/v1/aa", json=EVENT, durable=False)[0].headers["x-mudra-durable"] == "no"
-    assert _ask("POST", "/sna/v1/aa", json=EVENT, at_once=True)[0].headers["x-mudra-durable"] == "no"
+    assert (
+        _ask("POST", "/sna/v1/aa", json=EVENT, durable=False)[0].headers["x-mudra-durable"] == "no"
+    )
+    assert (
+        _ask("POST", "/sna/v1/aa", json=EVENT, at_once=True)[0].headers["x-mudra-durable"] == "no"
+    )
 
 
 def test_a_wrong_event_is_refused_with_message_and_code() -> None:
@@ -85,7 +100,9 @@ def test_of_an_array_the_good_events_are_taken_and_the_others_named() -> None:
         (b"", {}, 400),
     ],
 )  # fmt: skip
-def test_bodies_are_bounded_packed_and_unpacked(body: bytes, headers: dict[str, str], status: int) -> None:
+def test_bodies_are_bounded_packed_and_unpacked(
+    body: bytes, headers: dict[str, str], status: int
+) -> None:
     answer, _ = _ask("POST", "/sna/v1/aa", content=body, headers=headers)
 
     assert answer.status_code == status
@@ -108,6 +125,15 @@ def test_readiness_is_red_with_its_reasons() -> None:
     assert _ask("GET", "/livez", ready=False)[0].status_code == 200
 
 
-@pytest.mark.parametrize(("method", "path", "status"), [("GET", "/sna/v1/aa", 405), ("DELETE", "/status", 405), ("GET", "/none", 404), ("GET", "/metrics", 200), ("GET", "/status", 200)])
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/sna/v1/aa", 405),
+        ("DELETE", "/status", 405),
+        ("GET", "/none", 404),
+        ("GET", "/metrics", 200),
+        ("GET", "/status", 200),
+    ],
+)
 def test_other_methods_and_paths(method: str, path: str, status: int) -> None:
     assert _ask(method, path)[0].status_code == status

@@ -1,5 +1,6 @@
 """Following a log through rotation, copytruncate and restart; on a real directory."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -70,8 +71,6 @@ def test_a_rotation_by_name_loses_no_line_of_either_file(log: Path) -> None:
 
 
 def test_two_rotations_between_two_looks_are_read_in_order(log: Path) -> None:
-    import os
-
     file = _follow(log)
     _add(log, "1\n")
     _read(file)
@@ -111,8 +110,6 @@ def test_a_restart_goes_on_where_the_last_run_stopped(log: Path) -> None:
 
 
 def test_a_restart_after_rotations_reads_the_rotated_files_first(log: Path) -> None:
-    import os
-
     file = _follow(log)
     _add(log, "1\n")
     _, place = _read(file)

@@ -10,15 +10,19 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from mudra.agent.event import Call, FiStatus, Notice
 from mudra.agent.sources.otlp import UnreadableTraces, read_json, read_protobuf
 from mudra.agent.sources.route import Listener, Peers
-from tests.support.moved_time import START, MovedClock
+from tests.support.moved_time import OUTWARD, START, MovedClock
 
 
 @pytest.fixture
 def listener() -> Listener:
-    return Listener(MovedClock(START + 5_000), peers=Peers({"fip-1.test": "FIP-1", "fip-2.test:8443": "FIP-2"}))
+    return Listener(
+        MovedClock(START + 5_000), peers=Peers({"fip-1.test": "FIP-1", "fip-2.test:8443": "FIP-2"})
+    )
 
 
-def _request(attributes: dict[str, str | int], kind: int = 3, took: int = 120, start: int = START) -> ExportTraceServiceRequest:
+def _request(
+    attributes: dict[str, str | int], kind: int = 3, took: int = 120, start: int = START
+) -> ExportTraceServiceRequest:
     request = ExportTraceServiceRequest()
     span = request.resource_spans.add().scope_spans.add().spans.add(
         kind=kind, trace_id=b"t" * 16, span_id=b"s" * 8, name="x",
@@ -54,13 +58,17 @@ def test_a_client_span_is_a_call_to_a_fip(listener: Listener) -> None:
     )  # fmt: skip
 
     assert _read_all(request, listener) == [
-        Call(False, "FIP-1", "adisc", START, 5_000_000 - 5_000, 120, 404)
+        Call(OUTWARD, "FIP-1", "adisc", START, 5_000_000 - 5_000, 120, 404)
     ]
 
 
 def test_the_older_conventions_are_read_too(listener: Listener) -> None:
     request = _request(
-        {"http.method": "POST", "http.url": "https://fip-2.test:8443/Consent", "http.status_code": 200}
+        {
+            "http.method": "POST",
+            "http.url": "https://fip-2.test:8443/Consent",
+            "http.status_code": 200,
+        }
     )
 
     (call,) = _read_all(request, listener)
@@ -79,14 +87,27 @@ def test_a_server_span_is_a_notification_with_what_the_application_adds(listener
 
 
 def test_a_span_without_a_status_had_no_answer(listener: Listener) -> None:
-    request = _request({"http.request.method": "GET", "url.path": "/Heartbeat", "aa.fip.id": "FIP-1", "error.type": "timeout"})
+    request = _request(
+        {
+            "http.request.method": "GET",
+            "url.path": "/Heartbeat",
+            "aa.fip.id": "FIP-1",
+            "error.type": "timeout",
+        }
+    )
 
     (call,) = _read_all(request, listener)
     assert call.status == 0
 
 
 def test_the_size_of_a_fetch_is_the_packets_or_else_the_body(listener: Listener) -> None:
-    told = {"http.request.method": "POST", "url.path": "/FI/fetch", "aa.fip.id": "FIP-1", "http.response.status_code": 200, "http.response.body.size": 900}
+    told = {
+        "http.request.method": "POST",
+        "url.path": "/FI/fetch",
+        "aa.fip.id": "FIP-1",
+        "http.response.status_code": 200,
+        "http.response.body.size": 900,
+    }
 
     assert _read_all(_request(told), listener)[0].size == 900
     assert _read_all(_request({**told, "aa.packet.bytes": 700}), listener)[0].size == 700
@@ -96,21 +117,43 @@ def test_the_size_of_a_fetch_is_the_packets_or_else_the_body(listener: Listener)
     ("attributes", "kind", "figure"),
     [
         ({"http.request.method": "GET", "url.path": "/other"}, 3, "other_calls"),
-        ({"http.request.method": "POST", "url.path": "/Consent", "server.address": "nobody.test"}, 3, "unknown_peer"),
-        ({"http.request.method": "POST", "url.path": "/Consent", "aa.fip.id": "a b"}, 3, "unknown_peer"),
+        (
+            {
+                "http.request.method": "POST",
+                "url.path": "/Consent",
+                "server.address": "nobody.test",
+            },
+            3,
+            "unknown_peer",
+        ),
+        (
+            {"http.request.method": "POST", "url.path": "/Consent", "aa.fip.id": "a b"},
+            3,
+            "unknown_peer",
+        ),
     ],
 )
-def test_spans_that_are_not_counted_are_noted(listener: Listener, attributes: dict[str, str | int], kind: int, figure: str) -> None:
+def test_spans_that_are_not_counted_are_noted(
+    listener: Listener, attributes: dict[str, str | int], kind: int, figure: str
+) -> None:
     assert read_protobuf(_request(attributes, kind).SerializeToString(), listener) == []
     assert getattr(listener.figures, figure) == 1
 
 
 def test_internal_spans_are_not_looked_into(listener: Listener) -> None:
-    assert _read_all(_request({"url.path": "/Consent", "http.request.method": "POST"}, kind=1), listener) == []
+    assert (
+        _read_all(
+            _request({"url.path": "/Consent", "http.request.method": "POST"}, kind=1), listener
+        )
+        == []
+    )
 
 
 def test_spans_of_another_week_are_out_of_time(listener: Listener) -> None:
-    request = _request({"http.request.method": "GET", "url.path": "/Heartbeat", "aa.fip.id": "F"}, start=START - 8 * 86_400_000)
+    request = _request(
+        {"http.request.method": "GET", "url.path": "/Heartbeat", "aa.fip.id": "F"},
+        start=START - 8 * 86_400_000,
+    )
 
     assert read_protobuf(request.SerializeToString(), listener) == []
     assert listener.figures.out_of_time == 1

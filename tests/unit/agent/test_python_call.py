@@ -50,7 +50,9 @@ def test_an_agent_that_is_away_costs_the_program_nothing_but_the_events() -> Non
     def away(_: httpx.Request) -> httpx.Response:
         raise httpx.ConnectError("away")
 
-    reporter = Reporter("http://agent", httpx.Client(transport=httpx.MockTransport(away)), MovedClock())
+    reporter = Reporter(
+        "http://agent", httpx.Client(transport=httpx.MockTransport(away)), MovedClock()
+    )
 
     for _ in range(MOST_WAITING):
         reporter.call("FIP-1", "/Consent", took_ms=1, status=200)
@@ -71,12 +73,16 @@ def test_the_httpx_transport_tells_of_calls_and_leaves_bodies_alone() -> None:
         return httpx.Response(200, json={"sessionId": "S-5"})
 
     async def story() -> None:
-        transport = ReportingTransport(reporter, {"fip.test": "FIP-1"}.get, httpx.MockTransport(fip))  # type: ignore[arg-type]
+        transport = ReportingTransport(
+            reporter, {"fip.test": "FIP-1"}.get, httpx.MockTransport(fip)
+        )  # type: ignore[arg-type]
         async with httpx.AsyncClient(transport=transport) as http:
             answer = await http.post("https://fip.test/v2/FI/request", json={})
             assert answer.json() == {"sessionId": "S-5"}
             await http.post("https://elsewhere.test/v2/Consent", json={})
-            await asyncio.gather(http.post("https://fip.test/Accounts/discover"), return_exceptions=True)
+            await asyncio.gather(
+                http.post("https://fip.test/Accounts/discover"), return_exceptions=True
+            )
 
     asyncio.run(story())
     reporter.close()
@@ -92,7 +98,12 @@ def test_the_asgi_middleware_tells_of_notifications_with_what_they_say() -> None
     clock = MovedClock()
     heard = Heard(clock)
     reporter = _reporter(heard, clock)
-    body = {"FIStatusNotification": {"sessionId": "S-1", "FIStatusResponse": [{"Accounts": [{"FIStatus": "READY"}]}]}}
+    body = {
+        "FIStatusNotification": {
+            "sessionId": "S-1",
+            "FIStatusResponse": [{"Accounts": [{"FIStatus": "READY"}]}],
+        }
+    }
 
     async def app(scope, receive, send) -> None:
         assert json.loads((await receive())["body"]) == body or scope["path"] == "/other"
