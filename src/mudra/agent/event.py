@@ -1,0 +1,109 @@
+"""What a source tells the counter: short, without bodies, and as it goes into the journal.
+
+Nothing that names a customer is in here: only codes, entity IDs, session IDs,
+times and sizes, so nothing else ever reaches the agent's disk.
+"""
+
+import enum
+from typing import Final
+
+import msgspec
+
+NO_STATUS: Final = 0
+"""No answer came: a transport failure or a wait that was given up."""
+UNKNOWN: Final = -1
+"""A duration or time that the source did not give."""
+
+
+class FiStatus(enum.IntFlag):
+    """The FIStatus words that occur in one notification, spec 3."""
+
+    READY = 1
+    DELIVERED = 2
+    DENIED = 4
+    TIMEOUT = 8
+    PENDING = 16
+
+
+SUCCESS: Final = FiStatus.READY | FiStatus.DELIVERED
+TERMINAL: Final = SUCCESS | FiStatus.DENIED | FiStatus.TIMEOUT
+
+
+def fi_status(word: str) -> FiStatus:
+    """The status of this name; a word that the spec does not list is not terminal."""
+    return _WORDS.get(word.strip().upper(), FiStatus.PENDING)
+
+
+_WORDS: Final = {word.name: word for word in FiStatus if word.name is not None}
+
+
+class Notice(msgspec.Struct, array_like=True, frozen=True, gc=False):
+    """What one /FI/Notification said."""
+
+    session: str
+    statuses: int
+    """Bits of `FiStatus`."""
+    sent_at: int = UNKNOWN
+    """Its own `timestamp`, milliseconds since 1970."""
+
+
+class Began(msgspec.Struct, array_like=True, frozen=True, gc=False, tag=0):
+    """A call began whose answer comes as an event of its own."""
+
+    key: str
+    inward: bool
+    fip: str
+    code: str
+    wall: int
+    mono: int
+    notice: Notice | None = None
+
+
+class Ended(msgspec.Struct, array_like=True, frozen=True, gc=False, tag=1):
+    """The answer to a call that began."""
+
+    key: str
+    inward: bool
+    wall: int
+    mono: int
+    status: int
+    size: int = 0
+    session: str = ""
+
+
+class Call(msgspec.Struct, array_like=True, frozen=True, gc=False, tag=2):
+    """A whole call, told once it was over."""
+
+    inward: bool
+    fip: str
+    code: str
+    wall: int
+    """Its start."""
+    mono: int
+    took: int
+    """Milliseconds to the answer."""
+    status: int
+    size: int = 0
+    session: str = ""
+    notice: Notice | None = None
+
+
+Event = Began | Ended | Call
+
+
+class Place(msgspec.Struct, array_like=True, frozen=True, gc=False):
+    """How far a log file has been read."""
+
+    device: int
+    inode: int
+    offset: int
+    head: int = 0
+    """Checksum of the file's first bytes: an inode number can be given to another file."""
+    head_length: int = 0
+
+
+class Entry(msgspec.Struct, array_like=True, frozen=True):
+    """One record of the journal: events and, with them, how far the logs are read."""
+
+    events: list[Event]
+    places: dict[str, Place] = {}

@@ -1,0 +1,113 @@
+"""What the agent reads out of bodies: sessions, statuses and packet sizes. Nothing else is kept.
+
+Bodies are those of network-facts: FI request answers, FI notifications and FI
+fetch answers. They come as JSON, or as text that holds JSON.
+"""
+
+from datetime import UTC, datetime
+from typing import Final
+
+import msgspec
+
+from mudra.agent.event import UNKNOWN, Notice, fi_status
+
+MOST_SESSION: Final = 128
+MOST_ACCOUNTS: Final = 10_000
+
+
+class _Account(msgspec.Struct, frozen=True, gc=False):
+    status: str = msgspec.field(name="FIStatus", default="")
+
+
+class _FipStatus(msgspec.Struct, frozen=True):
+    accounts: list[_Account] = msgspec.field(name="Accounts", default_factory=list)
+
+
+class _StatusNotification(msgspec.Struct, frozen=True):
+    session: str = msgspec.field(name="sessionId", default="")
+    responses: list[_FipStatus] = msgspec.field(name="FIStatusResponse", default_factory=list)
+
+
+class _Notification(msgspec.Struct, frozen=True):
+    status: _StatusNotification = msgspec.field(name="FIStatusNotification")
+    timestamp: str = ""
+
+
+class _Requested(msgspec.Struct, frozen=True):
+    session: str = msgspec.field(name="sessionId", default="")
+
+
+class _Packet(msgspec.Struct, frozen=True):
+    encrypted: str = msgspec.field(name="encryptedFI", default="")
+
+
+class _FipData(msgspec.Struct, frozen=True):
+    data: list[_Packet] = msgspec.field(default_factory=list)
+
+
+class _Fetched(msgspec.Struct, frozen=True):
+    fips: list[_FipData] = msgspec.field(name="FI", default_factory=list)
+
+
+_NOTIFICATION: Final = msgspec.json.Decoder(_Notification)
+_REQUESTED: Final = msgspec.json.Decoder(_Requested)
+_FETCHED: Final = msgspec.json.Decoder(_Fetched)
+_TEXT: Final = msgspec.json.Decoder(str)
+_UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+
+def notice_in(body: bytes) -> Notice | None:
+    """What an FI notification says; None when it cannot be read as one."""
+    try:
+        told = _NOTIFICATION.decode(_plain(body))
+    except _UNREADABLE:
+        return None
+    words = {
+        account.status for fip in told.status.responses for account in fip.accounts[:MOST_ACCOUNTS]
+    }
+    return notice(told.status.session, words, moment(told.timestamp))
+
+
+def notice(session: str, words: set[str], sent_at: int = UNKNOWN) -> Notice | None:
+    """A notification by its parts; None without a session or a status."""
+    statuses = 0
+    for word in words:
+        statuses |= fi_status(word)
+    return Notice(session, statuses, sent_at) if session_id(session) and statuses else None
+
+
+def session_id(text: str) -> str:
+    """The session ID, or nothing when it cannot be one."""
+    return text if 0 < len(text) <= MOST_SESSION else ""
+
+
+def session_in(body: bytes) -> str:
+    """The session ID in the answer to an FI request; empty when there is none."""
+    try:
+        return session_id(_REQUESTED.decode(_plain(body)).session)
+    except _UNREADABLE:
+        return ""
+
+
+def packets_in(body: bytes) -> int:
+    """Bytes of encrypted FI in an FI fetch answer, as they travelled (spec 2.5)."""
+    try:
+        fetched = _FETCHED.decode(_plain(body))
+    except _UNREADABLE:
+        return 0
+    return sum(len(packet.encrypted) for fip in fetched.fips for packet in fip.data)
+
+
+def moment(text: str) -> int:
+    """Milliseconds since 1970 of an ISO 8601 text, without a zone taken as UTC; else UNKNOWN."""
+    try:
+        parsed = datetime.fromisoformat(text)
+    except ValueError:
+        return UNKNOWN
+    if parsed.tzinfo is None:
+        parsed = parsed.replace(tzinfo=UTC)
+    return round(parsed.timestamp() * 1000)
+
+
+def _plain(body: bytes) -> bytes:
+    return _TEXT.decode(body).encode() if body[:1] == b'"' else body

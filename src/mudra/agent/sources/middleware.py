@@ -1,0 +1,175 @@
+"""Middleware that tells an agent of the calls a Python program makes and receives.
+
+    httpx.AsyncClient(transport=ReportingTransport(reporter, fip_of_host))
+    app = ReportingApp(app, reporter, fip_of_request)
+
+Only calls that count are looked into; no body is held back or changed.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
+from typing import Final
+
+import httpx
+
+from mudra.agent.sources.python_call import LONGEST_BODY, Reporter
+from mudra.agent.sources.route import Routes
+from mudra.metrics.catalogue import NotificationType, RequestType
+
+FipOfHost = Callable[[str], str]
+"""The FIP at a host; empty when it is none."""
+FipOfRequest = Callable[[Mapping[str, str], bytes], str]
+"""The FIP that sent a request, by its headers (lower case) and body; empty when it is none."""
+
+Message = MutableMapping[str, object]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[MutableMapping[str, object], Receive, Send], Awaitable[None]]
+
+_BODIES: Final = {RequestType.FI_REQUEST.value, RequestType.FI_FETCH.value}
+
+
+class ReportingTransport(httpx.AsyncBaseTransport):
+    """An httpx transport that reports calls to FIPs and otherwise is the one it wraps."""
+
+    def __init__(
+        self,
+        reporter: Reporter,
+        fip_of_host: FipOfHost,
+        inner: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        self._reporter, self._fip_of_host = reporter, fip_of_host
+        self._inner = inner or httpx.AsyncHTTPTransport()
+        self._routes = Routes()
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send the request; what is told waits for nothing."""
+        code = self._routes.code(request.method, request.url.path, inward=False)
+        fip = self._fip_of_host(request.url.host) if code else ""
+        if not fip:
+            return await self._inner.handle_async_request(request)
+        watch = _Watch(self._reporter, fip, request.method, request.url.path)
+        try:
+            response = await self._inner.handle_async_request(request)
+        except BaseException:  # told and raised again: a cancelled call had no answer either
+            watch.over(None)
+            raise
+        if code in _BODIES and response.is_closed:
+            watch.over(response.status_code, response.content)  # read already by the inner one
+        elif code in _BODIES and isinstance(response.stream, httpx.AsyncByteStream):
+            watch.answered()
+            response.stream = _Reading(response.stream, watch, response)
+        else:
+            watch.over(response.status_code)
+        return response
+
+    async def aclose(self) -> None:
+        """Close the wrapped transport."""
+        await self._inner.aclose()
+
+
+class _Watch:
+    """Times one call and tells of it once."""
+
+    def __init__(self, reporter: Reporter, fip: str, method: str, path: str) -> None:
+        self._reporter, self._fip, self._method, self._path = reporter, fip, method, path
+        self._began = reporter.clock.monotonic()
+        self._took: int | None = None
+        self._told = False
+
+    def answered(self) -> None:
+        """The answer's head came: this is the response time."""
+        self._took = self._reporter.clock.monotonic() - self._began
+
+    def over(self, status: int | None, body: bytes = b"") -> None:
+        """Tell of the call."""
+        if self._told:
+            return
+        self._told = True
+        took = self._reporter.clock.monotonic() - self._began if self._took is None else self._took
+        self._reporter.call(
+            self._fip, self._path, took_ms=took, status=status, method=self._method,
+            body=body,
+        )  # fmt: skip  # the members in their order
+
+
+class _Reading(httpx.AsyncByteStream):
+    """A response body that is told of when it has been read or closed."""
+
+    def __init__(
+        self, inner: httpx.AsyncByteStream, watch: _Watch, response: httpx.Response
+    ) -> None:
+        self._inner, self._watch = inner, watch
+        self._status = response.status_code
+        self._coding = response.headers.get("content-encoding", "identity")
+        self._seen = bytearray()
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for part in self._inner:
+            if len(self._seen) <= LONGEST_BODY:
+                self._seen += part
+            yield part
+
+    async def aclose(self) -> None:
+        self._watch.over(self._status, self._decoded())
+        await self._inner.aclose()
+
+    def _decoded(self) -> bytes:
+        headers = {"content-encoding": self._coding}
+        try:
+            return httpx.Response(self._status, headers=headers, content=bytes(self._seen)).content
+        except httpx.DecodingError:
+            return b""  # cut short, or no such coding: the call counts, its body does not
+
+
+class ReportingApp:
+    """ASGI middleware that reports notifications from FIPs and otherwise is the app it wraps."""
+
+    def __init__(self, app: App, reporter: Reporter, fip_of_request: FipOfRequest) -> None:
+        self._app, self._reporter, self._fip_of_request = app, reporter, fip_of_request
+        self._routes = Routes()
+
+    async def __call__(
+        self, scope: MutableMapping[str, object], receive: Receive, send: Send
+    ) -> None:
+        """Serve the request; what is told waits for nothing."""
+        method, path = str(scope.get("method", "")), str(scope.get("path", ""))
+        code = self._routes.code(method, path, inward=True) if scope["type"] == "http" else ""
+        if not code:
+            await self._app(scope, receive, send)
+            return
+        clock = self._reporter.clock
+        began = clock.monotonic()
+        seen = bytearray()
+        statuses: list[int] = []
+
+        async def watched_receive() -> Message:
+            message = await receive()
+            part = message.get("body", b"")
+            if isinstance(part, bytes) and len(seen) <= LONGEST_BODY:
+                seen.extend(part)
+            return message
+
+        async def watched_send(message: Message) -> None:
+            status = message.get("status")
+            if message["type"] == "http.response.start" and isinstance(status, int):
+                statuses.append(status)
+            await send(message)
+
+        try:
+            await self._app(scope, watched_receive, watched_send)
+        finally:
+            body = bytes(seen)
+            fip = self._fip_of_request(_headers(scope.get("headers")), body)
+            if fip:
+                wanted = code == NotificationType.FI.value
+                self._reporter.call(
+                    fip, path, took_ms=clock.monotonic() - began,
+                    status=statuses[0] if statuses else 500, method=method, inward=True,
+                    body=body if wanted else b"",
+                )  # fmt: skip  # the members in their order
+
+
+def _headers(told: object) -> dict[str, str]:
+    if not isinstance(told, list | tuple):
+        return {}
+    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in told}

@@ -1,0 +1,205 @@
+"""OTLP/HTTP traces: HTTP client and server spans by the semantic conventions.
+
+A client span of a counted call is a call to a FIP, a server span a
+notification from one. Who the FIP is comes from the attribute `aa.fip.id`, or
+from the host by the mapping in `agent.toml`. What lies in bodies cannot be in
+a span of its own accord, so `aa.session.id`, `aa.fi.statuses` (words separated
+by commas) and `aa.packet.bytes` may be set by the application.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+from urllib.parse import urlsplit
+
+import msgspec
+from google.protobuf.message import DecodeError  # type: ignore[import-untyped]  # it has no stubs
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from mudra.agent.event import NO_STATUS, Call
+from mudra.agent.sources.body import notice, session_id
+from mudra.agent.sources.route import Listener
+from mudra.metrics.catalogue import NotificationType
+
+PATH: Final = "/v1/traces"
+FIP: Final = "aa.fip.id"
+SESSION: Final = "aa.session.id"
+STATUSES: Final = "aa.fi.statuses"
+PACKETS: Final = "aa.packet.bytes"
+
+_SERVER: Final = 2
+_CLIENT: Final = 3
+_STATUSES: Final = range(100, 600)
+_MILLION: Final = 1_000_000
+_METHODS: Final = ("http.request.method", "http.method")
+_PATHS: Final = ("url.path", "http.target", "http.route", "url.full", "http.url")
+_STATUS: Final = ("http.response.status_code", "http.status_code")
+_HOSTS: Final = ("server.address", "net.peer.name", "http.host")
+_PORTS: Final = ("server.port", "net.peer.port")
+_SIZES: Final = (PACKETS, "http.response.body.size", "http.response_content_length")
+_WANTED: Final = frozenset(
+    {*_METHODS, *_PATHS, *_STATUS, *_HOSTS, *_PORTS, *_SIZES, FIP, SESSION, STATUSES}
+)
+_FI_NOTICE: Final = NotificationType.FI.value
+
+Attributes = Mapping[str, str | int]
+
+
+class UnreadableTraces(ValueError):
+    """The body is not an ExportTraceServiceRequest."""
+
+
+class _Value(msgspec.Struct, frozen=True, rename="camel"):
+    string_value: str | None = None
+    int_value: int | str | None = None
+
+
+class _Attribute(msgspec.Struct, frozen=True):
+    key: str
+    value: _Value = _Value()
+
+
+class _Span(msgspec.Struct, frozen=True, rename="camel"):
+    kind: int | str = 0
+    start_time_unix_nano: int | str = 0
+    end_time_unix_nano: int | str = 0
+    attributes: list[_Attribute] = []
+
+
+class _Scope(msgspec.Struct, frozen=True):
+    spans: list[_Span] = []
+
+
+class _Resource(msgspec.Struct, frozen=True, rename="camel"):
+    scope_spans: list[_Scope] = []
+
+
+class _Traces(msgspec.Struct, frozen=True, rename="camel"):
+    resource_spans: list[_Resource] = []
+
+
+_JSON: Final = msgspec.json.Decoder(_Traces)
+_KINDS: Final[dict[int | str, int]] = {
+    _SERVER: _SERVER,
+    _CLIENT: _CLIENT,
+    "SPAN_KIND_SERVER": _SERVER,
+    "SPAN_KIND_CLIENT": _CLIENT,
+}
+
+
+def read_protobuf(body: bytes, listener: Listener) -> list[Call]:
+    """The counted calls in a protobuf body. Raises UnreadableTraces."""
+    try:
+        request = ExportTraceServiceRequest.FromString(body)
+    except DecodeError:
+        raise UnreadableTraces("the body is not an OTLP trace request") from None
+    wanted, calls = _WANTED, _Calls(listener)
+    for resource in request.resource_spans:
+        for scope in resource.scope_spans:
+            for span in scope.spans:
+                kind = span.kind
+                if kind not in (_CLIENT, _SERVER):
+                    continue
+                attributes: dict[str, str | int] = {}
+                for attribute in span.attributes:
+                    key = attribute.key
+                    if key in wanted:
+                        value = attribute.value
+                        attributes[key] = value.string_value or value.int_value
+                calls.add(
+                    kind == _SERVER, span.start_time_unix_nano, span.end_time_unix_nano, attributes
+                )
+    return calls.found
+
+
+def read_json(body: bytes, listener: Listener) -> list[Call]:
+    """The counted calls in a JSON body. Raises UnreadableTraces."""
+    calls = _Calls(listener)
+    try:
+        traces = _JSON.decode(body)
+        for span in _spans(traces):
+            kind = _KINDS.get(span.kind)
+            if kind is None:
+                continue
+            attributes = {
+                one.key: one.value.string_value or int(one.value.int_value or 0)
+                for one in span.attributes
+                if one.key in _WANTED
+            }
+            start, end = int(span.start_time_unix_nano), int(span.end_time_unix_nano)
+            calls.add(kind == _SERVER, start, end, attributes)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        raise UnreadableTraces("the body is not an OTLP trace request in JSON") from None
+    return calls.found
+
+
+def _spans(traces: _Traces) -> Iterable[_Span]:
+    for resource in traces.resource_spans:
+        for scope in resource.scope_spans:
+            yield from scope.spans
+
+
+class _Calls:
+    """Spans in, counted calls out."""
+
+    __slots__ = ("_listener", "_mono", "_now", "found")
+
+    def __init__(self, listener: Listener) -> None:
+        self._listener = listener
+        self._now, self._mono = listener.clock.wall(), listener.clock.monotonic()
+        self.found: list[Call] = []
+
+    def add(self, inward: bool, start: int, end: int, attributes: Attributes) -> None:
+        """Take one span in; what is not counted is only noted."""
+        listener = self._listener
+        code = listener.routes.code(
+            str(_first(attributes, _METHODS)), _path(attributes), inward=inward
+        )
+        if not code:
+            listener.figures.other_calls += 1
+            return
+        fip = str(attributes.get(FIP, "")) or listener.peers.of_host(_host(attributes))
+        if not fip or not listener.peers.valid(fip):
+            listener.figures.unknown_peer += 1
+            return
+        wall = start // _MILLION
+        if not listener.in_time(wall, self._now):
+            return
+        status = _number(_first(attributes, _STATUS))
+        size = _number(_first(attributes, _SIZES))
+        session = session_id(str(attributes.get(SESSION, "")))
+        said = None
+        if inward and code == _FI_NOTICE:
+            said = notice(session, set(filter(None, str(attributes.get(STATUSES, "")).split(","))))
+        self.found.append(
+            Call(
+                inward, fip, code, wall, self._mono - (self._now - wall),
+                max(0, end - start) // _MILLION, status if status in _STATUSES else NO_STATUS,
+                size, session, said,
+            )
+        )  # fmt: skip  # the members in their order
+
+
+def _first(attributes: Attributes, names: tuple[str, ...]) -> str | int:
+    for name in names:
+        if name in attributes:
+            return attributes[name]
+    return ""
+
+
+def _path(attributes: Attributes) -> str:
+    path = str(_first(attributes, _PATHS))
+    return urlsplit(path).path if "://" in path else path
+
+
+def _host(attributes: Attributes) -> str:
+    host = str(_first(attributes, _HOSTS))
+    if not host:
+        return urlsplit(str(attributes.get("url.full") or attributes.get("http.url", ""))).netloc
+    port = _first(attributes, _PORTS)
+    return f"{host}:{port}" if port else host
+
+
+def _number(value: str | int) -> int:
+    if isinstance(value, int):
+        return max(value, 0)
+    return int(value) if value.isascii() and value.isdigit() and len(value) <= 18 else 0  # noqa: PLR2004 - below 2^63

@@ -1,0 +1,98 @@
+"""Which calls count, and whose they are: shared by all sources."""
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+from mudra.agent.clock import Clock
+from mudra.agent.window import KEEP
+from mudra.metrics.catalogue import notification_type_of, request_type_of
+from mudra.metrics.report import ENTITY_ID
+
+MOST_REMEMBERED: Final = 10_000
+AHEAD: Final = 60_000
+"""A source's clock may be this far ahead, in milliseconds."""
+
+_ENTITY_ID: Final = re.compile(ENTITY_ID)
+_HEARTBEAT: Final = "/heartbeat"
+
+
+@dataclass(slots=True)
+class Routes:
+    """Type codes of calls, with the answers remembered."""
+
+    _known: dict[tuple[bool, str, str], str] = field(default_factory=dict)
+
+    def code(self, method: str, path: str, *, inward: bool) -> str:
+        """The code that counts this call; empty when none does.
+
+        Without a method, as in the shape in use today, a heartbeat is a GET and
+        every other call a POST.
+        """
+        path = path.partition("?")[0]
+        key = (inward, method, path)
+        found = self._known.get(key)
+        if found is None:
+            plain = path.rstrip("/")
+            verb = method or ("GET" if plain.lower().endswith(_HEARTBEAT) else "POST")
+            kind = (notification_type_of if inward else request_type_of)(verb, plain)
+            found = "" if kind is None else kind.value
+            if len(self._known) >= MOST_REMEMBERED:
+                self._known.clear()
+            self._known[key] = found
+        return found
+
+
+@dataclass(slots=True)
+class Peers:
+    """Names that a source uses for FIPs: entity IDs, or hosts that are mapped to them."""
+
+    by_host: dict[str, str] = field(default_factory=dict)
+    _valid: set[str] = field(default_factory=set)
+
+    def of_host(self, host: str) -> str:
+        """The FIP at this host (`name` or `name:port`); empty when the mapping has none."""
+        host = host.lower()
+        return self.by_host.get(host) or self.by_host.get(host.rpartition(":")[0], "")
+
+    def valid(self, fip: str) -> bool:
+        """Can this be an entity ID? One that cannot would have its whole payload refused."""
+        if fip in self._valid:
+            return True
+        if _ENTITY_ID.match(fip) is None:
+            return False
+        if len(self._valid) >= MOST_REMEMBERED:
+            self._valid.clear()
+        self._valid.add(fip)
+        return True
+
+
+@dataclass(slots=True)
+class SourceFigures:
+    """What a source heard that does not become an event."""
+
+    other_calls: int = 0
+    """Calls that no type counts, or whose peer is no FIP."""
+    unknown_peer: int = 0
+    """Calls whose FIP is not known: the host is not mapped, or the ID is none."""
+    unreadable: int = 0
+    """Lines, spans or events that are not what they should be."""
+    out_of_time: int = 0
+    """Told for a moment in the future, or more than 7 days ago."""
+
+
+@dataclass(slots=True)
+class Listener:
+    """What every source needs."""
+
+    clock: Clock
+    routes: Routes = field(default_factory=Routes)
+    peers: Peers = field(default_factory=Peers)
+    figures: SourceFigures = field(default_factory=SourceFigures)
+
+    def in_time(self, wall: int, now: int) -> bool:
+        """Can a window of this moment still be told?"""
+        if now - KEEP <= wall <= now + AHEAD:
+            return True
+        self.figures.out_of_time += 1
+        return False

@@ -1,0 +1,149 @@
+"""`mudra agent`: the monitoring agent at an account aggregator."""
+
+import asyncio
+import json
+import random
+import sqlite3
+import sys
+from pathlib import Path
+from typing import Annotated, Final
+
+import msgspec
+import typer
+
+from mudra.agent.check import Checked
+from mudra.agent.check import check as look
+from mudra.agent.clock import MachineClock
+from mudra.agent.config import Config, ConfigFault, read_config
+from mudra.agent.replay import Replay
+from mudra.agent.run import run as run_until_stopped
+from mudra.agent.sources.access_log import FORMATS
+from mudra.agent.status import Status, ask_status, no_spool
+
+app = typer.Typer(
+    help="The monitoring agent: counts calls, pushes a window every ten minutes.",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+)
+
+DEFAULT_CONFIG: Final = Path("/etc/mudra/agent.toml")
+
+ConfigPath = Annotated[
+    Path, typer.Option("--config", "-c", help="The agent's configuration file.", metavar="FILE")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON, for programs.")]
+
+
+@app.command()
+def run(config: ConfigPath = DEFAULT_CONFIG) -> None:
+    """Run the agent until it is stopped.
+
+    Example: `mudra agent run --config /etc/mudra/agent.toml`
+    """
+    raise typer.Exit(run_until_stopped(_read(config)))
+
+
+@app.command()
+def check(config: ConfigPath = DEFAULT_CONFIG, *, as_json: AsJson = False) -> None:
+    """Look at configuration, credentials, reachability, clock and disk, each with the way out.
+
+    Example: `mudra agent check --config agent.toml`; exits with 1 when something is wrong.
+    """
+    checked = asyncio.run(look(_read(config), MachineClock(), random.SystemRandom().uniform))
+    if as_json:
+        typer.echo(msgspec.json.encode(checked).decode())
+    else:
+        for one in checked:
+            typer.echo(_line(one))
+    if not all(one.ok for one in checked):
+        raise typer.Exit(1)
+
+
+@app.command()
+def status(config: ConfigPath = DEFAULT_CONFIG, *, as_json: AsJson = False) -> None:
+    """Show last window, last receipt, backlog, drops and clock offset.
+
+    Asks the running agent; when it is down, tells what its disk knows.
+
+    Example: `mudra agent status --json`; exits with 1 when the agent is not ready.
+    """
+    read = _read(config)
+    try:
+        found = ask_status(read)
+    except sqlite3.Error as fault:
+        typer.echo(no_spool(fault, read), err=True)
+        raise typer.Exit(1) from None
+    typer.echo(msgspec.json.encode(found).decode() if as_json else _table(found))
+    if not found.ready:
+        raise typer.Exit(1)
+
+
+@app.command()
+def replay(
+    file: Annotated[Path, typer.Argument(help="A JSON access log.", metavar="FILE")],
+    config: ConfigPath = DEFAULT_CONFIG,
+    log_format: Annotated[
+        str, typer.Option("--format", help="nginx, envoy or haproxy; taken from the configuration.")
+    ] = "",
+    *,
+    from_fips: Annotated[
+        bool, typer.Option("--from-fips", help="The log is of calls received, not made.")
+    ] = False,
+) -> None:
+    """Turn a log into payloads, one a line, without sending anything.
+
+    Example: `mudra agent replay /var/log/nginx/fips.json.1 --format nginx | jq .fips[0]`
+    """
+    read = _read(config)
+    known = next((log for log in read.log if log.path == str(file)), None)
+    if known is None and log_format not in FORMATS:
+        typer.echo(
+            f"--format must be one of {', '.join(FORMATS)}: "
+            f"{file} is not a log of the configuration",
+            err=True,
+        )
+        raise typer.Exit(2)
+    fields = known.names if known is not None and not log_format else FORMATS[log_format]
+    inward = from_fips or (known is not None and known.direction == "from-fips")
+    fips = {host.lower(): fip for host, fip in read.fips.items()}
+    made = Replay(read.aa_id, fields, fips, inward=inward)
+    try:
+        for payload in made.payloads(file):
+            sys.stdout.write(payload.body.decode() + "\n")
+    except OSError as fault:
+        typer.echo(f"{file} cannot be read: {fault.strerror}", err=True)
+        raise typer.Exit(1) from None
+    left = made.figures
+    typer.echo(
+        f"not counted: {left.other_calls} calls of other kinds, "
+        f"{left.unknown_peer} of unknown FIPs, {left.unreadable} unreadable lines",
+        err=True,
+    )
+
+
+def _read(path: Path) -> Config:
+    try:
+        return read_config(path)
+    except ConfigFault as fault:
+        typer.echo(str(fault), err=True)
+        raise typer.Exit(2) from None
+
+
+def _line(one: Checked) -> str:
+    mark = "ok   " if one.ok else "WRONG"
+    return f"{mark} {one.name:<14} {one.found}" + (
+        f"\n      -> {one.way_out}" if one.way_out else ""
+    )
+
+
+def _table(found: Status) -> str:
+    told = json.loads(msgspec.json.encode(found))
+    return "\n".join(f"{name:<20} {_text(value)}" for name, value in told.items())
+
+
+def _text(value: object) -> str:
+    if isinstance(value, list):
+        return "; ".join(map(str, value)) or "-"
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {number}" for name, number in value.items()) or "-"
+    return "-" if value is None else str(value)

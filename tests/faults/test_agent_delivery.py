@@ -1,0 +1,221 @@
+"""Quality G2 to G5, G9, G10: delivery to an operator that misbehaves, in moved time."""
+
+import asyncio
+import statistics
+from pathlib import Path
+
+import pytest
+from tests.support import agents
+from tests.support.hostile_operator import HostileOperator
+from tests.support.moved_time import SECOND, WINDOW, MovedClock
+
+from mudra.agent.backoff import offset
+from mudra.agent.dead_letter import dead_letters
+
+
+async def _windows(agent, clock: MovedClock, number: int) -> None:
+    """Let windows with one call and one notification each go by, without pushing."""
+    for _ in range(number):
+        await agents.take(
+            agent.keeper, agents.call(clock), agents.call(clock, "alnot", inward=True)
+        )
+        clock.pass_time(WINDOW)
+        await agent.tick()
+    clock.pass_time(31 * SECOND)
+    await agent.tick()
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_hostile_operator_gets_every_window_and_none_twice(tmp_path: Path, seed: int) -> None:
+    async def story() -> None:
+        clock, operator = MovedClock(), HostileOperator(seed, rate=0.3)
+        agent = agents.agent(tmp_path, clock, operator)
+
+        await _windows(agent, clock, 30)
+        await agents.drain(agent, clock, at_most=20_000)
+
+        assert len(operator.stored) == 60, operator.describe()
+        assert not operator.replaced, operator.describe()
+        assert not dead_letters(tmp_path / "spool"), operator.describe()
+        await agent.aclose()
+
+    asyncio.run(story())
+
+
+def test_72_hours_of_outage_lose_nothing_and_the_backlog_goes_gently(tmp_path: Path) -> None:
+    async def story() -> None:
+        clock, operator = MovedClock(), HostileOperator(7, down=True)
+        agent = agents.agent(tmp_path, clock, operator)
+        for _ in range(432):
+            await agents.take(
+                agent.keeper, agents.call(clock), agents.call(clock, "alnot", inward=True)
+            )
+            for _ in range(4):
+                clock.pass_time(WINDOW // 4)
+                await agent.push_once()
+            await agent.tick()
+        clock.pass_time(31 * SECOND)
+        await agent.tick()
+        assert agent.keeper.spool.backlog().records == 864
+        assert not agent.health().ready
+
+        operator.down = False
+        clock.pass_time(310 * SECOND)
+        took = await agents.drain(agent, clock, at_most=20_000)
+
+        assert len(operator.stored) == 864, operator.describe()
+        assert took < 30 * 60 * SECOND
+        gaps = [
+            later - former
+            for former, later in zip(operator.pushes, operator.pushes[2:], strict=False)
+        ]
+        assert min(gap.total_seconds() for gap in gaps) >= 0.99
+        assert operator.most_in_flight <= 2
+        live, *older = operator.order
+        assert live == max(operator.order)
+        rest = [window for window in older if window != live]
+        assert rest == sorted(rest)
+        assert agent.health().ready
+        await agent.aclose()
+
+    asyncio.run(story())
+
+
+def test_an_outage_survives_restarts_and_a_rotated_secret(tmp_path: Path) -> None:
+    async def story() -> None:
+        clock, operator = MovedClock(), HostileOperator(8)
+        agent = agents.agent(tmp_path, clock, operator)
+        await _windows(agent, clock, 1)
+        await agents.drain(agent, clock, at_most=2_000)
+
+        operator.secret = "another"
+        operator.good.clear()
+        await _windows(agent, clock, 1)
+        for _ in range(20):
+            await agent.push_once()
+            clock.pass_time(10 * SECOND)
+        assert len(operator.stored) == 2
+        assert "check entity ID and secret" in agent.pusher.figures.last_fault
+        await agent.aclose()
+        (tmp_path / "secret").write_text("another")
+        agent = agents.agent(tmp_path, clock, operator)
+        await agents.drain(agent, clock, at_most=5_000)
+
+        assert len(operator.stored) == 4, operator.describe()
+        await agent.aclose()
+
+    asyncio.run(story())
+
+
+def test_a_rotation_is_noticed_without_a_restart_and_its_warning_is_told(tmp_path: Path) -> None:
+    async def story() -> None:
+        clock, operator = MovedClock(), HostileOperator(9, token_life=3_600)
+        agent = agents.agent(tmp_path, clock, operator)
+        operator.secret, operator.old_secret = "new", "s3cret"
+        for hour in range(6):
+            if hour == 3:
+                (tmp_path / "secret").write_text("new")
+                operator.old_secret = None
+            await _windows(agent, clock, 6)
+            await agents.drain(agent, clock, at_most=2_000)
+            warned = agent.tokens.warning
+            assert bool(warned) == (hour < 3)
+
+        assert len(operator.stored) == 72
+        lives = [
+            (later - former).total_seconds()
+            for former, later in zip(operator.tokens, operator.tokens[1:], strict=False)
+        ]
+        assert all(life >= 0.74 * 3_600 for life in lives)
+        assert agent.pusher.figures.failed == 0
+        await agent.aclose()
+
+    asyncio.run(story())
+
+
+def test_a_payload_refused_for_good_lies_with_its_answer_and_stops_nobody(tmp_path: Path) -> None:
+    async def story() -> None:
+        clock, operator = MovedClock(), HostileOperator(10, refuse_windows={"2026-04-01T10:10:00Z"})
+        agent = agents.agent(tmp_path, clock, operator)
+
+        await _windows(agent, clock, 4)
+        await agents.drain(agent, clock, at_most=2_000)
+
+        letters = dead_letters(tmp_path / "spool")
+        assert len(letters) == 2
+        assert b'"status":422' in letters[0].read_bytes()
+        assert b"InvalidRequest" in letters[0].read_bytes()
+        assert len(operator.stored) == 6
+        assert agent.keeper.spool.fact("dead_letters") == 2
+        await agent.aclose()
+
+    asyncio.run(story())
+
+
+def test_a_full_spool_drops_the_oldest_first_and_tells_the_operator(tmp_path: Path) -> None:
+    async def story() -> None:
+        clock, operator = MovedClock(), HostileOperator(11, down=True)
+        agent = agents.agent(tmp_path, clock, operator)
+        await _windows(agent, clock, 10)
+        size = agent.keeper.spool.backlog().bytes
+        agent.pusher.most_bytes = size // 2
+
+        operator.down = False
+        await agents.drain(agent, clock, at_most=5_000)
+
+        kept = sorted({window for _, window in operator.stored})
+        assert 3 <= len(kept) <= 5
+        assert kept[-1] == "2026-04-01T11:30:00Z"
+        assert kept == sorted(kept)[-len(kept) :]
+        assert agent.keeper.spool.fact("dropped_full") == 20 - len(operator.stored)
+        assert any("dropped-full=" in note for note in operator.notes)
+        await agent.aclose()
+
+    asyncio.run(story())
+
+
+def test_windows_of_more_than_seven_days_ago_go(tmp_path: Path) -> None:
+    async def story() -> None:
+        clock, operator = MovedClock(), HostileOperator(12, down=True)
+        agent = agents.agent(tmp_path, clock, operator)
+        await _windows(agent, clock, 3)
+        clock.pass_time(7 * 24 * 3600 * SECOND)
+        await _windows(agent, clock, 1)
+
+        operator.down = False
+        await agents.drain(agent, clock, at_most=5_000)
+
+        assert len(operator.stored) == 2
+        assert not operator.refused
+        assert agent.keeper.spool.fact("dropped_full") == 6
+        await agent.aclose()
+
+    asyncio.run(story())
+
+
+def test_a_thousand_agents_do_not_push_in_step() -> None:
+    seconds = [offset(f"AA-{number}") // SECOND for number in range(1_000)]
+    per_second = [seconds.count(second) for second in range(60)]
+
+    assert max(per_second) <= 3 * statistics.mean(per_second)
+    assert offset("AA-7") == offset("AA-7")
+
+
+def test_an_agent_suspended_for_a_day_invents_nothing(tmp_path: Path) -> None:
+    async def story() -> None:
+        clock, operator = MovedClock(), HostileOperator(13)
+        agent = agents.agent(tmp_path, clock, operator)
+        await agents.take(agent.keeper, agents.call(clock))
+        clock.pass_time(24 * 3600 * SECOND)
+        await agent.tick()
+        await agents.take(agent.keeper, agents.call(clock))
+        clock.pass_time(WINDOW + 31 * SECOND)
+        await agent.tick()
+        clock.pass_time(60 * SECOND)
+        await agents.drain(agent, clock, at_most=100)
+
+        windows = sorted(window for _, window in operator.stored)
+        assert windows == ["2026-04-01T10:00:00Z", "2026-04-02T10:00:00Z"]
+        await agent.aclose()
+
+    asyncio.run(story())

@@ -1,0 +1,82 @@
+"""A followed log and the journal together: no line lost or doubled by a crash, windows wait for lines."""
+
+import asyncio
+import json
+import shutil
+from pathlib import Path
+
+import msgspec
+from tests.support import agents
+from tests.support.hostile_operator import HostileOperator
+from tests.support.moved_time import SECOND, START, WINDOW, MovedClock
+
+from mudra.agent.assembly import Agent
+
+
+def _line(at: int) -> str:
+    return (
+        json.dumps(
+            {
+                "time": at / 1000,
+                "method": "POST",
+                "uri": "/Consent",
+                "host": "fip-1.test",
+                "status": 200,
+                "request_time": 0.1,
+            }
+        )
+        + "\n"
+    )
+
+
+async def _read(agent: Agent) -> None:
+    """Read all there is, as the running agent does, with the disk written along."""
+    more = True
+    while more:
+        reading = asyncio.ensure_future(agent.read_logs())
+        while not reading.done():
+            await agent.keeper.write_batch()
+            await asyncio.sleep(0.001)
+        more = reading.result()
+
+
+def _counts(agent: Agent) -> dict[str, int]:
+    found = {}
+    for waiting in agent.keeper.spool.waiting():
+        told = msgspec.json.decode(agent.keeper.spool.body(waiting) or b"")
+        found[told["fromDateTime"][11:16]] = told["fips"][0]["metrics"][0]["counts"][0]
+    return found
+
+
+def test_lines_written_while_the_agent_was_down_go_into_their_own_windows(tmp_path: Path) -> None:
+    async def story() -> None:
+        clock, operator = MovedClock(), HostileOperator(1)
+        log = tmp_path / "access.json"
+        log.touch()
+        followed = [
+            {"path": str(log), "format": "nginx", "direction": "to-fips", "start": "beginning"}
+        ]
+        agent = agents.agent(tmp_path / "a", clock, operator, log=followed)
+        log.write_text("".join(_line(START + 200 + number) for number in range(10)))
+        await _read(agent)
+
+        # kill -9, the machine stays down for an hour, the proxy goes on and rotates its log
+        (tmp_path / "b").mkdir()
+        shutil.copytree(tmp_path / "a" / "spool", tmp_path / "b" / "spool")
+        with log.open("a") as file:
+            file.writelines(_line(START + 5_000 + number) for number in range(5))
+        log.rename(tmp_path / "access.json.1")
+        log.write_text("".join(_line(START + window * WINDOW + 7_000) for window in range(1, 6)))
+        clock.pass_time(6 * WINDOW)
+        agent = agents.agent(tmp_path / "b", clock, operator, log=followed)
+        assert await agent.tick() == []
+        await _read(agent)
+        await agent.tick()
+
+        assert _counts(agent) == {"10:00": 15, "10:10": 1, "10:20": 1, "10:30": 1, "10:40": 1}
+        clock.pass_time(31 * SECOND)
+        await agent.tick()
+        assert _counts(agent)["10:50"] == 1
+        await agent.aclose()
+
+    asyncio.run(story())

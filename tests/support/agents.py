@@ -1,0 +1,76 @@
+"""Builders for agents in moved time, and the loop that drives them without waiting."""
+
+import asyncio
+from pathlib import Path
+
+import msgspec
+
+from mudra.agent.assembly import Agent, assemble
+from mudra.agent.config import Config
+from mudra.agent.event import Call, Event
+from mudra.agent.keeper import Keeper
+from tests.support.hostile_operator import PUSH, HostileOperator
+from tests.support.moved_time import MovedClock
+
+
+def config(directory: Path, **changes: object) -> Config:
+    secret = directory / "secret"
+    if not secret.exists():
+        directory.mkdir(parents=True, exist_ok=True)
+        secret.write_text("s3cret\n")
+        secret.chmod(0o600)
+    told: dict[str, object] = {
+        "aa_id": "AA-1",
+        "directory": str(directory / "spool"),
+        "operator": {
+            "token_url": "http://operator.test/iam",
+            "push_url": f"http://operator.test{PUSH}",
+        },
+        "credentials": {"id": {"value": "AA-1"}, "secret": {"file": str(secret)}},
+        "fips": {"fip-1.test": "FIP-1", "fip-2.test": "FIP-2"},
+    }
+    return msgspec.convert({**told, **changes}, Config)
+
+
+def agent(
+    directory: Path, clock: MovedClock, operator: HostileOperator, **changes: object
+) -> Agent:
+    operator.now = clock.datetime
+    return assemble(
+        config(directory, **changes),
+        clock,
+        operator.random.uniform,
+        lambda _: None,
+        operator.transport,
+    )
+
+
+def call(
+    clock: MovedClock,
+    code: str = "adisc",
+    fip: str = "FIP-1",
+    took: int = 100,
+    status: int = 200,
+    **more: object,
+) -> Call:
+    inward = bool(more.pop("inward", False))
+    return Call(inward, fip, code, clock.now, clock.mono, took, status, **more)  # type: ignore[arg-type]
+
+
+async def take(keeper: Keeper, *events: Event) -> bool:
+    """Count these and bring them to the disk, as the running agent does."""
+    taking = asyncio.ensure_future(keeper.take(events))
+    await asyncio.sleep(0)
+    await keeper.write_batch()
+    return await taking
+
+
+async def drain(agent: Agent, clock: MovedClock, *, at_most: int, step: int = 500) -> int:
+    """Push until nothing waits; gives the moved milliseconds that it took."""
+    began = clock.mono
+    for _ in range(at_most):
+        await agent.push_once()
+        if not agent.keeper.spool.waiting():
+            return clock.mono - began
+        clock.pass_time(step)
+    raise AssertionError(f"{len(agent.keeper.spool.waiting())} payloads still wait")

@@ -1,0 +1,154 @@
+"""Following a log through rotation, copytruncate and restart; on a real directory."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from mudra.agent.event import Place
+from mudra.agent.sources.log_file import LogFile
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    path = tmp_path / "access.json"
+    path.touch()
+    return path
+
+
+def _follow(path: Path, place: Place | None = None, *, from_start: bool = True) -> LogFile:
+    return LogFile(path, place, lambda _: None, from_start=from_start)
+
+
+def _read(file: LogFile) -> tuple[list[bytes], Place]:
+    """All lines that are there now, and the place behind them."""
+    lines: list[bytes] = []
+    while True:
+        found = file.read()
+        assert found is not None
+        lines += found.lines
+        if found.at_end:
+            return lines, found.place
+
+
+def _add(path: Path, text: str) -> None:
+    with path.open("a") as file:
+        file.write(text)
+
+
+def test_lines_come_once_and_a_half_line_waits_for_its_end(log: Path) -> None:
+    file = _follow(log)
+    _add(log, "one\ntw")
+    assert _read(file)[0] == [b"one"]
+
+    _add(log, "o\n")
+
+    assert _read(file)[0] == [b"two"]
+    assert _read(file)[0] == []
+
+
+def test_a_new_file_is_read_from_its_end_unless_told_otherwise(log: Path) -> None:
+    _add(log, "old\n")
+    file = _follow(log, from_start=False)
+    assert _read(file)[0] == []
+
+    _add(log, "new\n")
+
+    assert _read(file)[0] == [b"new"]
+
+
+def test_a_rotation_by_name_loses_no_line_of_either_file(log: Path) -> None:
+    file = _follow(log)
+    _add(log, "1\n")
+    assert _read(file)[0] == [b"1"]
+
+    _add(log, "2\n")
+    log.rename(log.with_name("access.json.1"))
+    _add(log.with_name("access.json.1"), "3\n")  # the server still holds the old file
+    _add(log, "4\n")
+
+    assert _read(file)[0] == [b"2", b"3", b"4"]
+
+
+def test_two_rotations_between_two_looks_are_read_in_order(log: Path) -> None:
+    file = _follow(log)
+    _add(log, "1\n")
+    _read(file)
+
+    for number, text in enumerate(("2\n", "3\n")):
+        _add(log, text)
+        for older in (2, 1):
+            former = log.with_name(f"access.json.{older}")
+            if former.exists():
+                former.rename(log.with_name(f"access.json.{older + 1}"))
+        log.rename(log.with_name("access.json.1"))
+        os.utime(log.with_name("access.json.1"), ns=(number, 10**18 + number))
+        log.touch()
+    _add(log, "4\n")
+
+    assert _read(file)[0] == [b"2", b"3", b"4"]
+
+
+def test_a_file_emptied_in_place_is_read_from_its_start(log: Path) -> None:
+    file = _follow(log)
+    _add(log, "one\ntwo\n")
+    _read(file)
+
+    log.write_text("x\n")
+
+    assert _read(file)[0] == [b"x"]
+
+
+def test_a_restart_goes_on_where_the_last_run_stopped(log: Path) -> None:
+    file = _follow(log)
+    _add(log, "1\n2\n")
+    _, place = _read(file)
+    file.close()
+    _add(log, "3\n")
+
+    assert _read(_follow(log, place))[0] == [b"3"]
+
+
+def test_a_restart_after_rotations_reads_the_rotated_files_first(log: Path) -> None:
+    file = _follow(log)
+    _add(log, "1\n")
+    _, place = _read(file)
+    file.close()
+    _add(log, "2\n")
+    log.rename(log.with_name("access.json.2"))
+    os.utime(log.with_name("access.json.2"), ns=(1, 10**18))
+    log.with_name("access.json.1").write_text("3\n")
+    os.utime(log.with_name("access.json.1"), ns=(1, 10**18 + 5))
+    log.write_text("4\n")
+
+    assert _read(_follow(log, place))[0] == [b"2", b"3", b"4"]
+
+
+def test_another_file_with_the_same_inode_is_not_taken_for_the_old_one(log: Path) -> None:
+    file = _follow(log)
+    _add(log, "first file\n")
+    _, place = _read(file)
+    file.close()
+    log.write_text("other file, longer than the first\n")
+
+    assert _read(_follow(log, place))[0] == [b"other file, longer than the first"]
+
+
+def test_a_missing_file_is_said_and_read_once_it_is_there(tmp_path: Path) -> None:
+    said: list[str] = []
+    path = tmp_path / "later.json"
+    file = LogFile(path, None, said.append, from_start=True)
+
+    assert file.read() is None
+    assert file.read() is None
+    path.write_text("1\n")
+
+    assert _read(file)[0] == [b"1"]
+    assert len(said) == 1
+
+
+def test_a_line_without_end_costs_no_memory_and_ends_with_its_line(log: Path) -> None:
+    file = _follow(log)
+    _add(log, "x" * (3 << 20) + "\nnext\n")
+
+    assert _read(file)[0] == [b"next"]
