@@ -10,6 +10,7 @@ import typer
 
 from mudra.cli import (
     admin,
+    agent,
     audit,
     jwk,
     keys,
@@ -47,6 +48,7 @@ app.add_typer(operator.app, name="operator")
 app.add_typer(secret.app, name="secret")
 app.add_typer(token.app, name="token")
 app.add_typer(keys.app, name="keys")
+app.add_typer(agent.app, name="agent")
 app.add_typer(sandbox.app, name="sandbox")
 app.add_typer(audit.app, name="audit")
 app.add_typer(registry.app, name="registry")

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
 
+import structlog
 import uvloop
 
 from mudra.audit.event import Caller
@@ -23,6 +24,8 @@ from mudra.storage.audit_chain import PostgresLedger
 from mudra.storage.clear_out import clear_out
 from mudra.storage.database import DatabaseUnavailable
 from mudra.storage.outbox import OUTBOX_CHANGED, PostgresOutbox
+
+_log = structlog.get_logger()
 
 
 def run_jobs_process(rooms: Rooms, lifeline: int, ready: Callable[[], None]) -> None:
@@ -63,17 +66,25 @@ def _wake(key: str, due: asyncio.Event) -> None:
 
 
 async def _at_changes(due: asyncio.Event, chores: Chores) -> None:
+    """Do at once what waits for the schedule otherwise; one that fails stops no other."""
     while True:
         await due.wait()
         due.clear()
-        with contextlib.suppress(DatabaseUnavailable):  # the schedule comes back to it
-            await chores.remind()
-            await chores.deliver_mail()
-            await chores.keep_keys_ready()
-            await chores.metrics.roll_up()
-            await chores.metrics.watch()
-            await chores.seal_audit()
-            await chores.put_due_live()
+        for chore in (
+            chores.remind,
+            chores.deliver_mail,
+            chores.keep_keys_ready,
+            chores.put_due_live,
+            chores.metrics.roll_up,
+            chores.metrics.watch,
+            chores.seal_audit,
+        ):
+            try:
+                await chore()
+            except DatabaseUnavailable as error:
+                _log.warning("chore waits for the database", error=str(error))
+            except Exception:  # noqa: BLE001  # whatever it was, the others must go on
+                _log.exception("chore failed; the schedule comes back to it")
 
 
 def _chores(rooms: Rooms) -> Chores:
