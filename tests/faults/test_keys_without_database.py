@@ -21,13 +21,13 @@ def test_keys_once_read_are_published_on_and_a_node_that_read_none_says_so(tmp_p
         keys = NodeKeys(rooms.database, rooms.seal, rooms.freshness, rooms.clock, "JWT")
         fresh = NodeKeys(gone, rooms.seal, rooms.freshness, rooms.clock, "JWT")
         nodes.do(keys.ready())
-        before = json.loads(await keys.jwks())
+        before = json.loads(nodes.do(keys.jwks()))
 
         keys._database = gone
         rooms.freshness.changed_here("keys")
         nodes.do(keys.ready())
 
-        assert json.loads(await keys.jwks()) == before
+        assert json.loads(nodes.do(keys.jwks())) == before
         assert {key["kid"] for key in before["keys"]} == {change.kid for change in made}
         with pytest.raises(DatabaseUnavailable):
             nodes.do(fresh.ready())

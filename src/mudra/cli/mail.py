@@ -57,6 +57,7 @@ def list_mails(
 def retry(
     mail_id: Annotated[str, typer.Argument(help="ID of the mail, as mudra mail list shows it.")],
     data_dir: DataDir = None,
+    as_json: AsJson = False,
 ) -> None:
     """Have a mail tried again now that was refused or waits."""
 
@@ -66,7 +67,11 @@ def retry(
 
     if isinstance(with_rooms(act, data_dir), NoSuchMail):
         fail(f"no unsent mail has the ID {mail_id}")
-    show_facts({"mail": mail_id, "result": "will be tried now"})
+    facts = {"mail": mail_id, "result": "will be tried now"}
+    if as_json:
+        show_json(facts)
+    else:
+        show_facts(facts)
 
 
 def _show_failed(data_dir: DataDir, *, as_json: bool) -> None:

@@ -36,6 +36,7 @@ def add(
     word: Annotated[str, typer.Argument(help="Capital letters, digits and _.")],
     variant: Annotated[list[str] | None, typer.Option(help="A spelling read as the word.")] = None,
     data_dir: DataDir = None,
+    as_json: AsJson = False,
 ) -> None:
     """Add a word, without a release."""
     addition = Addition(kind, word, tuple(variant or ()))
@@ -49,3 +50,5 @@ def add(
     findings = with_rooms(act, data_dir)
     if findings:
         fail("; ".join(one.sentence() for one in findings))
+    if as_json:
+        show_json({"kind": kind.value, "word": word, "variants": list(variant or ())})
