@@ -219,3 +219,24 @@ def test_an_agent_suspended_for_a_day_invents_nothing(tmp_path: Path) -> None:
         await agent.aclose()
 
     asyncio.run(story())
+
+
+def test_a_second_agent_started_by_mistake_replaces_nothing(tmp_path: Path) -> None:
+    async def story() -> None:
+        clock, operator = MovedClock(), HostileOperator(14)
+        first = agents.agent(tmp_path / "first", clock, operator)
+        second = agents.agent(tmp_path / "second", clock, operator)
+        await agents.take(second.keeper, agents.call(clock, status=500))
+        await _windows(first, clock, 1)
+        await second.tick()
+        clock.pass_time(60 * SECOND)
+
+        await agents.drain(first, clock, at_most=100)
+        await agents.drain(second, clock, at_most=100)
+
+        assert not operator.replaced
+        assert b'"status":409' in dead_letters(tmp_path / "second" / "spool")[0].read_bytes()
+        await first.aclose()
+        await second.aclose()
+
+    asyncio.run(story())

@@ -182,6 +182,8 @@ def test_a_jump_of_the_clock_makes_no_window_twice_and_no_wrong_duration(
         await agents.drain(agent, clock, at_most=5_000)
         assert not operator.replaced
         assert any("clock-jumps=1" in note for note in operator.notes)
+        marked = [note for note in operator.notes if f"clock-jump={jump:+}.0s" in note]
+        assert 1 <= len(marked) <= 2
         await agent.aclose()
 
     asyncio.run(story())

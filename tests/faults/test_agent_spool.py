@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mudra.agent.payload import Payload
-from mudra.agent.spool import Closing, Spool
+from mudra.agent.spool import Closing, Spool, SpoolInUse
 from mudra.metrics.catalogue import Tag
 
 WINDOW = 600_000
@@ -133,6 +133,6 @@ def test_the_damaged_file_is_kept_beside_the_new_one(tmp_path: Path) -> None:
 def test_two_agents_cannot_have_one_spool(tmp_path: Path) -> None:
     first = Spool(tmp_path)
 
-    with pytest.raises(BlockingIOError):
+    with pytest.raises(SpoolInUse, match="stop that one first"):
         Spool(tmp_path)
     first.close()

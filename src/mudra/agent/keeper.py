@@ -23,10 +23,12 @@ from mudra.agent.count import Counter, CounterState
 from mudra.agent.event import Entry, Event, Place
 from mudra.agent.payload import Reporter, payloads
 from mudra.agent.spool import Closing, Spool
+from mudra.agent.window import WINDOW
 
 MOST_JOURNAL: Final = 64 << 20
 """Bytes of journal after which a snapshot is taken before the window closes."""
 _T = TypeVar("_T")
+MOST_MARKS: Final = 100
 MOST_UNWRITTEN: Final = 144
 """Closed windows that wait in memory for a full disk: one day."""
 
@@ -39,6 +41,7 @@ class Saved(msgspec.Struct, array_like=True, frozen=True):
     mono: int
     places: dict[str, Place]
     counter: CounterState
+    marks: dict[int, str] = {}
 
 
 @dataclass(slots=True)
@@ -57,6 +60,8 @@ class Keeper:
     dropped_unwritten: int = 0
     jumps: int = 0
     last_event: int | None = None
+    marks: dict[int, str] = field(default_factory=dict)
+    """Windows that a jump of the clock cut, and by how much; told with their payloads."""
     _seq: int = 0
     _buffer: list[Event] = field(default_factory=list)
     _buffer_places: dict[str, Place] = field(default_factory=dict)
@@ -85,6 +90,7 @@ class Keeper:
                     shift = (mono - saved.mono) - (wall - saved.wall)
                 self.counter.restore(saved.counter, shift)
                 self.places.update(saved.places)
+                self.marks.update(saved.marks)
             for body in found.journal:
                 entry = _ENTRY.decode(body)
                 self.counter.apply(_moved(event, shift) for event in entry.events)
@@ -223,6 +229,7 @@ class Keeper:
                 self.clock.monotonic(),
                 self.places,
                 self.counter.state(),
+                self.marks,
             )
         )
 
@@ -249,6 +256,10 @@ class Keeper:
         jump = self._watch.observe(wall, mono)
         if jump:
             self.jumps += 1
+            for moment in (wall - jump, wall):
+                self.marks[moment - moment % WINDOW] = f"clock-jump={jump / 1000:+.1f}s"
+            while len(self.marks) > MOST_MARKS:
+                del self.marks[next(iter(self.marks))]
             self.warn(
                 f"the clock jumped by {jump / 1000:+.1f} s; windows follow it from here, "
                 "durations do not; check the machine's time service"

@@ -109,9 +109,9 @@ class Pusher:
             if body is None:
                 self.warn(f"the payload of {written(waiting.window)} was damaged on disk; dropped")
                 return None
-            outcome = await self._post(body)
+            outcome = await self._post(waiting, body)
             if isinstance(outcome, TokenRefused) and not self._failures.get(waiting.id):
-                outcome = await self._post(body)
+                outcome = await self._post(waiting, body)
             await self._settle(waiting, body, outcome)
         except (sqlite3.Error, OSError) as fault:
             # Delivered perhaps, but not noted: sent again, the operator answers `duplicate`.
@@ -121,7 +121,7 @@ class Pusher:
             self._in_flight.discard(waiting.id)
         return outcome
 
-    async def _post(self, body: bytes) -> Outcome:
+    async def _post(self, waiting: Waiting, body: bytes) -> Outcome:
         try:
             token = await self.tokens.token()
         except CredentialFault as fault:
@@ -131,7 +131,8 @@ class Pusher:
             "Content-Type": "application/json",
             "Accept": "application/json",
         }
-        note = await self.keeper.with_disk(self.note)
+        told = (await self.keeper.with_disk(self.note), self.keeper.marks.get(waiting.window))
+        note = ", ".join(filter(None, told))
         if note:
             headers["Mudra-Agent-Note"] = note
         try:

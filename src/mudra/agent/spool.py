@@ -124,6 +124,10 @@ class Recovered:
     closed: Sequence[int]
 
 
+class SpoolInUse(OSError):
+    """Another agent has this directory."""
+
+
 class Spool:
     """The agent's disk. Used by one thread at a time; `keeper.py` sees to that."""
 
@@ -132,7 +136,11 @@ class Spool:
         self.path = directory / FILE_NAME
         self._lock = (directory / "agent.lock").open("w")
         # Two agents on one spool would each close the windows with half of the calls.
-        fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._lock.close()
+            raise SpoolInUse(f"another agent holds {directory}; stop that one first") from None
         self._db, self.salvaged = open_or_salvage(self.path, SCHEMA, TABLES)
         self._packer = zstandard.ZstdCompressor(level=3)
         self._unpacker = zstandard.ZstdDecompressor()

@@ -1,0 +1,87 @@
+"""Whatever comes, in whatever order: payloads keep the operator's rules, and a crash changes nothing."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.support.moved_time import START, MovedClock
+
+from mudra.agent.count import Counter
+from mudra.agent.event import Began, Call, Ended, Event, FiStatus, Notice
+from mudra.agent.follow import Sessions
+from mudra.agent.payload import Payload, Reporter, payloads
+from mudra.agent.window import WINDOW, Windows
+from mudra.metrics.catalogue import NotificationType, RequestType
+from mudra.metrics.check import CheckedReport, check_report
+
+REQUESTS = [code.value for code in RequestType if "not" not in code.value or code.value == "cnot"]
+NOTICES = [code.value for code in NotificationType]
+BY = Reporter("AA-1", "mudra-test")
+
+times = st.integers(0, 3 * WINDOW - 1)
+keys = st.sampled_from(["a", "b", "c", "d"])
+fips = st.sampled_from(["FIP-1", "FIP-2"])
+statuses = st.sampled_from([0, 200, 204, 302, 400, 404, 410, 429, 500, 504, 599])
+sessions = st.sampled_from(["", "S-1", "S-2"])
+notices = st.none() | st.builds(
+    Notice,
+    st.sampled_from(["S-1", "S-2"]),
+    st.integers(1, 31).filter(lambda bits: bits <= sum(FiStatus)),
+    st.integers(-1, 5),
+)
+
+
+@st.composite
+def events(draw: st.DrawFn) -> Event:
+    at, inward = draw(times), draw(st.booleans())
+    code = draw(st.sampled_from(NOTICES if inward else REQUESTS))
+    kind = draw(st.sampled_from([Began, Ended, Call]))
+    if kind is Began:
+        return Began(draw(keys), inward, draw(fips), code, START + at, at, draw(notices))
+    if kind is Ended:
+        return Ended(
+            draw(keys), inward, START + at, at, draw(statuses), draw(times), draw(sessions)
+        )
+    took = draw(st.integers(0, 40_000))
+    return Call(
+        inward, draw(fips), code, START + at, at, took, draw(statuses), draw(times), draw(sessions), draw(notices),
+    )  # fmt: skip
+
+
+def _counter() -> Counter:
+    return Counter(Windows(), Sessions())
+
+
+def _closed(counter: Counter) -> list[Payload]:
+    counter.expire(10 * WINDOW)
+    made: list[Payload] = []
+    for start in counter.windows.due(START + 10 * WINDOW):
+        made += payloads(start, counter.close(start), BY)
+    return made
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(events(), max_size=40))
+def test_every_payload_keeps_every_rule_of_the_operator(told: list[Event]) -> None:
+    counter = _counter()
+
+    counter.apply(told)
+    made = _closed(counter)
+
+    now = MovedClock(START + 10 * WINDOW).datetime()
+    assert all(isinstance(check_report(payload.body, now), CheckedReport) for payload in made)
+    assert len({(payload.window, payload.tag) for payload in made}) == len(made)
+    assert not counter.windows.open
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(events(), max_size=40), st.integers(0, 40))
+def test_a_snapshot_at_any_moment_and_the_events_after_it_give_the_same_payloads(
+    told: list[Event], cut: int
+) -> None:
+    whole, before, after = _counter(), _counter(), _counter()
+    whole.apply(told)
+
+    before.apply(told[:cut])
+    after.restore(before.state(), shift=0)
+    after.apply(told[cut:])
+
+    assert _closed(after) == _closed(whole)
