@@ -2,7 +2,6 @@
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.moved_time import START, MovedClock
 
 from mudra.agent.count import Counter
 from mudra.agent.event import Began, Call, Ended, Event, FiStatus, Notice
@@ -11,6 +10,7 @@ from mudra.agent.payload import Payload, Reporter, payloads
 from mudra.agent.window import WINDOW, Windows
 from mudra.metrics.catalogue import NotificationType, RequestType
 from mudra.metrics.check import CheckedReport, check_report
+from tests.support.moved_time import START, MovedClock
 
 REQUESTS = [code.value for code in RequestType if "not" not in code.value or code.value == "cnot"]
 NOTICES = [code.value for code in NotificationType]
