@@ -7,7 +7,7 @@ and never hold anything secret.
 import enum
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, TypeVar
 
@@ -301,14 +301,12 @@ _row(
 )
 
 
-def told_as(refusal: type[R], problem: Callable[[R], Problem]) -> None:
-    """Add a row: for the siblings of this file, at import."""
-    _row(refusal, problem)
-
-
 def problem_of(refusal: object) -> Problem:
     """Find how a refusal is told; raises KeyError for one that the table lacks."""
-    return _TABLE[type(refusal)](refusal)
+    problem = _TABLE[type(refusal)](refusal)
+    if problem.status == 401 and not problem.headers:  # noqa: PLR2004
+        return replace(problem, headers=_CHALLENGE)  # RFC 9110 15.5.2: every 401 names a scheme
+    return problem
 
 
 def is_refusal(outcome: object) -> bool:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from mudra.http.envelope import iso_ms
-from mudra.http.errors import ErrorCode, Problem, told_as
+from mudra.http.errors import ErrorCode, Problem, add_row
 from mudra.metrics.check import ReportRefused
 from mudra.metrics.ingest import TxnIdReused
 
@@ -36,8 +36,8 @@ def _refused(r: ReportRefused) -> Problem:
 
 def register() -> None:
     """Put the rows into the table."""
-    told_as(ReportRefused, _refused)
-    told_as(
+    add_row(ReportRefused, _refused)
+    add_row(
         TxnIdReused,
         lambda r: Problem(
             409,
@@ -46,7 +46,7 @@ def register() -> None:
             "use a new txnId for each payload",
         ),
     )
-    told_as(
+    add_row(
         NotYourMetrics,
         lambda r: Problem(
             401,
@@ -55,7 +55,7 @@ def register() -> None:
             {"WWW-Authenticate": 'Bearer realm="mudra"'},
         ),
     )
-    told_as(
+    add_row(
         TooManyPushes,
         lambda r: Problem(
             429,
@@ -64,7 +64,7 @@ def register() -> None:
             {"Retry-After": str(r.retry_after_s)},
         ),
     )
-    told_as(
+    add_row(
         TooBusyForPushes,
         lambda r: Problem(
             503,

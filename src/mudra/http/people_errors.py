@@ -1,6 +1,6 @@
 """Rows of the error table for people: admins, accounts, operators, mails."""
 
-from mudra.http.errors import ErrorCode, Problem, problem_of, told_as
+from mudra.http.errors import ErrorCode, Problem, add_row, problem_of
 from mudra.http.operator_access import ScopeMissing
 from mudra.identity.accounts import AddressTaken, NoSuchUser
 from mudra.identity.look_after import LastAdmin, NoSuchEntity, NotAnAdmin, RolesApart, ValueRefused
@@ -18,7 +18,7 @@ def _not_found(sentence: str) -> Problem:
     return Problem(404, ErrorCode.NOT_FOUND, sentence)
 
 
-told_as(
+add_row(
     ScopeMissing,
     lambda r: Problem(
         401,
@@ -26,25 +26,25 @@ told_as(
         f"the token gives no operator right of the scope {r.scope.value}",
     ),
 )
-told_as(ValueRefused, lambda r: Problem(400, ErrorCode.INVALID_REQUEST, f"{r.field} {r.problem}"))
-told_as(NoSuchEntity, lambda r: _not_found(f"no member has the entity ID {r.entity_id}"))
-told_as(NoSuchUser, lambda _: _not_found("no user of this ID, or the account is disabled"))
-told_as(NotAnAdmin, lambda _: _not_found("email is no admin of this entity"))
-told_as(
+add_row(ValueRefused, lambda r: Problem(400, ErrorCode.INVALID_REQUEST, f"{r.field} {r.problem}"))
+add_row(NoSuchEntity, lambda r: _not_found(f"no member has the entity ID {r.entity_id}"))
+add_row(NoSuchUser, lambda _: _not_found("no user of this ID, or the account is disabled"))
+add_row(NotAnAdmin, lambda _: _not_found("email is no admin of this entity"))
+add_row(
     LastAdmin,
     lambda _: _conflict("email is the last admin who can act for entityId: add another one first"),
 )
-told_as(
+add_row(
     RolesApart,
     lambda _: _conflict(
         "email has an account of the other kind: operators and admins of entities "
         "use accounts of their own"
     ),
 )
-told_as(AddressTaken, lambda _: _conflict("email belongs to another account"))
-told_as(NoSuchMail, lambda _: _not_found("no unsent mail of this ID"))
-told_as(OnboardRefused, lambda r: Problem(400, ErrorCode.INVALID_REQUEST, f"{r.field} {r.problem}"))
-told_as(
+add_row(AddressTaken, lambda _: _conflict("email belongs to another account"))
+add_row(NoSuchMail, lambda _: _not_found("no unsent mail of this ID"))
+add_row(OnboardRefused, lambda r: Problem(400, ErrorCode.INVALID_REQUEST, f"{r.field} {r.problem}"))
+add_row(
     MemberDiffers,
     lambda r: _conflict(
         f"{r.existing.entity_id} exists with another {r.field}: nothing was changed"

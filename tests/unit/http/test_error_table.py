@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 import pytest
 
 import mudra
+from mudra.finding import Finding
 from mudra.http.errors import ErrorCode, Problem, problem_of, refusals
 from mudra.identity.email_link import LinkRefusal
 from mudra.identity.sign_in import TooManyAttempts
@@ -27,6 +28,8 @@ NO_ANSWER_OF_AN_EDGE = {
     "AddressRefused",  # part of OnboardRefused, and any name may try to sign in
     "FormRefused",
     "JsonRefused",
+    "Duplicate",  # an accepted push, told as its status
+    "Fault",  # of the audit chain, told by the command line
     "RawRefusal",  # become MalformedBody; told before the application
 }
 WORDS = (
@@ -132,6 +135,8 @@ def examples_of(kind: type) -> list[object]:
             wanted = hints[each.name]
             if wanted in EXAMPLES:
                 values[each.name] = EXAMPLES[wanted]
+            elif Finding in typing.get_args(wanted):
+                values[each.name] = (Finding("$.fips[0]", "is wrong", "something else"),)
             elif typing.get_origin(wanted) is tuple:
                 values[each.name] = ("POST",)
             elif isinstance(wanted, type) and issubclass(wanted, enum.Enum):

@@ -41,6 +41,8 @@ VALUES: dict[str, str | SecretText] = {
     "last_failure_at": "2026-03-07T10:00:00.000Z",
     "old_address": "asha@bank.example",
     "new_address": "asha.v@bank.example",
+    "title": "SUNRISE-FIP, fif: bad since 12:00",
+    "story": "Success fell to 81 % over two windows.",
 }
 
 
@@ -57,11 +59,13 @@ def test_each_letter_greets_says_what_to_do_and_whom_to_ask(kind: NoticeKind):
     assert letter.to == "asha@bank.example"
     assert letter.subject.startswith("Demo Network: ")
     assert len(letter.subject) < 100
-    assert letter.text.startswith("Hello Asha Venkatesan,\n")
+    # An alarm goes to all who look after an entity: it greets none of them by name.
+    named = kind is not NoticeKind.HEALTH_ALARM
+    assert letter.text.startswith("Hello Asha Venkatesan,\n" if named else "Hello,\n")
     assert "help@network.example" in letter.text
     assert "{{" not in letter.text + letter.html
     assert "\n\n\n" not in letter.text
-    assert "Asha Venkatesan" in letter.html
+    assert ("Asha Venkatesan" in letter.html) is named
 
 
 @pytest.mark.parametrize("kind", [NoticeKind.INVITATION, NoticeKind.PASSWORD_RESET])
