@@ -43,6 +43,8 @@ OPEN_TO_ALL = {
     "/schema/openapi.json",
     "/schema/openapi.yaml",
     "/schema/openapi.yml",
+    "/status/v1/fips.json",
+    "/status/v1/fips.csv",
 }
 CREDENTIALS_IN_THE_BODY = {
     "/iam/v1/user/token/generate",
@@ -91,6 +93,25 @@ def test_every_route_has_a_row() -> None:
 
     assert routes() - rows - elsewhere == set()
     assert len(routes()) >= 15
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted(
+        path
+        for path in routes()
+        if path.startswith(("/cr/", "/metrics/", "/operator/"))
+        and "{" not in path
+        and not path.endswith("/push")
+    ),
+)
+def test_nobody_reads_what_is_the_network_s_own(service: Service, path: str) -> None:
+    for headers in ({}, {"Authorization": "Bearer garbage"}):
+        answer = httpx.get(service.root + path, headers=headers, timeout=30)
+
+        assert answer.status_code in {401, 405}, answer.text
+        if answer.status_code == 401:
+            assert answer.json()["errorCode"] == "Unauthorized"
 
 
 @dataclass(frozen=True)

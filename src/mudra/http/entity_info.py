@@ -39,7 +39,8 @@ Make: TypeAlias = Callable[[Directory, Sight], Finished | None]
 def registry_routers(prefixes: Sequence[str]) -> list[Router]:
     """Mount the registry under every prefix that the settings name."""
     handlers = [submit, update, retire, read_all, read_one, read_changes]
-    return [Router(prefix, route_handlers=handlers) for prefix in prefixes]
+    # Not in the OpenAPI document until its answers are described there.
+    return [Router(prefix, route_handlers=handlers, include_in_schema=False) for prefix in prefixes]
 
 
 @post("/entityInfo/{entity_type:str}", status_code=200)

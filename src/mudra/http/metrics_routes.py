@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from litestar import Router
 from litestar.types import ControllerRouterHandler
 
 from mudra.http.feeds import feed_routes, public_status_routes
@@ -14,7 +15,7 @@ from mudra.http.push_gate import PushGate
 
 def metrics_routes(prefixes: Sequence[str]) -> list[ControllerRouterHandler]:
     """Make the handlers for members under every prefix, for operators and for everybody."""
-    return [
+    handlers: list[ControllerRouterHandler] = [
         push_route(prefixes, PushGate()),
         *receipts_routes(prefixes),
         *member_health_routes(prefixes),
@@ -26,3 +27,5 @@ def metrics_routes(prefixes: Sequence[str]) -> list[ControllerRouterHandler]:
         incidents,
         acknowledge,
     ]
+    # Not in the OpenAPI document until its answers are described there.
+    return [Router("/", route_handlers=handlers, include_in_schema=False)]

@@ -33,6 +33,7 @@ FORM: Final = "application/x-www-form-urlencoded"
 ERRORS: Final[Mapping[str, str]] = {
     "400": "The request is wrong; errorMsg names the member and what is allowed.",
     "401": "Credentials, tokens or rights.",
+    "404": "There is nothing by this name.",
     "405": "Another method than the documented one.",
     "408": "The body came too slowly.",
     "409": "The present state does not permit it.",

@@ -181,7 +181,7 @@ class Freshness:
                 _log.warning("listening connection lost", error=type(error).__name__)
                 first.set()
             await asyncio.sleep(pause)
-            pause = min(pause * 2, 2.0)
+            pause = min(pause * 2, 0.5)
 
     @contextlib.asynccontextmanager
     async def _listening(

@@ -16,6 +16,7 @@ from mudra.storage.tables import service_fact
 
 _CLOCK: Final = "clock:"
 _OFFSET: Final = "clock-offset-ms"
+_ABSENT_S: Final = 4.0
 
 
 class PostgresTimeMachine:
@@ -58,7 +59,27 @@ class PostgresTimeMachine:
             await transaction.changing(f"{_CLOCK}{value}")
         # Nodes heed messages in order: who answers this one has moved its clock.
         await self._freshness.hold("clock")
+        await self._wait_for_the_absent()
         return self._clock()
+
+    async def _wait_for_the_absent(self) -> None:
+        """Wait for nodes that have just lost their listening connection, at most a few seconds.
+
+        They load the offset when they are back; until then their clock is behind.
+        """
+        deadline = asyncio.get_running_loop().time() + _ABSENT_S
+        while asyncio.get_running_loop().time() < deadline:
+            async with self._database.transaction() as transaction:
+                absent = await transaction.connection.scalar(
+                    sa.text(
+                        "SELECT count(*) FROM node WHERE proven_at BETWEEN"
+                        " clock_timestamp() - interval '15 seconds'"
+                        " AND clock_timestamp() - interval '1 second'"
+                    )
+                )
+            if not absent:
+                return
+            await asyncio.sleep(0.05)
 
     def _changed(self, key: str) -> None:
         if self._followed and key.startswith(_CLOCK):
