@@ -1,5 +1,6 @@
 """A real Chromium, and what every page must keep to."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -42,7 +43,7 @@ def axe() -> str:
             check=True,
             capture_output=True,
             timeout=120,
-            env={"PATH": f"{npm.parent}:/usr/bin:/bin", "HOME": str(Path.home())},
+            env={**os.environ, "PATH": f"{npm.parent}:{os.environ['PATH']}"},
         )
     return script.read_text()
 
