@@ -72,7 +72,8 @@ def test_a_mail_has_the_documented_members(service: Service) -> None:
 
     mails = json.loads(service.cli("mail", "list", "--to", email, "--json").stdout)
 
-    assert [list(mail) for mail in mails] == [["id", "to", "subject", "sentAt", "text", "links"]]
+    documented = ["id", "to", "subject", "sentAt", "text", "links"]
+    assert [list(mail) for mail in mails] == [[*documented, "attachments"]]
     assert mails[0]["to"] == email
     assert mails[0]["links"][0].startswith(f"{service.issuer}/activate/")
     assert mails[0]["links"][0] in mails[0]["text"]
