@@ -23,7 +23,7 @@ from tests.support.service import Member, Service, new_member, running_service
 from mudra.storage.embedded import embedded_server
 
 MEMBERS = 3
-READY_S = 60.0  # how soon is a matter of bench/start; here only that it comes back
+READY_S = 5.0
 
 
 @dataclass

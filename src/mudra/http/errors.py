@@ -174,25 +174,22 @@ def add_row(refusal: type[R], problem: Callable[[R], Problem]) -> None:
     _TABLE[refusal] = problem
 
 
-_row = add_row
-
-
-_row(InvalidField, lambda r: _invalid(r.sentence))
-_row(EnvelopeFault, lambda r: _invalid(r.sentence))
-_row(
+add_row(InvalidField, lambda r: _invalid(r.sentence))
+add_row(EnvelopeFault, lambda r: _invalid(r.sentence))
+add_row(
     MalformedBody,
     lambda r: _invalid(r.sentence, 400, **({"Connection": "close"} if r.unread else {})),
 )
-_row(PasswordRefusal, lambda r: _invalid(r.sentence))
-_row(LinkRefusal, lambda r: _unauthorized(_LINK_SENTENCES[r]))
-_row(NoSuchAddress, lambda _: Problem(404, ErrorCode.NOT_FOUND, "there is nothing at this path"))
-_row(
+add_row(PasswordRefusal, lambda r: _invalid(r.sentence))
+add_row(LinkRefusal, lambda r: _unauthorized(_LINK_SENTENCES[r]))
+add_row(NoSuchAddress, lambda _: Problem(404, ErrorCode.NOT_FOUND, "there is nothing at this path"))
+add_row(
     MethodNotAllowed,
     lambda r: _invalid(
         f"this path takes {', '.join(r.allowed)} only", 405, Allow=", ".join(r.allowed)
     ),
 )
-_row(
+add_row(
     BodyTooLarge,
     lambda r: Problem(
         413,
@@ -201,29 +198,29 @@ _row(
         {"Connection": "close"},
     ),
 )
-_row(
+add_row(
     BodyTooSlow,
     lambda r: _invalid(
         f"the body must arrive within {r.limit_s:g} seconds", 408, Connection="close"
     ),
 )
-_row(ClientGone, lambda _: _invalid("the body ended early", 400, Connection="close"))
-_row(
+add_row(ClientGone, lambda _: _invalid("the body ended early", 400, Connection="close"))
+add_row(
     UnsupportedMediaType,
     lambda r: Problem(415, ErrorCode.UNSUPPORTED_MEDIA_TYPE, f"Content-Type must be {r.allowed}"),
 )
-_row(
+add_row(
     UnsupportedEncoding,
     lambda _: Problem(
         415, ErrorCode.UNSUPPORTED_MEDIA_TYPE, "Content-Encoding is not supported here"
     ),
 )
-_row(
+add_row(
     NoAuthorization,
     lambda _: _unauthorized("Authorization must hold 'Bearer' and a token"),
 )
-_row(TokenInvalid, lambda _: _unauthorized("the token in Authorization is not valid here"))
-_row(
+add_row(TokenInvalid, lambda _: _unauthorized("the token in Authorization is not valid here"))
+add_row(
     TokenExpired,
     lambda r: Problem(
         401,
@@ -232,7 +229,7 @@ _row(
         _CHALLENGE,
     ),
 )
-_row(
+add_row(
     TokenRevoked,
     lambda _: Problem(
         401,
@@ -241,9 +238,9 @@ _row(
         _CHALLENGE,
     ),
 )
-_row(NotYourEntity, lambda _: _unauthorized(_NOT_ADMIN))
-_row(SecretUnknown, lambda _: _unauthorized(_WRONG_SECRET))
-_row(
+add_row(NotYourEntity, lambda _: _unauthorized(_NOT_ADMIN))
+add_row(SecretUnknown, lambda _: _unauthorized(_WRONG_SECRET))
+add_row(
     SecretExpired,
     lambda r: Problem(
         401,
@@ -252,7 +249,7 @@ _row(
         _CHALLENGE,
     ),
 )
-_row(
+add_row(
     SecretGraceEnded,
     lambda r: Problem(
         401,
@@ -261,14 +258,14 @@ _row(
         _CHALLENGE,
     ),
 )
-_row(ResetTooSoon, _too_soon)
-_row(ResetLimitReached, _limit_reached)
-_row(
+add_row(ResetTooSoon, _too_soon)
+add_row(ResetLimitReached, _limit_reached)
+add_row(
     NothingInGrace,
     lambda _: Problem(409, ErrorCode.CONFLICT, "no old secret of entityId is in its grace period"),
 )
-_row(SignInRefused, lambda _: _unauthorized(_WRONG_PASSWORD))
-_row(
+add_row(SignInRefused, lambda _: _unauthorized(_WRONG_PASSWORD))
+add_row(
     TooManyAttempts,
     lambda r: Problem(
         429,
@@ -277,7 +274,7 @@ _row(
         retry_after(r.retry_at, r.now),
     ),
 )
-_row(
+add_row(
     RateLimited,
     lambda r: Problem(
         429,
@@ -286,12 +283,12 @@ _row(
         {"Retry-After": str(r.retry_after_s)},
     ),
 )
-_row(HashingBusy, lambda r: _busy(r.retry_after_s, "too many sign-ins at once; try again"))
-_row(
+add_row(HashingBusy, lambda r: _busy(r.retry_after_s, "too many sign-ins at once; try again"))
+add_row(
     Unavailable,
     lambda r: _busy(r.retry_after_s, "the service cannot reach its database; try again"),
 )
-_row(
+add_row(
     Unexpected,
     lambda _: Problem(
         500,

@@ -8,7 +8,7 @@ import threading
 from wsgiref.simple_server import WSGIServer
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
-from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+from prometheus_client.multiprocess import MultiProcessCollector
 
 REQUESTS = Counter("mudra_requests_total", "Requests answered", ["path", "method", "status"])
 SECONDS = Histogram(
@@ -27,7 +27,6 @@ RECOUNTS = Counter(
     "mudra_metrics_recounted_total", "Sums compared with raw rows", ["grain", "outcome"]
 )
 ALARMS = Counter("mudra_health_alarms_total", "Alarms raised and ended", ["kind", "change"])
-PUSHES = Counter("mudra_metrics_pushes_total", "Metrics payloads by outcome", ["tag", "outcome"])
 _OF_API = ["fip", "api"]
 API_REQUESTS = Gauge(
     "mudra_fip_api_requests",
@@ -68,8 +67,3 @@ def serve_figures(host: str, port: int) -> tuple[WSGIServer, threading.Thread]:
     registry = CollectorRegistry()
     MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
     return start_http_server(port, host, registry)
-
-
-def forget_process(pid: int) -> None:
-    """Drop the live values of a process that has ended."""
-    mark_process_dead(pid)  # type: ignore[no-untyped-call]
