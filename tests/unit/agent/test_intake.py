@@ -99,6 +99,8 @@ def test_of_an_array_the_good_events_are_taken_and_the_others_named() -> None:
         (b"\xff\xfe", {}, 400),
         (b"", {}, 400),
     ],
+    ids=["too long", "too long unpacked", "packed", "cut off", "not packed", "other packing",
+         "half JSON", "too deep", "not UTF-8", "empty"],  # else gzip's time of making is in the names
 )  # fmt: skip
 def test_bodies_are_bounded_packed_and_unpacked(
     body: bytes, headers: dict[str, str], status: int
