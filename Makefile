@@ -9,10 +9,13 @@ UV_VERSION := 0.13.7
 export UV_SYSTEM_CERTS ?= $(if $(wildcard /etc/ssl/certs/ca-certificates.crt),1,0)
 STAMP := $(VENV)/.synced
 BIN := $(VENV)/bin
+ASSETS := src/mudra/console/assets
+BUILT := src/mudra/console/static/built
+ASSETS_STAMP := $(BUILT)/charts.min.js.gz
 NODE_DIR := tests/conformance/node
 NODE_STAMP := $(NODE_DIR)/node_modules/.package-lock.json
 
-.PHONY: screenshots help setup run test lint check bench docs clean
+.PHONY: screenshots assets help setup run test lint check bench docs clean
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 16
 
@@ -27,7 +30,17 @@ $(STAMP): pyproject.toml uv.lock | $(UV)
 setup: $(STAMP) ## install what Mudra needs into .venv
 
 run: $(STAMP) ## set everything up and start the sandbox with a demonstration network
+	@$(MAKE) --no-print-directory assets & # beside the start: pages take the scripts when they are there
 	@$(BIN)/mudra serve --sandbox --demo
+
+# The console's scripts: htmx and charts from the npm registry, by its lock file. Without the
+# registry the pages work too, with tables in place of charts.
+$(ASSETS_STAMP): $(wildcard $(ASSETS)/*.js $(ASSETS)/*.mjs) $(ASSETS)/package-lock.json | $(STAMP)
+	@cd $(ASSETS) && export PATH="$(CURDIR)/$(BIN):$$PATH" && \
+		npm ci --silent --ignore-scripts --no-audit --no-fund && node build.mjs || \
+		echo "note: the npm registry cannot be reached, so the console shows tables without charts; make assets tries again"
+
+assets: $(ASSETS_STAMP) ## build the console's scripts into the package
 
 lint: $(STAMP) ## format, style, types, import directions, sizes
 	@$(BIN)/ruff format --check --quiet .
@@ -43,7 +56,7 @@ $(NODE_STAMP): $(NODE_DIR)/package-lock.json | $(STAMP)
 	@cd $(NODE_DIR) && PATH="$(CURDIR)/$(BIN):$$PATH" npm ci --silent --no-audit --no-fund && \
 		touch $(CURDIR)/$@ || echo "note: npm packages cannot be had, the test that needs them is skipped"
 
-test: lint $(NODE_STAMP) ## everything that must hold before a change lands
+test: lint $(NODE_STAMP) assets ## everything that must hold before a change lands
 	@$(BIN)/pytest -n 2 --ignore tests/browser
 	@$(BIN)/pytest tests/browser  # apart: Playwright's event loop does not share a process
 
@@ -53,7 +66,7 @@ bench: $(STAMP) ## the headline figures, as ratios
 docs: $(STAMP) ## write the generated reference anew
 	@$(BIN)/python -m tools.reference
 
-screenshots: $(STAMP) ## take the pictures of the README anew (needs Chromium)
+screenshots: $(STAMP) assets ## take the pictures of the README anew (needs Chromium)
 	@tools/install_chromium.sh >/dev/null
 	@$(BIN)/python tools/screenshots.py
 

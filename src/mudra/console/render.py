@@ -6,6 +6,8 @@ from functools import cache
 import jinja2
 from litestar import Response
 
+from mudra.console.shelf import SHELF
+
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -14,13 +16,15 @@ _POLICY = (
 
 @cache
 def _environment() -> jinja2.Environment:
-    return jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.PackageLoader("mudra.console", "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.globals["asset"] = SHELF.address
+    return environment
 
 
 def page(template: str, facts: Mapping[str, object], *, status: int = 200) -> Response[str]:

@@ -1,20 +1,42 @@
 """Style and scripts, from the package itself: no request leaves the host."""
 
-from importlib.resources import files
-from pathlib import Path
 from typing import Final
 
-from litestar import Router
-from litestar.static_files import create_static_files_router
+from litestar import Response, Router, get
 
-_HERE: Final = Path(str(files("mudra.console").joinpath("static")))
+from mudra.console.shelf import SHELF
+from mudra.http.answer import refusal
+from mudra.http.errors import NoSuchAddress
+from mudra.http.exchange import AnyRequest, new_exchange
+from mudra.http.service import Injected
+
+_FOR_A_YEAR: Final = "public, max-age=31536000, immutable"
+_ASK_EACH_TIME: Final = "public, no-cache"
+
+
+@get("/static/{name:path}", include_in_schema=False)
+async def static_file(request: AnyRequest, service: Injected, name: str) -> Response[bytes]:
+    """One file, packed when the browser unpacks it; kept for a year under its digest's address."""
+    found = SHELF.find(name.lstrip("/"))
+    if found is None:
+        exchange = new_exchange(request, service)
+        return refusal(exchange.envelope, NoSuchAddress()).response()
+    named = request.query_params.get("v") == found.digest
+    headers = {
+        "ETag": f'"{found.digest}"',
+        "Vary": "Accept-Encoding",
+        "Cache-Control": _FOR_A_YEAR if named else _ASK_EACH_TIME,
+        "Cross-Origin-Resource-Policy": "same-origin",
+    }
+    if found.digest in request.headers.get("if-none-match", ""):
+        return Response(b"", status_code=304, headers=headers, media_type=found.media_type)
+    body = found.body
+    if found.packed is not None and "gzip" in request.headers.get("accept-encoding", ""):
+        headers["Content-Encoding"] = "gzip"
+        body = found.packed
+    return Response(body, headers=headers, media_type=found.media_type)
 
 
 def static_files(prefix: str) -> Router:
     """Serve the package's static files under `prefix`/static."""
-    return create_static_files_router(
-        path=f"{prefix}/static",
-        directories=[_HERE],
-        include_in_schema=False,
-        cache_control=None,
-    )
+    return Router(prefix or "/", route_handlers=[static_file])

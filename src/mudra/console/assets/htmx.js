@@ -1,0 +1,41 @@
+// htmx under a strict policy: nothing is evaluated, no style is written into the page,
+// nothing is kept in the browser's storage, and only this host is asked.
+import htmx from "htmx.org";
+import { Idiomorph } from "idiomorph";
+
+Object.assign(htmx.config, {
+  allowEval: false,
+  allowScriptTags: false,
+  includeIndicatorStyles: false,
+  historyCacheSize: 0,
+  refreshOnHistoryMiss: true,
+  selfRequestsOnly: true,
+  timeout: 15000,
+});
+window.htmx = htmx;
+
+// hx-swap="morph": the new state is worked into the page, so that focus, scroll place and
+// opened details stay, and a drawn chart is left to charts.js.
+htmx.defineExtension("morph", {
+  isInlineSwap: (style) => style === "morph",
+  handleSwap: (style, target, fragment) => {
+    if (style !== "morph") return false;
+    return Idiomorph.morph(target, fragment.children, {
+      morphStyle: "innerHTML",
+      callbacks: {
+        beforeNodeMorphed: (old) => !(old instanceof Element && old.hasAttribute("data-chart")),
+        beforeAttributeUpdated: (name, node) => !(name === "open" && node.tagName === "DETAILS"),
+      },
+    });
+  },
+});
+
+// A page that nobody looks at asks for nothing, and is brought up to date when it is seen again.
+document.addEventListener("htmx:beforeRequest", (event) => {
+  const source = event.detail.elt;
+  const polls = source.hasAttribute("data-live");
+  if (polls && (document.hidden || source.dataset.live === "paused")) event.preventDefault();
+});
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden) document.querySelectorAll("[data-live]").forEach((one) => htmx.trigger(one, "look"));
+});

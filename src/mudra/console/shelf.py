@@ -1,0 +1,76 @@
+"""The console's style, scripts and pictures: found once, packed once, named by their content.
+
+A page links `asset("mudra.css")`, whose address carries a digest of the content, so that a
+browser may keep it for a year. What `make assets` builds (static/built) may be missing, or come
+while the service runs; pages then do without.
+"""
+
+import gzip
+import hashlib
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+STATIC: Final = Path(str(files("mudra.console").joinpath("static")))
+_MEDIA: Final = {
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain",
+}
+_LEAST_PACKED: Final = 500
+"""Bytes below which packing saves nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shelved:
+    """One file: its bytes, the same packed by gzip where that is shorter, and its digest."""
+
+    body: bytes
+    packed: bytes | None
+    digest: str
+    media_type: str
+    changed: int
+
+
+class Shelf:
+    """The files under one folder; nothing outside of it can be named."""
+
+    def __init__(self, folder: Path = STATIC) -> None:
+        self._folder = folder.resolve()
+        self._kept: dict[str, Shelved] = {}
+
+    def find(self, name: str) -> Shelved | None:
+        """Give a file by its path within the folder, read anew when it has changed."""
+        path = (self._folder / name).resolve()
+        if not path.is_relative_to(self._folder) or path.suffix not in _MEDIA:
+            return None
+        try:
+            changed = path.stat().st_mtime_ns
+            kept = self._kept.get(name)
+            if kept is None or kept.changed != changed:
+                kept = self._kept[name] = _read(path, changed)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        return kept
+
+    def address(self, name: str) -> str:
+        """The file's path and digest, to stand behind `…/static/`; empty when it is not there."""
+        found = self.find(name)
+        return f"{name}?v={found.digest}" if found else ""
+
+
+def _read(path: Path, changed: int) -> Shelved:
+    body = path.read_bytes()
+    beside = path.with_name(path.name + ".gz")
+    if beside.exists():
+        packed: bytes | None = beside.read_bytes()  # made by the build: packing takes a while
+    else:
+        packed = gzip.compress(body, 9, mtime=0) if len(body) >= _LEAST_PACKED else None
+    digest = hashlib.sha256(body).hexdigest()[:16]
+    return Shelved(body, packed, digest, _MEDIA[path.suffix], changed)
+
+
+SHELF: Final = Shelf()
+"""The one shelf of a process: its templates and its static routes share what was packed."""

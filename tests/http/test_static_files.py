@@ -1,0 +1,86 @@
+"""The console's style and scripts: packed, kept by content, within 300 KB (issue 6)."""
+
+import gzip
+import hashlib
+import re
+
+import httpx
+import pytest
+from tests.support.error_body import assert_error
+from tests.support.service import Service
+
+from mudra.console.shelf import STATIC, Shelf
+
+BUDGET = 300 * 1024
+BUILT = STATIC / "built" / "charts.min.js"
+UNPACKED = {"Accept-Encoding": "identity"}
+
+
+def get(service: Service, path: str, **headers: str) -> httpx.Response:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return httpx.get(f"{service.issuer}/static/{path}", headers=named, timeout=10)
+
+
+def test_a_file_is_kept_for_a_year_under_the_digest_of_its_content(service: Service) -> None:
+    page = httpx.get(f"{service.root}/", timeout=10).text
+    linked = re.search(r'href="[^"]*/static/(mudra\.css\?v=[0-9a-f]{16})"', page)
+    assert linked is not None
+    answer = get(service, linked[1])
+
+    assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert answer.headers["content-type"] == "text/css; charset=utf-8"
+    assert answer.text == (STATIC / "mudra.css").read_text()
+    assert get(service, "mudra.css").headers["cache-control"] == "public, no-cache"
+    assert get(service, "mudra.css?v=0000000000000000").headers["cache-control"].endswith("cache")
+
+
+def test_a_file_that_the_browser_has_is_not_sent_again(service: Service) -> None:
+    tag = get(service, "mudra.css").headers["etag"]
+    again = get(service, "mudra.css", if_none_match=tag)
+
+    assert (again.status_code, again.content) == (304, b"")
+    assert get(service, "mudra.css", if_none_match='"other"').status_code == 200
+
+
+def test_it_is_packed_for_those_who_unpack(service: Service) -> None:
+    packed = get(service, "mudra.css", accept_encoding="gzip, br")
+    plain = get(service, "mudra.css", accept_encoding="identity")
+
+    assert packed.headers["content-encoding"] == "gzip"
+    assert "content-encoding" not in plain.headers
+    assert packed.headers["vary"] == plain.headers["vary"] == "Accept-Encoding"
+    assert packed.content == plain.content
+    assert int(packed.headers["content-length"]) < len(plain.content) / 2
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["absent.css", "", "../render.py", "%2e%2e/render.py", "built", "mudra.css/x", "built/x.js.gz"],
+)
+def test_nothing_but_the_static_files_can_be_named(service: Service, name: str) -> None:
+    assert_error(get(service, name), 404, "NotFound")
+
+
+def test_a_file_that_is_built_later_is_found_later(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    folder = tmp_path_factory.mktemp("shelf")
+    shelf = Shelf(folder)
+    assert shelf.address("late.js") == ""
+
+    (folder / "late.js").write_text("1;")
+    digest = hashlib.sha256(b"1;").hexdigest()[:16]
+    assert shelf.address("late.js") == f"late.js?v={digest}"
+
+
+@pytest.mark.skipif(not BUILT.exists(), reason="make assets could not reach the npm registry")
+def test_all_style_and_script_take_300_kb_after_compression() -> None:
+    shelf = Shelf()
+    names = [str(p.relative_to(STATIC)) for p in STATIC.rglob("*") if p.suffix in {".js", ".css"}]
+    found = [one for name in names if (one := shelf.find(name)) is not None]
+    sizes = {name: len(one.packed or one.body) for name, one in zip(names, found, strict=True)}
+
+    assert "built/htmx.min.js" in sizes
+    assert sum(sizes.values()) <= BUDGET, sizes
+    for one in found:
+        assert one.packed is None or gzip.decompress(one.packed) == one.body
