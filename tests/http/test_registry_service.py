@@ -1,70 +1,18 @@
 """The registry through a real service of two workers: submit, approve, read, suspend."""
 
 import json
-import uuid
 
 import httpx
 import pytest
 from joserfc import jws
 from joserfc.jwk import KeySet
-from tests.support import registry_payloads
+from tests.support.registry_members import Registry, approve, live_entry, payload_of
 from tests.support.service import Member, Service, new_member
-
-_numbers = iter(range(100, 10_000))
 
 
 @pytest.fixture
 def two(service_of_two: Service) -> Service:
     return service_of_two
-
-
-def payload_of(member: Member, **changes) -> dict:
-    kind = member.entity_id.rsplit("-", 1)[1]
-    number = next(_numbers)
-    make = {"FIP": registry_payloads.fip, "FIU": registry_payloads.fiu, "AA": registry_payloads.aa}
-    payload = make[kind](number, id=member.entity_id, **changes)
-    payload["requester"]["id"] = member.entity_id
-    payload["entityinfo"]["certificate"]["kid"] = f"kid-{member.entity_id}"
-    payload["txnid"] = str(uuid.uuid4())
-    return payload
-
-
-def kind_of(payload) -> str:
-    return payload["type"]
-
-
-class Registry:
-    """Calls to the registry with a member's tokens."""
-
-    def __init__(self, member: Member) -> None:
-        self.member = member
-        self.secret = member.secret()
-        token = member.entity_token(self.secret).json()["accessToken"]
-        self.entity = {"Authorization": f"Bearer {token}"}
-        self.root = f"{member.service.root}/cr/v2"
-
-    def submit(self, payload, **headers) -> httpx.Response:
-        url = f"{self.root}/entityInfo/{payload['type']}"
-        return httpx.post(url, json=payload, headers=headers or self.entity, timeout=30)
-
-    def update(self, payload) -> httpx.Response:
-        url = f"{self.root}/entityInfo/{payload['type']}/{payload['entityinfo']['id']}"
-        return httpx.put(url, json=payload, headers=self.entity, timeout=30)
-
-    def get(self, path, **headers) -> httpx.Response:
-        return httpx.get(f"{self.root}{path}", headers=self.entity | headers, timeout=30)
-
-
-def approve(member: Member, *options: str) -> None:
-    member.service.cli("registry", "approve", member.entity_id, *options)
-
-
-def live_entry(service: Service, kind: str = "FIP"):
-    registry = Registry(new_member(service, kind))
-    payload = payload_of(registry.member)
-    assert registry.submit(payload).status_code == 200
-    approve(registry.member)
-    return registry, payload
 
 
 def test_an_entity_registers_itself_and_a_counterparty_reads_it(two):

@@ -10,6 +10,7 @@ import typer
 from rich.progress import track
 
 from mudra.cli.output import Exit, console, fail, show_facts, show_json
+from mudra.cli.registry_call import send_entry
 from mudra.cli.registry_store import (
     findings_json,
     operator,
@@ -18,18 +19,21 @@ from mudra.cli.registry_store import (
     registry_of,
     vocabulary_of,
 )
+from mudra.cli.service_call import BaseUrl
 from mudra.cli.settings import AsJson, DataDir
 from mudra.cli.store import with_rooms
 from mudra.finding import Finding
 from mudra.registry.address import AddressPolicy
 from mudra.registry.check import CheckedPayload, check_payload
-from mudra.registry.decision import Decision
+from mudra.registry.decision import Act, Decision
 from mudra.registry.lint import lint as lint_file
+from mudra.registry.lint import listed_twice
 from mudra.registry.refusal import Refusal
-from mudra.registry.register import Outcome, submit_entry, update_entry
+from mudra.registry.register import Outcome, foresee, submit_entry, update_entry
 from mudra.registry.submission import Repeat
-from mudra.registry.vocabulary import shipped_vocabulary
+from mudra.registry.vocabulary import Vocabulary, shipped_vocabulary
 from mudra.runtime.wiring import Rooms
+from mudra.storage.database import DatabaseUnavailable
 from mudra.storage.registry import PostgresRegistry
 
 File = Annotated[Path, typer.Argument(help="A payload, or an array of them, as JSON.")]
@@ -43,6 +47,14 @@ class Line:
     entity_id: str
     result: str
     detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """What became of a file: `broke_off` when the database went away before its end."""
+
+    lines: tuple[Line, ...]
+    broke_off: bool = False
 
 
 def add_to(app: typer.Typer) -> None:
@@ -80,23 +92,44 @@ def lint(
         raise typer.Exit(int(Exit.FAILED))
 
 
-def submit(file: File, data_dir: DataDir = None, as_json: AsJson = False) -> None:
-    """Submit or update one entry as the operator; it waits for approval where one is needed."""
+def submit(
+    file: File,
+    base_url: BaseUrl = None,
+    as_operator: Annotated[
+        bool, typer.Option(help="Act on the data directory, for any entity, without a sign-in.")
+    ] = False,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Submit or update one entry as the signed-in user; it waits for approval where one is needed.
+
+    With --as-operator it goes into the data directory or database directly.
+    """
     raws = _payloads(file)
     if len(raws) != 1:
         fail(f"{file} holds {len(raws)} payloads: submit takes one, import an array", Exit.USAGE)
+    if not as_operator:
+        status, notes = send_entry(raws[0], base_url)
+        _tell((Line(_id_of(raws[0]), status, notes),), as_json=as_json)
+        return
 
     async def act(rooms: Rooms) -> Line:
         vocabulary = await vocabulary_of(rooms)
         checked = check_payload(raws[0], rooms.address_policy, vocabulary)
+        if not isinstance(checked, CheckedPayload):
+            return _refused(checked)
         return await _store(registry_of(rooms), checked, approved=False)
 
-    _tell([with_rooms(act, data_dir)], as_json=as_json)
+    lines = (with_rooms(act, data_dir),)
+    _tell(lines, as_json=as_json)
+    _end(lines)
 
 
 def import_file(
     file: File,
-    dry_run: Annotated[bool, typer.Option(help="Judge only, change nothing.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option(help="Say what each entry would come to, change nothing.")
+    ] = False,
     older: Older = True,
     data_dir: DataDir = None,
     as_json: AsJson = False,
@@ -108,19 +141,33 @@ def import_file(
     """
     raws = _payloads(file)
 
-    async def act(rooms: Rooms) -> list[Line]:
+    async def act(rooms: Rooms) -> Brought:
         vocabulary = await vocabulary_of(rooms)
+        judged = _judged(raws, rooms.address_policy, vocabulary, older=older)
         registry = registry_of(rooms)
-        lines = []
-        for raw in track(raws, "importing", console=console, disable=as_json):
-            checked = check_payload(raw, rooms.address_policy, vocabulary, older=older)
-            if dry_run:
-                lines.append(_judged(checked))
-            else:
-                lines.append(await _store(registry, checked, approved=True))
-        return lines
+        lines: list[Line] = []
+        for checked in track(judged, "importing", console=console, disable=as_json):
+            if not isinstance(checked, CheckedPayload):
+                lines.append(_refused(checked))
+                continue
+            try:
+                if dry_run:
+                    lines.append(_foreseen(await foresee(registry, checked, operator()), checked))
+                else:
+                    lines.append(await _store(registry, checked, approved=True))
+            except DatabaseUnavailable:
+                return Brought(tuple(lines), broke_off=True)
+        return Brought(tuple(lines))
 
-    _tell(with_rooms(act, data_dir), as_json=as_json)
+    brought = with_rooms(act, data_dir)
+    _tell(brought.lines, as_json=as_json)
+    if brought.broke_off:
+        fail(
+            f"the database did not answer after {len(brought.lines)} of {len(raws)} entries: "
+            "run the same command again, it passes over what is there",
+            Exit.UNREACHABLE,
+        )
+    _end(brought.lines)
 
 
 def sentence_of(outcome: object) -> str:
@@ -137,17 +184,36 @@ def _payloads(file: Path) -> list[object]:
     return raw if isinstance(raw, list) else [raw]
 
 
-def _judged(checked: CheckedPayload | list[Finding]) -> Line:
-    if isinstance(checked, CheckedPayload):
-        return Line(checked.entry.entityinfo.id, "good", _sentences(checked.notes))
-    return Line("", "refused", _sentences(tuple(checked)))
+def _judged(
+    raws: list[object], policy: AddressPolicy, vocabulary: Vocabulary, *, older: bool
+) -> list[CheckedPayload | list[Finding]]:
+    """Check every payload; what is listed before in the file is refused as well."""
+    roots = [f"$[{index}]" for index in range(len(raws))]
+    results = [
+        (root, check_payload(raw, policy, vocabulary, older=older, root=root))
+        for root, raw in zip(roots, raws, strict=True)
+    ]
+    twice: dict[str, list[Finding]] = {}
+    for found in listed_twice(results):
+        twice.setdefault(found.path.partition(".")[0], []).append(found)
+    return [twice.get(root, result) for root, result in results]
 
 
-async def _store(
-    registry: PostgresRegistry, checked: CheckedPayload | list[Finding], *, approved: bool
-) -> Line:
-    if not isinstance(checked, CheckedPayload):
-        return _judged(checked)
+def _refused(findings: list[Finding]) -> Line:
+    return Line("", "refused", _sentences(tuple(findings)))
+
+
+def _foreseen(outcome: Outcome | Repeat, checked: CheckedPayload) -> Line:
+    entity_id = checked.entry.entityinfo.id
+    if isinstance(outcome, Repeat):
+        return Line(entity_id, "unchanged")
+    if isinstance(outcome, Decision):
+        result = "new" if outcome.act is Act.SUBMIT else "changed"
+        return Line(entity_id, result, _sentences(checked.notes))
+    return Line(entity_id, "refused", sentence_of(outcome))
+
+
+async def _store(registry: PostgresRegistry, checked: CheckedPayload, *, approved: bool) -> Line:
     entity_id = checked.entry.entityinfo.id
     there = await registry.history(entity_id)
     outcome: Outcome | Repeat
@@ -166,7 +232,13 @@ def _sentences(findings: tuple[Finding, ...]) -> str:
     return "; ".join(one.sentence() for one in findings)
 
 
-def _tell(lines: list[Line], *, as_json: bool) -> None:
+def _id_of(raw: object) -> str:
+    info = raw.get("entityinfo") if isinstance(raw, dict) else None
+    found = info.get("id") if isinstance(info, dict) else None
+    return found if isinstance(found, str) else ""
+
+
+def _tell(lines: tuple[Line, ...], *, as_json: bool) -> None:
     if as_json:
         show_json(
             [
@@ -174,10 +246,13 @@ def _tell(lines: list[Line], *, as_json: bool) -> None:
                 for one in lines
             ]
         )
-    else:
-        for number, one in enumerate(lines):
-            if one.detail:
-                sys.stdout.write(f"[{number}] {one.entity_id} {one.result}: {one.detail}\n")
-        show_facts(dict(Counter(one.result for one in lines)))
+        return
+    for number, one in enumerate(lines):
+        if one.detail:
+            sys.stdout.write(f"[{number}] {one.entity_id} {one.result}: {one.detail}\n")
+    show_facts(dict(Counter(one.result for one in lines)))
+
+
+def _end(lines: tuple[Line, ...]) -> None:
     if any(one.result == "refused" for one in lines):
         raise typer.Exit(int(Exit.FAILED))

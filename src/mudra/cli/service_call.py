@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import httpx
 import typer
@@ -66,7 +66,33 @@ def _current(base_url: str | None) -> SignedIn | None:
         fail(str(error), Exit.NOT_SIGNED_IN)
 
 
+def send_json(
+    method: str, url: str, body: object, entry: SignedIn
+) -> tuple[int, dict[str, object]]:
+    """Send JSON as the signed-in user; gives status and members, whatever the service said."""
+    headers = {"Authorization": "Bearer " + entry.secret_token.reveal()}
+    return _heard(url, lambda client: client.request(method, url, json=body, headers=headers))
+
+
+def refused(status: int, members: dict[str, object]) -> NoReturn:
+    """End with the sentence of a refusal."""
+    fail(
+        f"{members.get('errorMsg', 'refused')} "
+        f"({members.get('errorCode', status)}, txnId {members.get('txnId')})",
+        _exit_code(status),
+    )
+
+
 def _answered(url: str, call: Callable[[httpx.Client], httpx.Response]) -> dict[str, object]:
+    status, members = _heard(url, call)
+    if not httpx.codes.is_success(status):
+        refused(status, members)
+    return members
+
+
+def _heard(
+    url: str, call: Callable[[httpx.Client], httpx.Response]
+) -> tuple[int, dict[str, object]]:
     try:
         with httpx.Client(timeout=_TIMEOUT_S, follow_redirects=False) as client:
             response = call(client)
@@ -82,13 +108,7 @@ def _answered(url: str, call: Callable[[httpx.Client], httpx.Response]) -> dict[
         members = None
     if not isinstance(members, dict):
         fail(f"{url} answered {response.status_code} without JSON: is --base-url right?")
-    if not response.is_success:
-        fail(
-            f"{members.get('errorMsg', 'refused')} "
-            f"({members.get('errorCode', response.status_code)}, txnId {members.get('txnId')})",
-            _exit_code(response.status_code),
-        )
-    return members
+    return response.status_code, members
 
 
 def _exit_code(status: int) -> Exit:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from litestar import Response, Router, delete, get, post, put
+from litestar.params import FromPath
 
 from mudra.audit.event import Caller
 from mudra.http.answer import Answer, refusal, success
@@ -44,7 +45,9 @@ def registry_routers(prefixes: Sequence[str]) -> list[Router]:
 
 
 @post("/entityInfo/{entity_type:str}", status_code=200)
-async def submit(request: AnyRequest, service: Injected, entity_type: str) -> Response[bytes]:
+async def submit(
+    request: AnyRequest, service: Injected, entity_type: FromPath[str]
+) -> Response[bytes]:
     """Submit an entry for the first time; it waits for an operator's approval."""
     exchange = Exchange(service, request, new_txn_id())
     return (await _written(exchange, entity_type, None)).response()
@@ -52,7 +55,7 @@ async def submit(request: AnyRequest, service: Injected, entity_type: str) -> Re
 
 @put("/entityInfo/{entity_type:str}/{entity_id:str}", status_code=200)
 async def update(
-    request: AnyRequest, service: Injected, entity_type: str, entity_id: str
+    request: AnyRequest, service: Injected, entity_type: FromPath[str], entity_id: FromPath[str]
 ) -> Response[bytes]:
     """Update an entry: live at once, or after approval when it touches what needs one."""
     exchange = Exchange(service, request, new_txn_id())
@@ -61,7 +64,7 @@ async def update(
 
 @delete("/entityInfo/{entity_type:str}/{entity_id:str}", status_code=200)
 async def retire(
-    request: AnyRequest, service: Injected, entity_type: str, entity_id: str
+    request: AnyRequest, service: Injected, entity_type: FromPath[str], entity_id: FromPath[str]
 ) -> Response[bytes]:
     """Retire an entry for good, with `?reason=`: its tokens end in the same transaction."""
     exchange = Exchange(service, request, new_txn_id())
@@ -69,10 +72,11 @@ async def retire(
     if not isinstance(actor, Actor):
         return refusal(exchange.envelope, actor).response()
     registry = service.registry.registry(_caller(exchange, actor))
-    record = await registry.history(entity_id)
-    if record is not None and record.entity_type != entity_type:
+    kind = _kind(entity_type)
+    if kind is None:
         return refusal(exchange.envelope, NoSuchAddress()).response()
-    order = Order(Act.RETIRE, entity_id, actor, request.query_params.get("reason", ""))
+    reason = request.query_params.get("reason", "")
+    order = Order(Act.RETIRE, entity_id, actor, reason, entity_type=kind)
     outcome = await decide(registry, order)
     if not isinstance(outcome, Decision):
         return refusal(exchange.envelope, outcome).response()
@@ -80,7 +84,9 @@ async def retire(
 
 
 @get("/entityInfo/{entity_type:str}", status_code=200)
-async def read_all(request: AnyRequest, service: Injected, entity_type: str) -> Response[bytes]:
+async def read_all(
+    request: AnyRequest, service: Injected, entity_type: FromPath[str]
+) -> Response[bytes]:
     """List the live entries of a type that the caller may see."""
     kind = _kind(entity_type)
     if kind is None:
@@ -95,7 +101,7 @@ async def read_all(request: AnyRequest, service: Injected, entity_type: str) -> 
 
 @get("/entityInfo/{entity_type:str}/{entity_id:str}", status_code=200)
 async def read_one(
-    request: AnyRequest, service: Injected, entity_type: str, entity_id: str
+    request: AnyRequest, service: Injected, entity_type: FromPath[str], entity_id: FromPath[str]
 ) -> Response[bytes]:
     """Show one live entry."""
     kind = _kind(entity_type)
@@ -112,7 +118,7 @@ async def read_one(
 @get("/changes", status_code=200)
 async def read_changes(request: AnyRequest, service: Injected) -> Response[bytes]:
     """Give the changes after `?since=N` that the caller may see."""
-    caller = await calling_entity(request.headers.get("authorization"), service)
+    caller = await calling_entity(request, service)
     if not isinstance(caller, CallingEntity):
         return _refused(request, service, caller)
     since = read_since(request.query_params.get("since"))
@@ -130,7 +136,7 @@ async def _shown(
     what: tuple[str, ...],
     make: Make,
 ) -> Response[bytes]:
-    caller = await calling_entity(request.headers.get("authorization"), service)
+    caller = await calling_entity(request, service)
     if not isinstance(caller, CallingEntity):
         return _refused(request, service, caller)
     moment = read_moment(request.query_params.get("at"))
@@ -176,10 +182,10 @@ async def _written(exchange: Exchange, entity_type: str, entity_id: str | None) 
 async def _actor(exchange: Exchange) -> Actor | object:
     """Find who writes, and count the write."""
     service = exchange.service
-    actor = await calling_actor(exchange.request.headers.get("authorization"), service)
+    actor = await calling_actor(exchange.request, service)
     if not isinstance(actor, Actor):
         return actor
-    wait_s = service.registry_rate.wait_s(actor.name)
+    wait_s = await service.registry_budget.wait_s(actor.name)
     return TooManyWrites(wait_s) if wait_s else actor
 
 

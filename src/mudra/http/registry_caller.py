@@ -1,11 +1,19 @@
-"""Who calls the registry: an entity, or an admin of a member."""
+"""Who calls the registry: an entity, an admin of a member, or an operator."""
 
 from dataclasses import dataclass
 
-from mudra.http.bearer import SignedInUser, TokenRefusal, signed_in_user, token_in
+from mudra.http.bearer import (
+    SignedInUser,
+    TokenRefusal,
+    authorization_of,
+    signed_in_user,
+    token_in,
+)
 from mudra.http.errors import NoAuthorization
+from mudra.http.exchange import AnyRequest, address_of
 from mudra.http.service import Service
-from mudra.registry.actor import Actor, ActorKind
+from mudra.identity.roster import Scope
+from mudra.registry.actor import DECIDE, SUBMIT, Actor, ActorKind
 from mudra.registry.directory import Sight, sight_of
 from mudra.registry.entry import EntityType
 from mudra.tokens.check import TokenFacts, TokenInvalid, TokenRevoked, examine
@@ -24,9 +32,9 @@ class CallingEntity:
         return sight_of(self.entity_type, self.entity_id, opened=opened)
 
 
-async def calling_entity(header: str | None, service: Service) -> CallingEntity | TokenRefusal:
-    """Find the entity whose Entity Access Token the header holds."""
-    facts = await _facts(header, service)
+async def calling_entity(request: AnyRequest, service: Service) -> CallingEntity | TokenRefusal:
+    """Find the entity whose Entity Access Token the request holds."""
+    facts = await _facts(authorization_of(request), service)
     if not isinstance(facts, TokenFacts):
         return facts
     if facts.kind is not TokenKind.ENTITY:
@@ -34,8 +42,12 @@ async def calling_entity(header: str | None, service: Service) -> CallingEntity 
     return await _entity(facts, service)
 
 
-async def calling_actor(header: str | None, service: Service) -> Actor | TokenRefusal:
-    """Find who wants to change the registry: an entity, or a member's admin."""
+async def calling_actor(request: AnyRequest, service: Service) -> Actor | TokenRefusal:
+    """Find who wants to change the registry: an entity, a member's admin, or an operator.
+
+    An operator is one with the scope `registry`, read from the database at each call.
+    """
+    header = authorization_of(request)
     facts = await _facts(header, service)
     if not isinstance(facts, TokenFacts):
         return facts
@@ -46,11 +58,17 @@ async def calling_actor(header: str | None, service: Service) -> Actor | TokenRe
         own = frozenset({entity.entity_id})
         return Actor(ActorKind.ENTITY, f"entity:{entity.entity_id}", own)
     async with service.open_work() as work:
-        admin = await signed_in_user(header, service, work, scheme_needed=True)
-    if not isinstance(admin, SignedInUser):
-        return admin
-    own = frozenset(admin.user.administers)
-    return Actor(ActorKind.MEMBER_ADMIN, f"user:{admin.user.user_id}", own)
+        caller = await signed_in_user(
+            header, service, work, scheme_needed=True, address=address_of(request, service)
+        )
+        if not isinstance(caller, SignedInUser):
+            return caller
+        scopes = await work.roster.scopes(caller.user.user_id)
+    if Scope.REGISTRY in scopes:
+        rights = frozenset({SUBMIT, DECIDE})
+        return Actor(ActorKind.OPERATOR, f"operator:{caller.user.email}", scopes=rights)
+    own = frozenset(caller.user.administers)
+    return Actor(ActorKind.MEMBER_ADMIN, f"user:{caller.user.user_id}", own)
 
 
 async def _facts(header: str | None, service: Service) -> TokenFacts | TokenRefusal:

@@ -65,6 +65,13 @@ class RateLimit(Protocol):
         """Count one use and return 0, or the seconds until the next is permitted."""
 
 
+class WriteBudget(Protocol):
+    """How much each requester may write to the registry, the same on every node."""
+
+    async def wait_s(self, requester: str) -> int:
+        """Count one write and return 0, or the whole seconds until the next is permitted."""
+
+
 class TimeMachine(Protocol):
     """The sandbox's clock."""
 
@@ -86,7 +93,7 @@ class Service:
     entity_rate: RateLimit
     push_rate: RateLimit
     registry: RegistryDesk
-    registry_rate: RateLimit
+    registry_budget: WriteBudget
     secret_mac: Callable[[str, SecretText], bytes]
     hasher: PasswordHasher
     random_bytes: Callable[[int], bytes]

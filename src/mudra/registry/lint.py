@@ -2,11 +2,15 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from mudra.finding import Finding, Severity
 from mudra.registry.address import AddressPolicy
 from mudra.registry.check import CheckedPayload, check_payload
 from mudra.registry.vocabulary import Vocabulary
+
+Results: TypeAlias = list[tuple[str, CheckedPayload | list[Finding]]]
+"""The path of each payload in its file, and what became of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +51,14 @@ def lint(
         for root, one in ((f"$[{index}]", one) for index, one in enumerate(raw))
     ]
     findings = [found for _, result in results for found in _findings(result)]
-    return LintReport(len(raw), (*findings, *_listed_twice(results)))
+    return LintReport(len(raw), (*findings, *listed_twice(results)))
 
 
 def _findings(result: CheckedPayload | list[Finding]) -> tuple[Finding, ...]:
     return result.notes if isinstance(result, CheckedPayload) else tuple(result)
 
 
-def _listed_twice(results: list[tuple[str, CheckedPayload | list[Finding]]]) -> Iterator[Finding]:
+def listed_twice(results: Results) -> Iterator[Finding]:
     """Find what must be unique over the registry and is not so in this file."""
     seen: dict[tuple[str, str], str] = {}
     for root, result in results:

@@ -9,10 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from mudra.registry.actor import Actor, may_decide
+from mudra.registry.actor import Actor, may_decide, may_retire
 from mudra.registry.approval import approve, go_live, reject
 from mudra.registry.check import CheckedPayload
 from mudra.registry.decision import Act, Decision, Facts
+from mudra.registry.entry import EntityType
 from mudra.registry.ports import HeldRegistry, Registry
 from mudra.registry.record import Record
 from mudra.registry.refusal import Refusal, UnknownEntity, UnknownVersion
@@ -27,7 +28,8 @@ class Order:
     """An operator's word on an entity: what to do, to which version, from when, and why.
 
     `version` is the one to roll back to, or the one that was looked at before
-    approving or rejecting (0 for whichever is pending).
+    approving or rejecting (0 for whichever is pending). `entity_type` is the
+    type under which the entity was addressed, None where it was not.
     """
 
     act: Act
@@ -36,6 +38,7 @@ class Order:
     reason: str = ""
     version: int = 0
     goes_live_at: dt.datetime | None = None
+    entity_type: EntityType | None = None
 
 
 async def submit_entry(
@@ -76,12 +79,23 @@ async def update_entry(
         return kept
 
 
+async def foresee(registry: Registry, checked: CheckedPayload, actor: Actor) -> Outcome | Repeat:
+    """Tell what a submission or update would come to, and keep nothing of it."""
+    async with registry.held() as held:
+        record = await held.record(checked.entry.entityinfo.id)
+        facts = await held.facts(checked.entry, checked.key)
+        if record is None:
+            return submit(record, checked, facts, actor, held.now)
+        return update(record, checked, facts, actor, held.now)
+
+
 async def decide(registry: Registry, order: Order) -> Outcome:
     """Carry out an order: approve, reject, suspend, restore, retire or roll back."""
     async with registry.held() as held:
         record = await held.record(order.entity_id)
-        if record is None:
-            outcome: Outcome = UnknownEntity(order.entity_id)
+        if record is None or order.entity_type not in {None, record.entity_type}:
+            # Rights come first: who may not act is not told which entries there are.
+            outcome: Outcome = _barred(order) or UnknownEntity(order.entity_id)
         else:
             outcome = await _decided(held, record, order)
         return await _keep(held, order.act, order.entity_id, order.actor, outcome)
@@ -95,6 +109,12 @@ async def put_due_live(registry: Registry) -> int:
         for decision in due:
             await held.keep(decision)
         return len(due)
+
+
+def _barred(order: Order) -> Refusal | None:
+    if order.act is Act.RETIRE:
+        return may_retire(order.actor, order.entity_id)
+    return may_decide(order.actor)
 
 
 async def _decided(held: HeldRegistry, record: Record, order: Order) -> Outcome:

@@ -163,7 +163,7 @@ class Settings:
         30,
         _whole(1, 100000),
         "1 to 100000",
-        "submissions, updates and retirements of one requester, for each worker",
+        "submissions, updates and retirements of one requester in any hour, over all nodes",
     )
     metrics_prefixes: tuple[str, ...] = _setting(
         "METRICS_PREFIXES",

@@ -47,6 +47,7 @@ from mudra.storage.node_keys import NodeKeys
 from mudra.storage.outbox import PostgresOutbox
 from mudra.storage.password_hash import Argon2Passwords
 from mudra.storage.registry import PostgresRegistry
+from mudra.storage.registry_budget import PostgresWriteBudget
 from mudra.storage.registry_log import PostgresDirectoryLog, PostgresWordbook
 from mudra.storage.reminders import PostgresReminders
 from mudra.storage.roster import PostgresRoster
@@ -221,9 +222,7 @@ def open_edge(rooms: Rooms) -> Edge:
                 lambda: keys.signing_kid(TokenKind.ENTITY),
             ),
         ),
-        registry_rate=KeyedRate(
-            settings.registry_writes_per_hour / 3600, settings.registry_writes_per_hour, monotonic
-        ),
+        registry_budget=PostgresWriteBudget(rooms.database, settings.registry_writes_per_hour),
         entity_rate=KeyedRate(settings.entity_token_rate, settings.entity_token_burst, monotonic),
         push_rate=KeyedRate(
             _PUSHES_PER_S,

@@ -7,6 +7,8 @@ import sqlalchemy as sa
 
 from mudra.identity.throttle import ADDRESS_PERIOD
 from mudra.storage.database import Transaction
+from mudra.storage.registry_budget import PERIOD
+from mudra.storage.registry_tables import registry_write
 from mudra.storage.tables import address_failure, node, revoked_entity_token, user_token
 
 _NODE_GONE: Final = timedelta(hours=1)
@@ -22,6 +24,7 @@ async def clear_out(transaction: Transaction) -> None:
             revoked_entity_token.c.expires_at < now - _KEPT_AFTER_END
         ),
         sa.delete(user_token).where(user_token.c.expires_at < now - _KEPT_AFTER_END),
+        sa.delete(registry_write).where(registry_write.c.at <= now - PERIOD),
         sa.delete(node).where(node.c.proven_at < sa.func.clock_timestamp() - _NODE_GONE),
     ):
         await transaction.connection.execute(statement)

@@ -65,7 +65,7 @@ class PostgresRegistry:
         async with self._database.transaction() as transaction:
             await lock_registry(transaction)
             last = await transaction.connection.scalar(sa.select(sa.func.max(registry_change.c.at)))
-            now = await transaction.now()
+            now = whole_ms(await transaction.now())
             # The clock of a database that was replaced may lag: the log never goes back.
             held_at = now if last is None else max(now, last)
             yield PostgresHeldRegistry(transaction, held_at, self._caller)
@@ -246,6 +246,11 @@ class PostgresHeldRegistry:
     def _caller_of(self, name: str, kind: ActorKind | None = None) -> Caller:
         actor = "system" if kind is ActorKind.SCHEDULE else name
         return Caller(actor, self._caller.address, self._caller.txn_id)
+
+
+def whole_ms(moment: dt.datetime) -> dt.datetime:
+    """Cut a time to milliseconds: as answers show it, so that `?at=` that time finds the change."""
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
 
 
 async def lock_registry(transaction: Transaction) -> None:

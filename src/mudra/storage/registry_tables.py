@@ -88,3 +88,12 @@ registry_word: Final = sa.Table(
     _text("added_by"),
     _at("added_at", nullable=False),
 )
+
+registry_write: Final = sa.Table(
+    "registry_write",
+    metadata,
+    sa.Column("number", sa.BigInteger, sa.Identity(always=True), primary_key=True),
+    _text("requester"),
+    _at("at", nullable=False),
+    sa.Index("registry_write_of", "requester", "at"),
+)

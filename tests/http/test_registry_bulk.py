@@ -1,0 +1,111 @@
+"""Many entries at once: imported on a bare data directory and beside a service, and back out."""
+
+import copy
+import json
+import time
+from collections import Counter
+
+import pytest
+from tests.support.registry_members import Registry
+from tests.support.registry_payloads import fip, fiu, older
+from tests.support.service import Service, new_member, running_service
+
+from mudra.registry.directory import set_hash
+from mudra.registry.entry import digest
+
+ENTRIES = 600
+
+
+def results(done) -> Counter:
+    return Counter(one["result"] for one in json.loads(done.stdout))
+
+
+def canonical(entry) -> bytes:
+    return json.dumps(entry, separators=(",", ":"), ensure_ascii=False, sort_keys=True).encode()
+
+
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory) -> Service:
+    """A data directory whose service was started once and stopped."""
+    with running_service(tmp_path_factory.mktemp("bulk") / "data") as running:
+        pass
+    return running
+
+
+def test_six_hundred_entries_are_imported_resumed_and_mirrored(service_of_two: Service, tmp_path):
+    reader = Registry(new_member(service_of_two, "AA"))
+    file = tmp_path / "directory.json"
+    payloads = [fip(40_000 + number) for number in range(ENTRIES)]
+    wrong = copy.deepcopy(payloads[0])
+    wrong["entityinfo"]["id"] = "not an id"
+    file.write_text(json.dumps([*payloads[:200], wrong, payloads[7]]))
+
+    part = service_of_two.cli("registry", "import", str(file), "--json", check=False)
+    file.write_text(json.dumps(payloads))
+    started = time.monotonic()
+    whole = service_of_two.cli("registry", "import", str(file), "--json")
+    print(f"{ENTRIES} entries, 400 of them new: {time.monotonic() - started:.1f} s")
+
+    assert (part.exit_code, whole.exit_code) == (1, 0)
+    assert results(part) == {"live": 200, "refused": 2}
+    assert results(whole) == {"unchanged": 200, "live": 400}
+    page = reader.get("/changes?since=0").json()
+    lines = [(one["type"], one["id"], digest(canonical(one["entry"]))) for one in page["changes"]]
+    assert {f"FIP-{40_000 + number}" for number in range(ENTRIES)} <= {one for _, one, _ in lines}
+    assert set_hash(lines) == page["hash"]
+
+
+def test_without_a_service_a_directory_goes_in_and_comes_out_the_same(stopped: Service, tmp_path):
+    file, out, again = tmp_path / "in.json", tmp_path / "out.json", tmp_path / "again.json"
+    payloads = [older(fip(number)) for number in range(4)] + [fiu(9)]
+    file.write_text(json.dumps(payloads))
+
+    dry = stopped.cli("registry", "import", str(file), "--dry-run", "--json")
+    nothing = stopped.cli("registry", "export")
+    first = stopped.cli("registry", "import", str(file), "--json")
+    stopped.cli("registry", "export", "--output", str(out))
+    second = stopped.cli("registry", "import", str(out), "--json")
+    stopped.cli("registry", "export", "--output", str(again))
+
+    assert (results(dry), json.loads(nothing.stdout)) == ({"new": 5}, [])
+    assert (results(first), results(second)) == ({"live": 5}, {"unchanged": 5})
+    assert out.read_bytes() == again.read_bytes()
+    assert [one["entityinfo"]["id"] for one in json.loads(out.read_text())] == [
+        "FIP-0",
+        "FIP-1",
+        "FIP-2",
+        "FIP-3",
+        "FIU-9",
+    ]
+    notes = {one["detail"] for one in json.loads(first.stdout)}
+    assert any("credentialsPk" in note and "dropped" in note for note in notes)
+
+
+def test_a_dry_run_foresees_what_the_registry_would_refuse(stopped: Service, tmp_path):
+    file = tmp_path / "entries.json"
+    held, changed, taken = fip(70), fip(70, name="Another Name"), fip(71)
+    taken["entityinfo"]["certificate"] = held["entityinfo"]["certificate"]
+    file.write_text(json.dumps([held]))
+    stopped.cli("registry", "import", str(file))
+    file.write_text(json.dumps([changed]))
+    change = stopped.cli("registry", "import", str(file), "--dry-run", "--json")
+    file.write_text(json.dumps([taken]))
+
+    refused = stopped.cli("registry", "import", str(file), "--dry-run", "--json", check=False)
+
+    assert results(change) == {"changed": 1}
+    assert (refused.exit_code, results(refused)) == (1, {"refused": 1})
+    assert "taken by another entity" in refused.stdout
+    assert json.loads(stopped.cli("registry", "show", "FIP-70", "--json").stdout)["version"] == 1
+
+
+def test_people_see_a_bar_and_what_was_refused(stopped: Service, tmp_path):
+    file = tmp_path / "entries.json"
+    file.write_text(json.dumps([fip(80), fip(81, baseurl="ftp://x")]))
+
+    done = stopped.cli("registry", "import", str(file), check=False)
+
+    assert done.exit_code == 1
+    assert "importing" in done.output
+    assert "[1]  refused: $[1].entityinfo.baseurl" in done.output
+    assert "live" in done.output

@@ -1,0 +1,67 @@
+"""Members that speak with the registry of a running service."""
+
+import itertools
+import os
+import uuid
+from typing import Any
+
+import httpx
+
+from tests.support import registry_payloads
+from tests.support.service import Member, Service, new_member
+
+_numbers = itertools.count(100 + (os.getpid() % 500) * 100_000)
+_MAKERS = {
+    "FIP": registry_payloads.fip,
+    "FIU": registry_payloads.fiu,
+    "AA": registry_payloads.aa,
+}
+
+
+def payload_of(member: Member, **changes: Any) -> dict[str, Any]:
+    """A payload for a member, with a key and a handle of its own."""
+    kind = member.entity_id.rsplit("-", 1)[1]
+    payload = _MAKERS[kind](next(_numbers), id=member.entity_id, **changes)
+    payload["requester"]["id"] = member.entity_id
+    payload["entityinfo"]["certificate"]["kid"] = f"kid-{member.entity_id}"
+    payload["txnid"] = str(uuid.uuid4())
+    return payload
+
+
+class Registry:
+    """Calls to the registry with a member's Entity Access Token."""
+
+    def __init__(self, member: Member) -> None:
+        self.member = member
+        self.secret = member.secret()
+        token = member.entity_token(self.secret).json()["accessToken"]
+        self.entity = {"Authorization": f"Bearer {token}"}
+        self.root = f"{member.service.root}/cr/v2"
+
+    def submit(self, payload: dict[str, Any], **headers: str) -> httpx.Response:
+        """Submit for the first time."""
+        url = f"{self.root}/entityInfo/{payload['type']}"
+        return httpx.post(url, json=payload, headers=headers or self.entity, timeout=30)
+
+    def update(self, payload: dict[str, Any], **headers: str) -> httpx.Response:
+        """Update the entry that the payload names."""
+        url = f"{self.root}/entityInfo/{payload['type']}/{payload['entityinfo']['id']}"
+        return httpx.put(url, json=payload, headers=headers or self.entity, timeout=30)
+
+    def get(self, path: str, **headers: str) -> httpx.Response:
+        """Read below /cr/v2."""
+        return httpx.get(f"{self.root}{path}", headers=self.entity | headers, timeout=30)
+
+
+def approve(member: Member, *options: str) -> None:
+    """Approve a member's pending version by the command line."""
+    member.service.cli("registry", "approve", member.entity_id, *options)
+
+
+def live_entry(service: Service, kind: str = "FIP") -> tuple[Registry, dict[str, Any]]:
+    """A new member whose entry is live, and its payload."""
+    registry = Registry(new_member(service, kind))
+    payload = payload_of(registry.member)
+    assert registry.submit(payload).status_code == 200
+    approve(registry.member)
+    return registry, payload
