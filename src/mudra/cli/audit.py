@@ -5,15 +5,16 @@ from typing import Annotated
 import sqlalchemy as sa
 import typer
 
-from mudra.audit.chain import Broken, Intact, SealedRow, verify
-from mudra.audit.event import AuditEvent
+from mudra.audit.event import AuditEvent, Caller
+from mudra.audit.verdict import AuditVerdict
+from mudra.cli.operator_name import operator_name
 from mudra.cli.output import fail, show_facts, show_json, show_table
 from mudra.cli.settings import AsJson, DataDir
 from mudra.cli.store import with_rooms
 from mudra.http.envelope import iso_ms
+from mudra.runtime.audit_check import verify_audit
 from mudra.runtime.wiring import Rooms
-from mudra.storage.audit_chain import PostgresLedger, event_of
-from mudra.storage.audit_witness import CheckpointForged
+from mudra.storage.audit_chain import event_of
 from mudra.storage.tables import audit_event
 
 app = typer.Typer(no_args_is_help=True, help="The audit: what happened, provably.")
@@ -59,24 +60,17 @@ def verify_chain(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     Exits with 1 when a row was changed, removed, added or moved, and names the first.
     """
 
-    async def act(rooms: Rooms) -> Intact | Broken:
-        async with rooms.database.transaction() as transaction:
-            rows: list[SealedRow] = [row async for row in PostgresLedger(transaction).sealed()]
-        return verify(rows, rooms.witness.all())
+    async def act(rooms: Rooms) -> AuditVerdict:
+        return await verify_audit(rooms, Caller(operator_name()))
 
-    try:
-        verdict = with_rooms(act, data_dir)
-    except CheckpointForged as error:
-        fail(str(error))
-    except ValueError as error:
-        fail(f"a sealed audit row is gone or cannot be read: {error}")
-    if isinstance(verdict, Broken):
-        fail(verdict.sentence())
-    facts = {"rows": verdict.count, "vouched": verdict.vouched, "intact": True}
+    verdict = with_rooms(act, data_dir)
+    if not verdict.intact:
+        fail(verdict.problem)
+    facts = {"rows": verdict.rows, "vouched": verdict.vouched, "intact": True}
     if as_json:
         show_json(facts)
     else:
-        show_facts({"sealed rows": verdict.count, "vouched for by checkpoints": verdict.vouched})
+        show_facts({"sealed rows": verdict.rows, "vouched for by checkpoints": verdict.vouched})
 
 
 def _document(event: AuditEvent) -> dict[str, object]:

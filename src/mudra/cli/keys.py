@@ -10,12 +10,11 @@ from mudra.cli.output import show_json, show_table
 from mudra.cli.settings import AsJson, DataDir
 from mudra.cli.store import with_rooms
 from mudra.http.envelope import iso_ms
-from mudra.runtime.key_care import drop_key, look_after_keys
+from mudra.http.operator_keys import fetches_of, key_members
+from mudra.runtime.key_care import rotate_keys
 from mudra.runtime.wiring import Rooms
-from mudra.storage.signing_keys import PostgresSigningKeys
 from mudra.tokens.claims import TokenKind
 from mudra.tokens.rotate_keys import KeyChange
-from mudra.tokens.signing_keys import SigningKey
 
 app = typer.Typer(no_args_is_help=True, help="Signing keys of the service.")
 
@@ -30,13 +29,16 @@ _WORDS = {
 
 @app.command("list", epilog="Example: mudra keys list --json")
 def list_keys(data_dir: DataDir = None, as_json: AsJson = False) -> None:
-    """List the signing keys and where each stands in its life."""
+    """List the signing keys and where each stands in its life; as JSON, who fetched each, too."""
 
-    async def act(rooms: Rooms) -> list[dict[str, str]]:
-        async with rooms.database.transaction() as transaction:
-            keys = await PostgresSigningKeys(transaction, rooms.seal).all_keys()
-            now = await transaction.now()
-        return [_document(key) | {"state": key.state(now).value} for key in keys]
+    async def act(rooms: Rooms) -> list[dict[str, object]]:
+        async with rooms.open_work() as work:
+            keys, now = await work.keys.all_keys(), await work.people.now()
+            fetches = await work.key_fetches.fetches()
+        return [
+            key_members(key) | {"state": key.state(now).value, "fetches": fetches_of(key, fetches)}
+            for key in keys
+        ]
 
     rows = with_rooms(act, data_dir)
     if as_json:
@@ -45,7 +47,7 @@ def list_keys(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     show_table(
         ["KID", "FOR", "STATE", "PUBLISHED", "SIGNS FROM", "STOPS AT"],
         [
-            [r["kid"], r["kind"], r["state"], r["createdAt"], r["activeFrom"], r["retiresAt"]]
+            [str(r[n]) for n in ("kid", "kind", "state", "createdAt", "activeFrom", "retiresAt")]
             for r in rows
         ],
     )
@@ -71,10 +73,7 @@ def rotate(
     kinds = frozenset([kind] if kind else TokenKind)
 
     async def act(rooms: Rooms) -> list[KeyChange]:
-        if not emergency:
-            return await look_after_keys(rooms, kinds, operator_name())
-        caller = Caller(operator_name())
-        return [change for each in sorted(kinds) for change in await drop_key(rooms, each, caller)]
+        return await rotate_keys(rooms, kinds, Caller(operator_name()), emergency=emergency)
 
     changes = with_rooms(act, data_dir)
     rows = [
@@ -87,13 +86,3 @@ def rotate(
         show_table(["KID", "FOR", "WHAT", "AT"], [list(row.values()) for row in rows])
     else:
         typer.echo("A rotation is under way already: nothing to do. See mudra keys list.")
-
-
-def _document(key: SigningKey) -> dict[str, str]:
-    return {
-        "kid": key.kid,
-        "kind": key.kind.value,
-        "createdAt": iso_ms(key.created_at),
-        "activeFrom": iso_ms(key.active_from) if key.active_from else "",
-        "retiresAt": iso_ms(key.retires_at) if key.retires_at else "",
-    }

@@ -12,6 +12,7 @@ from mudra.cli import (
     admin,
     agent,
     audit,
+    config,
     jwk,
     keys,
     mail,
@@ -22,6 +23,7 @@ from mudra.cli import (
     secret,
     token,
 )
+from mudra.cli.board import board
 from mudra.cli.doctor import doctor
 from mudra.cli.login import login
 from mudra.cli.serve import serve
@@ -41,6 +43,7 @@ app.command(
 )(serve)
 app.command(epilog="Example: mudra login lakshmi@kaveribank.example")(login)
 app.command(epilog="Example: mudra doctor --json")(doctor)
+app.command(epilog="Example: mudra board --json")(board)
 app.add_typer(member.app, name="member")
 app.add_typer(mail.app, name="mail")
 app.add_typer(admin.app, name="admin")
@@ -53,6 +56,7 @@ app.add_typer(sandbox.app, name="sandbox")
 app.add_typer(audit.app, name="audit")
 app.add_typer(registry.app, name="registry")
 app.add_typer(jwk.app, name="jwk")
+app.add_typer(config.app, name="config")
 
 
 def _version(asked: bool) -> None:

@@ -10,10 +10,11 @@ import typer
 
 from mudra.cli import registry_file, registry_words
 from mudra.cli.output import Exit, fail, show_facts, show_json, show_table
-from mudra.cli.registry_store import operator, record_json, registry_of
+from mudra.cli.registry_store import operator, registry_of
 from mudra.cli.settings import AsJson, DataDir
 from mudra.cli.store import with_rooms
 from mudra.http.envelope import iso_ms
+from mudra.http.registry_shown import record_members
 from mudra.http.sandbox import duration
 from mudra.registry.decision import Act, Decision
 from mudra.registry.history import history as steps_of
@@ -56,7 +57,7 @@ def history(entity_id: EntityId, data_dir: DataDir = None, as_json: AsJson = Fal
     """Show every version with who, when and what it changed, and the dates of the keys."""
     record = _record(entity_id, data_dir)
     if as_json:
-        show_json(record_json(record))
+        show_json(record_members(record))
         return
     rows = []
     for step in steps_of(record):

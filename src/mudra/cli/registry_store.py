@@ -1,17 +1,13 @@
 """How the registry's commands reach the registry, and how they tell of it."""
 
-from datetime import datetime
 from pathlib import Path
 
 from mudra.audit.event import Caller
 from mudra.cli.operator_name import operator_name
 from mudra.cli.output import Exit, fail
 from mudra.finding import Finding
-from mudra.http.envelope import iso_ms
 from mudra.http.strict_json import JsonRefused, parse_json
 from mudra.registry.actor import DECIDE, SUBMIT, Actor, ActorKind
-from mudra.registry.history import history, key_periods
-from mudra.registry.record import Record
 from mudra.registry.vocabulary import Vocabulary, shipped_vocabulary
 from mudra.runtime.wiring import Rooms
 from mudra.storage.registry import PostgresRegistry
@@ -66,51 +62,3 @@ def findings_json(findings: tuple[Finding, ...]) -> list[dict[str, str]]:
         }
         for one in findings
     ]
-
-
-def record_json(record: Record) -> dict[str, object]:
-    """Write all that is kept of an entity for programs."""
-    return {
-        "entityId": record.entity_id,
-        "type": record.entity_type.value,
-        "standing": record.standing.value,
-        "versions": [
-            {
-                "version": step.version.number,
-                "status": step.version.status.value,
-                "submittedBy": step.version.submitted_by,
-                "submittedAt": iso_ms(step.version.submitted_at),
-                "decidedBy": step.version.decided_by,
-                "decidedAt": _time(step.version.decided_at),
-                "reason": step.version.reason,
-                "goesLiveAt": _time(step.version.goes_live_at),
-                "liveFrom": _time(step.version.live_from),
-                "liveUntil": _time(step.version.live_until),
-                "equalTo": step.version.equal_to,
-                "changes": [
-                    {
-                        "path": one.path,
-                        "before": one.before,
-                        "after": one.after,
-                        "needsApproval": one.needs_approval,
-                        "risk": one.risk.value,
-                    }
-                    for one in step.changes
-                ],
-            }
-            for step in history(record)
-        ],
-        "keys": [
-            {
-                "kid": one.kid,
-                "thumbprint": one.thumbprint,
-                "since": iso_ms(one.since),
-                "until": _time(one.until),
-            }
-            for one in key_periods(record)
-        ],
-    }
-
-
-def _time(at: datetime | None) -> str | None:
-    return None if at is None else iso_ms(at)

@@ -22,8 +22,12 @@ from mudra.http import (
     entity_token,
     oauth,
     operator_audit,
+    operator_board,
+    operator_keys,
     operator_mails,
     operator_members,
+    operator_people,
+    operator_registry,
     operator_users,
     password,
     probes,
@@ -59,6 +63,10 @@ _OPERATOR_HANDLERS: Final = [
     *operator_users.handlers,
     *operator_mails.handlers,
     *operator_audit.handlers,
+    *operator_people.handlers,
+    *operator_registry.handlers,
+    *operator_keys.handlers,
+    *operator_board.handlers,
 ]
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from mudra.audit.event import Act, EventName, Outcome
-from mudra.http.bearer import SignedInUser, TokenRefusal, signed_in_user
+from mudra.http.bearer import SignedInUser, TokenRefusal, authorization_of, signed_in_user
 from mudra.http.exchange import Exchange, address_of
 from mudra.http.service import Service
 from mudra.identity.roster import Scope
@@ -29,6 +29,11 @@ class ScopeMissing:
     """The caller is no operator, or one without this scope."""
 
     scope: Scope
+
+
+@dataclass(frozen=True, slots=True)
+class NoOperator:
+    """The caller is signed in and is no operator."""
 
 
 async def operator(
@@ -64,8 +69,28 @@ async def calling_operator(
     return found
 
 
+async def found_operator(
+    exchange: Exchange, scope: Scope
+) -> Operator | TokenRefusal | ScopeMissing:
+    """Find the caller in a transaction of its own, for what opens another one to act."""
+    async with exchange.service.open_work() as work:
+        return await calling_operator(exchange, work, scope)
+
+
 async def operator_refused(exchange: Exchange, scope: Scope) -> object | None:
     """Tell why the caller may not act as an operator with this scope; None when it may."""
-    async with exchange.service.open_work() as work:
-        found = await calling_operator(exchange, work, scope)
+    found = await found_operator(exchange, scope)
     return None if isinstance(found, Operator) else found
+
+
+async def any_operator(exchange: Exchange, work: Work) -> Operator | TokenRefusal | NoOperator:
+    """Find an operator of whatever scope: what it sees of the answer depends on its scopes."""
+    header = authorization_of(exchange.request)
+    address = address_of(exchange.request, exchange.service)
+    caller = await signed_in_user(
+        header, exchange.service, work, scheme_needed=True, address=address
+    )
+    if not isinstance(caller, SignedInUser):
+        return caller
+    scopes = await work.roster.scopes(caller.user.user_id)
+    return Operator(caller.user.user_id, caller.user.email, scopes) if scopes else NoOperator()

@@ -3,15 +3,19 @@
 from datetime import datetime
 from typing import Final
 
-from litestar import Response, get
+from litestar import Response, get, post
 from litestar.types import ControllerRouterHandler
 
 from mudra.audit.event import Caller
+from mudra.http.answer import refusal, success
 from mudra.http.envelope import Body, iso_ms
-from mudra.http.exchange import AnyRequest, receive_query
+from mudra.http.errors import is_refusal
+from mudra.http.exchange import AnyRequest, receive_json, receive_query
 from mudra.http.openapi import described
+from mudra.http.operator_access import Operator, found_operator
 from mudra.http.operator_call import operator_call, page
-from mudra.http.people_requests import AuditQuery
+from mudra.http.operator_shapes import VerdictAnswer
+from mudra.http.people_requests import AuditQuery, NothingOrder
 from mudra.http.people_responses import ListAnswer
 from mudra.http.service import Injected
 from mudra.identity.roster import Scope
@@ -47,6 +51,28 @@ async def search(request: AnyRequest, service: Injected) -> Response[bytes]:
     return await operator_call(exchange, order, Scope.AUDIT, act)
 
 
+@post(
+    "/audit/verify",
+    status_code=200,
+    operation_class=described("Verify the audit", NothingOrder, VerdictAnswer, bearer=True),
+)
+async def verify(request: AnyRequest, service: Injected) -> Response[bytes]:
+    """Verify every sealed row and the checkpoints beside the database: a minute per million."""
+    exchange, order = await receive_json(request, service, NothingOrder)
+    found = await found_operator(exchange, Scope.AUDIT)
+    if not isinstance(found, Operator) or is_refusal(order):
+        problem = order if isinstance(found, Operator) else found
+        return refusal(exchange.envelope, problem).response()
+    verdict = await service.verify_audit(exchange.caller(found.actor))
+    members: Body = {
+        "intact": verdict.intact,
+        "rows": verdict.rows,
+        "vouched": verdict.vouched,
+        "problem": verdict.problem,
+    }
+    return success(exchange.envelope, members).response()
+
+
 def _instant(text: str) -> datetime | None:
     return datetime.fromisoformat(text) if text else None
 
@@ -66,4 +92,4 @@ def _members(row: AuditRow) -> Body:
     }
 
 
-handlers: Final[list[ControllerRouterHandler]] = [search]
+handlers: Final[list[ControllerRouterHandler]] = [search, verify]

@@ -1,10 +1,11 @@
 """Rows of the error table for people: admins, accounts, operators, mails."""
 
 from mudra.http.errors import ErrorCode, Problem, add_row, problem_of
-from mudra.http.operator_access import ScopeMissing
+from mudra.http.operator_access import NoOperator, ScopeMissing
 from mudra.identity.accounts import AddressTaken, NoSuchUser
 from mudra.identity.look_after import LastAdmin, NoSuchEntity, NotAnAdmin, RolesApart, ValueRefused
 from mudra.identity.onboard import MemberDiffers, OnboardRefused
+from mudra.identity.roster import OwnScopes, ScopeNotYours
 from mudra.storage.mail_desk import NoSuchMail
 
 __all__ = ["problem_of"]
@@ -26,6 +27,15 @@ add_row(
         f"the token gives no operator right of the scope {r.scope.value}",
     ),
 )
+add_row(
+    NoOperator,
+    lambda _: Problem(401, ErrorCode.UNAUTHORIZED, "the token gives no right of an operator"),
+)
+add_row(
+    ScopeNotYours,
+    lambda r: _conflict(f"scopes: {r.scope.value} can be given or taken by its holders only"),
+)
+add_row(OwnScopes, lambda _: _conflict("scopes of your own account: ask another operator"))
 add_row(ValueRefused, lambda r: Problem(400, ErrorCode.INVALID_REQUEST, f"{r.field} {r.problem}"))
 add_row(NoSuchEntity, lambda r: _not_found(f"no member has the entity ID {r.entity_id}"))
 add_row(NoSuchUser, lambda _: _not_found("no user of this ID, or the account is disabled"))

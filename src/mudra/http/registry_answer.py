@@ -43,8 +43,8 @@ def read_since(text: str | None) -> int | BadQuery:
     return int(text)
 
 
-def read_moment(text: str | None) -> dt.datetime | BadQuery | None:
-    """Read `at`; None when it is not there."""
+def read_moment(text: str | None, name: str = "at") -> dt.datetime | BadQuery | None:
+    """Read an instant; None when it is not there. `name` is the member that holds it."""
     if text is None:
         return None
     try:
@@ -54,7 +54,9 @@ def read_moment(text: str | None) -> dt.datetime | BadQuery | None:
             return dt.datetime.fromisoformat(spaced).astimezone(dt.UTC)
     except (ValueError, OverflowError):
         pass  # told below: a date such as 30 February has the form and is none
-    return BadQuery("at must be an ISO 8601 date-time with its offset, 2026-01-31T09:30:00.000Z")
+    return BadQuery(
+        f"{name} must be an ISO 8601 date-time with its offset, 2026-01-31T09:30:00.000Z"
+    )
 
 
 def changes_answer(page: Page) -> Finished:

@@ -1,6 +1,6 @@
 """What the HTTP edge is given to work with; wiring.py fills it."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol, TypeAlias
@@ -8,7 +8,8 @@ from typing import Protocol, TypeAlias
 from joserfc.jwk import RSAKey
 from litestar.params import SkipValidation
 
-from mudra.audit.event import Act
+from mudra.audit.event import Act, Caller
+from mudra.audit.verdict import AuditVerdict
 from mudra.http.registry_desk import RegistryDesk
 from mudra.http.turns import Turns
 from mudra.identity.ports import PasswordHasher
@@ -17,6 +18,7 @@ from mudra.runtime.work import OpenWork
 from mudra.secret_text import SecretText
 from mudra.tokens.claims import Claims, TokenKind, TokenTerms
 from mudra.tokens.ports import EntityCredentials
+from mudra.tokens.rotate_keys import KeyChange
 
 
 class Credentials(Protocol):
@@ -44,11 +46,30 @@ class Signer(Protocol):
     def sign_detached(self, kind: TokenKind, body: bytes) -> str:
         """Sign an answer's bytes as a detached JWS (RFC 7515 appendix F, RFC 7797)."""
 
+    def published_kids(self) -> Sequence[str]:
+        """Name the keys that the JWK Set holds."""
+
     def find_key(self, kid: str) -> tuple[TokenKind, RSAKey] | None:
         """Find a published key."""
 
     async def jwks(self) -> bytes:
         """The published keys as a JWK Set (RFC 7517 5), also while the database is away."""
+
+
+class KeyFetchJournal(Protocol):
+    """Counts fetches of the published keys, written behind in batches."""
+
+    def note(self, kids: Sequence[str], address: str) -> None:
+        """Note one fetch of these keys; it is stored within seconds."""
+
+
+class RotateKeys(Protocol):
+    """Rotates signing keys in a transaction of its own."""
+
+    async def __call__(
+        self, kinds: frozenset[TokenKind], caller: Caller, *, emergency: bool
+    ) -> Sequence[KeyChange]:
+        """Let the next keys sign; in an emergency drop the present ones with their tokens."""
 
 
 class IssueJournal(Protocol):
@@ -90,6 +111,9 @@ class Service:
     credentials: Credentials
     signer: Signer
     issue_journal: IssueJournal
+    key_fetches: KeyFetchJournal
+    rotate_keys: RotateKeys
+    verify_audit: Callable[[Caller], Awaitable[AuditVerdict]]
     entity_rate: RateLimit
     push_rate: RateLimit
     registry: RegistryDesk

@@ -6,6 +6,7 @@ import msgspec
 from litestar import Response, get
 from litestar.handlers import HTTPRouteHandler
 
+from mudra.http.exchange import AnyRequest, address_of
 from mudra.http.service import Injected, Service
 from mudra.tokens.signing_keys import JWKS_MAX_AGE
 
@@ -16,9 +17,11 @@ _CACHE: Final = {
 
 
 @get(["/protocol/openid-connect/certs", "/.well-known/jwks.json"], include_in_schema=False)
-async def jwks(service: Injected) -> Response[bytes]:
-    """The published signing keys as a JWK Set (RFC 7517 5)."""
-    return Response(await service.signer.jwks(), media_type="application/json", headers=_CACHE)
+async def jwks(request: AnyRequest, service: Injected) -> Response[bytes]:
+    """The published signing keys as a JWK Set (RFC 7517 5); who fetches them is counted."""
+    keys = await service.signer.jwks()
+    service.key_fetches.note(service.signer.published_kids(), address_of(request, service))
+    return Response(keys, media_type="application/json", headers=_CACHE)
 
 
 @get("/.well-known/openid-configuration", include_in_schema=False)

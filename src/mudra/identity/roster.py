@@ -22,6 +22,28 @@ class Scope(enum.StrEnum):
     AUDIT = "audit"
 
 
+@dataclass(frozen=True, slots=True)
+class ScopeNotYours:
+    """Nobody gives or takes a scope that he does not hold."""
+
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True)
+class OwnScopes:
+    """Nobody changes his own scopes: another operator must."""
+
+
+def may_change_scopes(
+    giver: frozenset[Scope], former: frozenset[Scope], wanted: frozenset[Scope], *, own: bool
+) -> ScopeNotYours | OwnScopes | None:
+    """Tell why one who holds `giver` may not change an operator's scopes; None when it may."""
+    if own:
+        return OwnScopes()
+    missing = sorted((former ^ wanted) - giver)
+    return ScopeNotYours(missing[0]) if missing else None
+
+
 class EntityStatus(enum.StrEnum):
     """Whether an entity gets tokens."""
 

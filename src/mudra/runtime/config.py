@@ -6,6 +6,7 @@ made from it.
 """
 
 import difflib
+import enum
 import ipaddress
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
@@ -35,6 +36,14 @@ class Setting:
     allowed: str
     meaning: str
     secret: bool = False
+
+
+class Source(enum.StrEnum):
+    """Where a setting came from."""
+
+    DEFAULT = "default"
+    ENVIRONMENT = "environment"
+    COMMAND_LINE = "command line"
 
 
 def _text(value: str) -> str:
@@ -245,6 +254,9 @@ class Settings:
         "loopback only, development mailbox, time machine",
     )
 
+    sources: Mapping[str, Source] = dataclass_field(default_factory=dict, compare=False, repr=False)
+    """Where each setting that is not at its default came from."""
+
     @property
     def issuer(self) -> str:
         """`{base_url}` of the specification: the issuer of tokens and root of token endpoints."""
@@ -261,7 +273,7 @@ def _bracketed(host: str) -> str:
 
 
 REFERENCE: Final[Mapping[str, Setting]] = {
-    f.name: cast("Setting", f.metadata["setting"]) for f in fields(Settings)
+    f.name: cast("Setting", f.metadata["setting"]) for f in fields(Settings) if f.metadata
 }
 
 
@@ -282,10 +294,47 @@ def load_settings(
         except (ValueError, KeyError):
             shown = "the value given" if setting.secret else repr(raw[:80])
             raise ConfigError(f"{setting.env} must be {setting.allowed}, not {shown}") from None
-    values.update({k: v for k, v in (overrides or {}).items() if v is not None})
+    given = {k: v for k, v in (overrides or {}).items() if v is not None}
+    sources = dict.fromkeys(values, Source.ENVIRONMENT) | dict.fromkeys(given, Source.COMMAND_LINE)
+    values.update(given, sources=sources)
     settings = Settings(**values)  # type: ignore[arg-type]  # each value came from its own parser
     _check_together(settings)
     return settings
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSetting:
+    """One setting as people may see it: of a secret one only whether it is set."""
+
+    env: str
+    value: str
+    source: Source
+    meaning: str
+    allowed: str
+
+
+def shown_settings(settings: Settings) -> tuple[ShownSetting, ...]:
+    """Give every setting in force with where it came from, in the order of the reference."""
+    return tuple(
+        ShownSetting(
+            setting.env,
+            _shown(getattr(settings, name), secret=setting.secret),
+            settings.sources.get(name, Source.DEFAULT),
+            setting.meaning,
+            setting.allowed,
+        )
+        for name, setting in REFERENCE.items()
+    )
+
+
+def _shown(value: object, *, secret: bool) -> str:
+    if value is None or value == "":
+        return ""
+    if secret:
+        return "set"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def unknown_names(environment: Mapping[str, str]) -> list[str]:

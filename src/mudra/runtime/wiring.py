@@ -5,6 +5,7 @@ import secrets
 import uuid
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from functools import partial
 from time import monotonic
 
 from litestar.types import ASGIApp
@@ -23,9 +24,11 @@ from mudra.identity.notice_desk import NoticeDesk
 from mudra.mail.compose import LetterWriter, links_in
 from mudra.metrics.receive import ReceiveDesk
 from mudra.registry.address import AddressPolicy
+from mudra.runtime.audit_check import verify_audit
 from mudra.runtime.clock import ServiceClock
 from mudra.runtime.config import Settings
 from mudra.runtime.demo_network import DEMO_PASSWORD
+from mudra.runtime.key_care import rotate_keys
 from mudra.runtime.rate import KeyedRate
 from mudra.runtime.work import Work
 from mudra.storage.attempts import PostgresAttempts
@@ -38,6 +41,7 @@ from mudra.storage.directory import PostgresDirectory
 from mudra.storage.freshness import Freshness
 from mudra.storage.identity import PostgresLinks, PostgresPeople
 from mudra.storage.issue_journal import BatchedIssueJournal
+from mudra.storage.key_fetches import BatchedKeyFetches, PostgresKeyFetches
 from mudra.storage.mail_desk import PostgresMailDesk
 from mudra.storage.metrics import KnownPartitions, PostgresIntake
 from mudra.storage.metrics_figures import PostgresFigures
@@ -49,6 +53,7 @@ from mudra.storage.password_hash import Argon2Passwords
 from mudra.storage.registry import PostgresRegistry
 from mudra.storage.registry_budget import PostgresWriteBudget
 from mudra.storage.registry_log import PostgresDirectoryLog, PostgresWordbook
+from mudra.storage.registry_waiting import PostgresWaitingEntries
 from mudra.storage.reminders import PostgresReminders
 from mudra.storage.roster import PostgresRoster
 from mudra.storage.seal import Seal
@@ -138,6 +143,8 @@ class Rooms:
             reminders=PostgresReminders(transaction),
             tokens=tokens,
             keys=PostgresSigningKeys(transaction, self.seal),
+            key_fetches=PostgresKeyFetches(transaction),
+            waiting_entries=PostgresWaitingEntries(transaction),
             receive_desk=ReceiveDesk(
                 PostgresIntake(transaction, self.partitions), network, journal
             ),
@@ -180,6 +187,7 @@ class Edge:
     service: Service
     keys: NodeKeys
     journal: BatchedIssueJournal
+    key_fetches: BatchedKeyFetches
 
     async def start(self) -> None:
         """Connect, listen, load keys; the worker answers afterwards."""
@@ -188,9 +196,11 @@ class Edge:
             await self.rooms.time_machine.load()
         await self.keys.ready()
         self.journal.start()
+        self.key_fetches.start()
 
     async def stop(self) -> None:
         """Write what is left and disconnect."""
+        await self.key_fetches.stop()
         await self.journal.stop()
         await self.rooms.freshness.stop()
         await self.rooms.database.close()
@@ -203,6 +213,8 @@ def open_edge(rooms: Rooms) -> Edge:
         rooms.database, rooms.seal, rooms.freshness, rooms.clock, settings.token_type_header
     )
     journal = BatchedIssueJournal(rooms.database)
+    log = PostgresDirectoryLog(rooms.database, rooms.freshness)
+    key_fetches = BatchedKeyFetches(rooms.database, log.current)
 
     service = Service(
         settings=settings,
@@ -212,9 +224,12 @@ def open_edge(rooms: Rooms) -> Edge:
         credentials=CredentialCache(rooms.database, rooms.seal, rooms.freshness),
         signer=keys,
         issue_journal=journal,
+        key_fetches=key_fetches,
+        rotate_keys=partial(rotate_keys, rooms),
+        verify_audit=partial(verify_audit, rooms),
         registry=RegistryDesk(
             registry=rooms.registry,
-            log=PostgresDirectoryLog(rooms.database, rooms.freshness),
+            log=log,
             words=PostgresWordbook(rooms.database),
             policy=rooms.address_policy,
             finished=FinishedAnswers(
@@ -236,7 +251,7 @@ def open_edge(rooms: Rooms) -> Edge:
         database_ready=rooms.database.reachable,
         time_machine=rooms.time_machine if settings.sandbox else None,
     )
-    return Edge(rooms, service, keys, journal)
+    return Edge(rooms, service, keys, journal, key_fetches)
 
 
 def application(edge: Edge) -> ASGIApp:

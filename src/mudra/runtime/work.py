@@ -17,10 +17,12 @@ from mudra.identity.roster import Roster
 from mudra.metrics.ports import Figures, Receipts
 from mudra.metrics.ports import Members as NetworkMembers
 from mudra.metrics.receive import ReceiveDesk
+from mudra.registry.waiting import WaitingEntries
 from mudra.storage.audit_search import PostgresAuditSearch
 from mudra.storage.directory import PostgresDirectory
 from mudra.storage.mail_desk import PostgresMailDesk
 from mudra.storage.metrics_incidents import PostgresIncidents
+from mudra.tokens.key_fetch import KeyFetches
 from mudra.tokens.ports import IssuedTokens, Reminders, Secrets, SecretUses, SigningKeys
 
 
@@ -46,6 +48,8 @@ class Work:
     reminders: Reminders
     tokens: IssuedTokens
     keys: SigningKeys
+    key_fetches: KeyFetches
+    waiting_entries: WaitingEntries
     receive_desk: ReceiveDesk
     receipts: Receipts
     figures: Figures

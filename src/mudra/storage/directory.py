@@ -7,7 +7,7 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from mudra.storage.database import Transaction
-from mudra.storage.people_tables import entity_contact, operator_scope
+from mudra.storage.people_tables import entity_contact, operator_scope, secret_use
 from mudra.storage.tables import email_link, entity, entity_admin, entity_secret, user_account
 
 
@@ -23,6 +23,17 @@ class MemberRow:
     secret_expires_at: datetime
     contact: str
     admins: tuple[str, ...]
+    able: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExpiringSecret:
+    """A current secret that expires soon or has expired; `able` admins could reset it now."""
+
+    entity_id: str
+    name: str
+    expires_at: datetime
+    last_used_at: datetime | None
     able: int
 
 
@@ -77,12 +88,7 @@ class PostgresDirectory:
             .where(a.entity_id == e.entity_id)
             .order_by(a.since, u.email)
         )
-        able = (
-            sa.select(sa.func.count())
-            .select_from(entity_admin.join(user_account, a.user_id == u.user_id))
-            .where(a.entity_id == e.entity_id, u.state == "active")
-            .scalar_subquery()
-        )
+        able = _able()
         expires = (
             sa.select(entity_secret.c.expires_at)
             .where(entity_secret.c.entity_id == e.entity_id, entity_secret.c.state == "current")
@@ -116,6 +122,23 @@ class PostgresDirectory:
         return [
             MemberRow(r[0], r[1], r[2], r[3], r[4], r[5], r[6], tuple(r[7]), r[8]) for r in rows
         ]
+
+    async def expiring(self, until: datetime, limit: int) -> Sequence[ExpiringSecret]:
+        """List secrets of active members that expire before `until`, the first to expire first."""
+        e, s, use = entity.c, entity_secret.c, secret_use.c
+        used = (
+            sa.select(sa.func.max(use.last_used_at))
+            .where(use.entity_id == s.entity_id, use.version == s.version)
+            .scalar_subquery()
+        )
+        rows = await self._tx.connection.execute(
+            sa.select(e.entity_id, e.name, s.expires_at, used, _able())
+            .join(entity_secret, s.entity_id == e.entity_id)
+            .where(s.state == "current", s.expires_at < until, e.status == "active")
+            .order_by(s.expires_at, e.entity_id)
+            .limit(limit)
+        )
+        return [ExpiringSecret(*row) for row in rows]
 
     async def users(self, which: UserFilter, after: str, limit: int) -> Sequence[UserRow]:
         """List people by address."""
@@ -152,6 +175,18 @@ class PostgresDirectory:
             )
         rows = await self._tx.connection.execute(query.order_by(u.email).limit(limit))
         return [UserRow(r[0], r[1], r[2], r[3], r[4], r[5], tuple(r[6]), tuple(r[7])) for r in rows]
+
+
+def _able() -> sa.ScalarSelect[int]:
+    """Count the admins of the entity at hand who can act now."""
+    a, u = entity_admin.c, user_account.c
+    return (
+        sa.select(sa.func.count())
+        .select_from(entity_admin.join(user_account, a.user_id == u.user_id))
+        .where(a.entity_id == entity.c.entity_id, u.state == "active")
+        .correlate(entity)
+        .scalar_subquery()
+    )
 
 
 def _array(query: sa.Select[tuple[str]]) -> sa.ColumnElement[Sequence[str]]:

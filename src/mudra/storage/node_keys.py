@@ -113,6 +113,10 @@ class NodeKeys:
             raise NoSigningKey(kind.value)
         return signer
 
+    def published_kids(self) -> Sequence[str]:
+        """Name the keys that the JWK Set holds."""
+        return [key.kid for key in published(self._keys, self._clock())]
+
     def find_key(self, kid: str) -> tuple[TokenKind, RSAKey] | None:
         """Find a published key."""
         for key in published(self._keys, self._clock()):

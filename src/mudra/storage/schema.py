@@ -1,6 +1,19 @@
 """All tables of all rooms, for the migrations and the test that compares them."""
 
-from mudra.storage import audit_tables, metrics_tables, people_tables, registry_tables
+from mudra.storage import (
+    audit_tables,
+    key_fetch_tables,
+    metrics_tables,
+    people_tables,
+    registry_tables,
+)
 from mudra.storage.tables import metadata
 
-__all__ = ["audit_tables", "metadata", "metrics_tables", "people_tables", "registry_tables"]
+__all__ = [
+    "audit_tables",
+    "key_fetch_tables",
+    "metadata",
+    "metrics_tables",
+    "people_tables",
+    "registry_tables",
+]

@@ -129,6 +129,9 @@ class SigningKeys(Protocol):
     async def locked_keys(self) -> Sequence[SigningKey]:
         """Read all keys, holding the lock under which one node plans at a time."""
 
+    async def all_keys(self) -> Sequence[SigningKey]:
+        """Read all keys without their private parts."""
+
     async def keep(self, key: SigningKey, private_pem: SecretText) -> None:
         """Store a new key, its private part sealed."""
 

@@ -1,0 +1,17 @@
+"""What a verification of the whole audit found, in words for operators."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class AuditVerdict:
+    """Whether every sealed row is as it was written; `problem` is empty when it is.
+
+    `rows` were read without fault, `vouched` of them agree with a checkpoint
+    that is kept beside the database.
+    """
+
+    intact: bool
+    rows: int
+    vouched: int
+    problem: str

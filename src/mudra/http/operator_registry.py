@@ -1,0 +1,112 @@
+"""/operator/v1/registry: the approver's queue, an entity's history, and the word on both."""
+
+from datetime import datetime
+from typing import Final
+
+from litestar import Response, get, post
+from litestar.types import ControllerRouterHandler
+
+from mudra.audit.event import Caller
+from mudra.http.answer import refusal, success
+from mudra.http.envelope import Body
+from mudra.http.errors import is_refusal
+from mudra.http.exchange import AnyRequest, receive_json, receive_query
+from mudra.http.openapi import described
+from mudra.http.operator_access import Operator, found_operator
+from mudra.http.operator_call import operator_call
+from mudra.http.operator_shapes import (
+    DecisionAnswer,
+    DecisionOrder,
+    RecordAnswer,
+    WaitingAnswer,
+)
+from mudra.http.people_requests import NothingOrder
+from mudra.http.registry_answer import BadQuery, read_moment
+from mudra.http.registry_shown import record_members, waiting_members
+from mudra.http.service import Injected
+from mudra.identity.roster import Scope
+from mudra.registry.actor import DECIDE, SUBMIT, Actor, ActorKind
+from mudra.registry.decision import Act, Decision
+from mudra.registry.refusal import UnknownEntity
+from mudra.registry.register import Order, decide
+from mudra.runtime.work import Work
+
+MOST_WAITING: Final = 1000
+
+
+@get(
+    "/registry/waiting",
+    operation_class=described("List what waits for approval", None, WaitingAnswer, bearer=True),
+)
+async def waiting(request: AnyRequest, service: Injected) -> Response[bytes]:
+    """List pending versions, the longest waiting first, each with what it would change."""
+    exchange, order = receive_query(request, service, NothingOrder)
+
+    async def act(work: Work, _: Caller) -> object:
+        found = await work.waiting_entries.waiting(MOST_WAITING)
+        return {"waiting": [waiting_members(one) for one in found]}
+
+    return await operator_call(exchange, order, Scope.REGISTRY, act)
+
+
+@get(
+    "/registry/entries/{entity_id:str}",
+    operation_class=described("Show the history of an entry", None, RecordAnswer, bearer=True),
+)
+async def history(request: AnyRequest, service: Injected, entity_id: str) -> Response[bytes]:
+    """Show every version of an entry with who, when and what it changed, and its keys."""
+    exchange, order = receive_query(request, service, NothingOrder)
+
+    async def act(_: Work, caller: Caller) -> object:
+        record = await service.registry.registry(caller).history(entity_id)
+        return UnknownEntity(entity_id) if record is None else record_members(record)
+
+    return await operator_call(exchange, order, Scope.REGISTRY, act)
+
+
+@post(
+    "/registry/entries/{entity_id:str}/decide",
+    status_code=200,
+    operation_class=described(
+        "Decide on an entry", DecisionOrder, DecisionAnswer, bearer=True, conflict=True
+    ),
+)
+async def decide_on(request: AnyRequest, service: Injected, entity_id: str) -> Response[bytes]:
+    """Approve (now or from `goesLiveAt`), reject, suspend, restore, retire or roll back."""
+    exchange, order = await receive_json(request, service, DecisionOrder)
+    found = await found_operator(exchange, Scope.REGISTRY)
+    if not isinstance(found, Operator) or is_refusal(order):
+        return refusal(
+            exchange.envelope, order if isinstance(found, Operator) else found
+        ).response()
+    assert isinstance(order, DecisionOrder)
+    due = read_moment(order.goes_live_at or None, "goesLiveAt")
+    if isinstance(due, BadQuery):
+        return refusal(exchange.envelope, due.told()).response()
+    registry = service.registry.registry(exchange.caller(found.actor))
+    outcome = await decide(registry, order_of(found, entity_id, order, due))
+    if not isinstance(outcome, Decision):
+        return refusal(exchange.envelope, outcome).response()
+    return success(exchange.envelope, decision_members(outcome)).response()
+
+
+def order_of(
+    operator: Operator, entity_id: str, order: DecisionOrder, due: datetime | None
+) -> Order:
+    """Make the use case's order of what an operator asked for."""
+    actor = Actor(ActorKind.OPERATOR, operator.actor, scopes=frozenset({SUBMIT, DECIDE}))
+    return Order(Act(order.act), entity_id, actor, order.reason, order.version, due)
+
+
+def decision_members(decision: Decision) -> Body:
+    """Write what was decided."""
+    return {
+        "entityId": decision.after.entity_id,
+        "act": decision.act.value,
+        "status": decision.status,
+        "standing": decision.after.standing.value,
+        "version": decision.version,
+    }
+
+
+handlers: Final[list[ControllerRouterHandler]] = [waiting, history, decide_on]
