@@ -23,6 +23,7 @@ class EventName(enum.StrEnum):
     USER_PASSWORD_DISABLE = "user:password:disable"  # noqa: S105 -- the name of an event
     USER_SIGN_IN_SUCCEED = "user:sign_in:succeed"
     USER_SIGN_IN_REFUSE = "user:sign_in:refuse"
+    USER_SESSION_BEGIN = "user:session:begin"
     USER_SESSION_END = "user:session:end"
     USER_TOKEN_ISSUE = "user:token:issue"  # noqa: S105 -- the name of an event
     USER_TOKEN_REVOKE = "user:token:revoke"  # noqa: S105 -- the name of an event

@@ -1,10 +1,13 @@
 """The template environment of all pages: autoescape on, undefined names are errors."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from functools import cache
+from typing import Final
 
 import jinja2
 from litestar import Response
+from markupsafe import Markup
 
 from mudra.console.shelf import SHELF
 
@@ -12,6 +15,45 @@ _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
+_HEADERS: Final = {
+    "Content-Security-Policy": _POLICY,
+    "Cache-Control": "no-store",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    # A form's Origin would be "null" under no-referrer, and csrf.py reads it.
+    "Referrer-Policy": "same-origin",
+}
+
+
+def instant(at: datetime | None) -> Markup:
+    """Write an instant: UTC in the page and on hover, the reader's zone by console.js."""
+    if at is None:
+        return Markup('<span class="nothing">never</span>')
+    utc = at.astimezone(UTC)
+    return Markup('<time datetime="{}" title="{} UTC">{} UTC</time>').format(
+        utc.isoformat(timespec="seconds").replace("+00:00", "Z"),
+        utc.strftime("%Y-%m-%d %H:%M:%S"),
+        utc.strftime("%d %b %Y, %H:%M"),
+    )
+
+
+def span(length: timedelta) -> str:
+    """Write a length of time in its two largest units: `12 days`, `4 min 10 s`."""
+    seconds = max(0, int(length.total_seconds()))
+    days, hours = divmod(seconds // 3600, 24)
+    minutes, rest = divmod(seconds % 3600, 60)
+    if days:
+        return f"{days} day{'s' if days > 1 else ''}"
+    if hours:
+        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+    if minutes:
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    return f"{rest} s"
+
+
+def sentence(text: str) -> str:
+    """Make a sentence of an error's text: a capital first, a full stop last."""
+    return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith((".", "?", "!")) else ".")
 
 
 @cache
@@ -24,19 +66,21 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.globals["asset"] = SHELF.address
+    environment.filters |= {"instant": instant, "span": span, "sentence": sentence}
     return environment
 
 
-def page(template: str, facts: Mapping[str, object], *, status: int = 200) -> Response[str]:
+def page(
+    template: str,
+    facts: Mapping[str, object],
+    *,
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
+) -> Response[str]:
     """Render a page with the strict policy of quality I10; never cached."""
     return Response(
         _environment().get_template(template).render(facts),
         status_code=status,
         media_type="text/html",
-        headers={
-            "Content-Security-Policy": _POLICY,
-            "Cache-Control": "no-store",
-            "X-Frame-Options": "DENY",
-            "Cross-Origin-Opener-Policy": "same-origin",
-        },
+        headers={**_HEADERS, **(headers or {})},
     )

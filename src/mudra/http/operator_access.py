@@ -7,6 +7,7 @@ from mudra.http.bearer import SignedInUser, TokenRefusal, authorization_of, sign
 from mudra.http.exchange import Exchange, address_of
 from mudra.http.service import Service
 from mudra.identity.roster import Scope
+from mudra.identity.user import User
 from mudra.runtime.work import Work
 
 
@@ -44,10 +45,15 @@ async def operator(
     caller = await signed_in_user(header, service, work, scheme_needed=True, address=address)
     if not isinstance(caller, SignedInUser):
         return caller
-    scopes = await work.roster.scopes(caller.user.user_id)
-    if wanted not in scopes:
-        return ScopeMissing(wanted)
-    return Operator(caller.user.user_id, caller.user.email, scopes)
+    return await as_operator(caller.user, work, wanted)
+
+
+async def as_operator(user: User, work: Work, scope: Scope) -> Operator | ScopeMissing:
+    """Find what `user` may do as an operator, if that includes the scope."""
+    scopes = await work.roster.scopes(user.user_id)
+    if scope not in scopes:
+        return ScopeMissing(scope)
+    return Operator(user.user_id, user.email, scopes)
 
 
 async def calling_operator(

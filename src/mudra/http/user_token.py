@@ -1,20 +1,21 @@
 """POST /user/token/generate (spec 4.1, 5.1)."""
 
+from dataclasses import dataclass
+
 from litestar import Response, post
 
 from mudra.audit.event import Act, EventName
 from mudra.http.answer import refusal, success
-from mudra.http.client_address import address_key
 from mudra.http.errors import is_refusal
 from mudra.http.exchange import AnyRequest, Exchange, receive_form
 from mudra.http.openapi import FORM, described
 from mudra.http.requests import UserTokenRequest
 from mudra.http.responses import TokenResponse
 from mudra.http.service import Injected, Service
-from mudra.identity.password import MAX_LENGTH
-from mudra.identity.ports import HashingBusy
-from mudra.identity.sign_in import Admitted, admit, settle
+from mudra.http.with_password import with_password
+from mudra.identity.roster import Scope
 from mudra.identity.user import User
+from mudra.runtime.work import Work
 from mudra.secret_text import SecretText
 from mudra.tokens.claims import USER_TOKEN_LIFE, ClaimValue, TokenKind, user_claims
 from mudra.tokens.ports import UserTokenRecord
@@ -47,38 +48,10 @@ async def generate(request: AnyRequest, service: Injected) -> Response[bytes]:
 
 
 async def sign_in(exchange: Exchange, username: str, password: SecretText) -> SecretText | object:
-    """Sign in and issue a token, or give the refusal; one hash on every branch (quality A6)."""
+    """Sign in and issue a token, or give the refusal."""
     service = exchange.service
-    anonymous = exchange.caller("nobody")
-    async with service.open_work() as work:
-        admitted = await admit(
-            username,
-            anonymous,
-            origin=address_key(anonymous.address),
-            people=work.people,
-            attempts=work.attempts,
-            journal=work.journal,
-        )
-    if not isinstance(admitted, Admitted):
-        return admitted
-    # What is too long was never stored; hashing its head costs the same as any other.
-    matches = await service.hasher.verify(
-        admitted.stored_hash, SecretText(password.reveal()[: MAX_LENGTH + 1])
-    )
-    if isinstance(matches, HashingBusy):
-        return matches
-    await service.signer.ready()
-    async with service.open_work() as work:
-        user = await settle(
-            admitted,
-            anonymous,
-            matches=matches,
-            people=work.people,
-            attempts=work.attempts,
-            journal=work.journal,
-        )
-        if not isinstance(user, User):
-            return user
+
+    async def issue(work: Work, user: User) -> _Issued:
         now = await work.people.now()
         jti = service.new_id()
         await work.tokens.keep_user_token(
@@ -92,12 +65,24 @@ async def sign_in(exchange: Exchange, username: str, password: SecretText) -> Se
                 detail={"jti": jti},
             )
         )
-        scopes = await work.roster.scopes(user.user_id)
-    claims = _claims(service, user, jti, "operator" if scopes else "admin")
-    if scopes:
+        return _Issued(user, jti, await work.roster.scopes(user.user_id))
+
+    issued = await with_password(exchange, username, password, issue)
+    if not isinstance(issued, _Issued):
+        return issued
+    claims = _claims(service, issued.user, issued.jti, "operator" if issued.scopes else "admin")
+    if issued.scopes:
         # For people and their tools; what counts is read from the database at each call.
-        claims["scope"] = " ".join(sorted(scope.value for scope in scopes))
+        claims["scope"] = " ".join(sorted(scope.value for scope in issued.scopes))
+    await service.signer.ready()
     return SecretText(service.signer.sign(TokenKind.USER, claims))
+
+
+@dataclass(frozen=True, slots=True)
+class _Issued:
+    user: User
+    jti: str
+    scopes: frozenset[Scope]
 
 
 def _claims(service: Service, user: User, jti: str, roles: str) -> dict[str, ClaimValue]:

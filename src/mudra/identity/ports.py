@@ -99,7 +99,7 @@ class UserTokens(Protocol):
     """The tokens that a user holds."""
 
     async def revoke_user_tokens(self, user_id: str, now: datetime) -> int:
-        """End all tokens of a user and say how many."""
+        """End all tokens of a user and say how many; sessions of the console end too."""
 
 
 class NoticeKind(enum.StrEnum):

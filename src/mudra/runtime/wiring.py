@@ -14,6 +14,7 @@ from mudra.audit.event import Caller
 from mudra.console.pages.activation import activation_page
 from mudra.console.pages.sandbox_home import ShownMail, sandbox_home
 from mudra.console.pages.static_files import static_files
+from mudra.console.routes import console_pages
 from mudra.http.app import build_app
 from mudra.http.registry_desk import FinishedAnswers, RegistryDesk
 from mudra.http.service import Service
@@ -58,6 +59,7 @@ from mudra.storage.reminders import PostgresReminders
 from mudra.storage.roster import PostgresRoster
 from mudra.storage.seal import Seal
 from mudra.storage.secret_use import PostgresSecretUses
+from mudra.storage.sessions import PostgresSessions
 from mudra.storage.signing_keys import PostgresSigningKeys
 from mudra.storage.time_machine import PostgresTimeMachine
 from mudra.storage.tokens import PostgresIssuedTokens, PostgresSecrets
@@ -132,6 +134,7 @@ class Rooms:
             attempts=PostgresAttempts(transaction, self.seal),
             outbox=outbox,
             roster=roster,
+            sessions=PostgresSessions(transaction),
             notices=NoticeDesk(roster, outbox),
             admins=AdminDesk(people, roster, link_desk, journal, _new_id),
             accounts=AccountDesk(people, roster, link_desk, tokens, outbox, journal, _new_id),
@@ -258,7 +261,7 @@ def application(edge: Edge) -> ASGIApp:
     """Build the ASGI application of a worker."""
     rooms = edge.rooms
     prefix = rooms.settings.token_prefix
-    pages = [activation_page(prefix), static_files(prefix)]
+    pages = [activation_page(prefix), static_files(prefix), console_pages(edge.service)]
     if rooms.settings.sandbox:
         pages.append(sandbox_home(lambda: _mailbox(rooms), DEMO_PASSWORD))
     return build_app(edge.service, pages)

@@ -14,6 +14,7 @@ from mudra.identity.look_after import AdminDesk
 from mudra.identity.notice_desk import NoticeDesk
 from mudra.identity.ports import Attempts, Links, Outbox, People
 from mudra.identity.roster import Roster
+from mudra.identity.session import Sessions
 from mudra.metrics.ports import Figures, Receipts
 from mudra.metrics.ports import Members as NetworkMembers
 from mudra.metrics.receive import ReceiveDesk
@@ -37,6 +38,7 @@ class Work:
     attempts: Attempts
     outbox: Outbox
     roster: Roster
+    sessions: Sessions
     notices: NoticeDesk
     admins: AdminDesk
     accounts: AccountDesk

@@ -5,7 +5,9 @@ from typing import Final
 
 import sqlalchemy as sa
 
+from mudra.identity.session import LIFE
 from mudra.identity.throttle import ADDRESS_PERIOD
+from mudra.storage.console_tables import console_session
 from mudra.storage.database import Transaction
 from mudra.storage.registry_budget import PERIOD
 from mudra.storage.registry_tables import registry_write
@@ -25,6 +27,7 @@ async def clear_out(transaction: Transaction) -> None:
         ),
         sa.delete(user_token).where(user_token.c.expires_at < now - _KEPT_AFTER_END),
         sa.delete(registry_write).where(registry_write.c.at <= now - PERIOD),
+        sa.delete(console_session).where(console_session.c.started_at < now - LIFE),
         sa.delete(node).where(node.c.proven_at < sa.func.clock_timestamp() - _NODE_GONE),
     ):
         await transaction.connection.execute(statement)

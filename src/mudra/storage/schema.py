@@ -2,6 +2,7 @@
 
 from mudra.storage import (
     audit_tables,
+    console_tables,
     key_fetch_tables,
     metrics_tables,
     people_tables,
@@ -11,6 +12,7 @@ from mudra.storage.tables import metadata
 
 __all__ = [
     "audit_tables",
+    "console_tables",
     "key_fetch_tables",
     "metadata",
     "metrics_tables",

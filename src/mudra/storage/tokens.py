@@ -8,6 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from mudra.secret_text import SecretText
+from mudra.storage.console_tables import console_session
 from mudra.storage.database import Transaction
 from mudra.storage.seal import Seal
 from mudra.storage.tables import (
@@ -221,7 +222,10 @@ class PostgresIssuedTokens:
         return done.rowcount == 1
 
     async def revoke_user_tokens(self, user_id: str, now: datetime) -> int:
-        """End all tokens of a user and say how many."""
+        """End all tokens of a user and say how many; sessions of the console end too."""
+        await self._tx.connection.execute(
+            sa.delete(console_session).where(console_session.c.user_id == user_id)
+        )
         done = await self._tx.connection.execute(
             sa.update(user_token)
             .where(user_token.c.user_id == user_id, user_token.c.revoked_at.is_(None))

@@ -1,0 +1,160 @@
+"""One visit of a page: who is signed in, may they, one use case, render.
+
+`member_page`, `member_act`, `operator_page` and `operator_act` are what page
+files call. Rights come from the same functions as in the API and are read from
+the database at each visit.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+
+from litestar import Response
+
+from mudra.console.answer import Outcome
+from mudra.console.cookie import session_cookie
+from mudra.console.csrf import FORM_WORD, comes_from_us, word_matches
+from mudra.console.framing import frame, nobody_signed_in
+from mudra.console.refused import ForeignForm, StaleForm
+from mudra.console.visit import Visit
+from mudra.http.exchange import AnyRequest, Exchange, new_exchange
+from mudra.http.intake import FORM_LIMITS, BodyLimits, read_form
+from mudra.http.operator_access import Operator, as_operator
+from mudra.http.service import Service
+from mudra.identity.roster import Scope
+from mudra.identity.session import session_key
+from mudra.identity.user import UserState
+from mudra.runtime.work import Work
+from mudra.storage.directory import MemberFilter
+from mudra.tokens.manage_secret import NotYourEntity
+
+Fields = Mapping[str, str]
+"""What a form sent."""
+
+
+Look = Callable[[Visit], Awaitable[Outcome]]
+Do = Callable[[Visit, Fields], Awaitable[Outcome]]
+_Gate = Callable[[Visit], Awaitable[Visit | object]]
+
+
+async def member_page(
+    request: AnyRequest, service: Service, entity_id: str, look: Look
+) -> Response[str] | Response[bytes]:
+    """Show a page of an entity to its admins."""
+    return await _visited(request, service, _own(entity_id), look)
+
+
+async def member_act(
+    request: AnyRequest,
+    service: Service,
+    entity_id: str,
+    do: Do,
+    limits: BodyLimits = FORM_LIMITS,
+) -> Response[str] | Response[bytes]:
+    """Take a form of an entity's page from one of its admins."""
+    return await _done(request, service, _own(entity_id), do, limits)
+
+
+async def operator_page(
+    request: AnyRequest, service: Service, scope: Scope, look: Look
+) -> Response[str] | Response[bytes]:
+    """Show a page to operators who have the scope."""
+    return await _visited(request, service, _scoped(scope), look)
+
+
+async def operator_act(
+    request: AnyRequest,
+    service: Service,
+    scope: Scope,
+    do: Do,
+    limits: BodyLimits = FORM_LIMITS,
+) -> Response[str] | Response[bytes]:
+    """Take a form from an operator who has the scope."""
+    return await _done(request, service, _scoped(scope), do, limits)
+
+
+async def own_page(
+    request: AnyRequest, service: Service, look: Look
+) -> Response[str] | Response[bytes]:
+    """Show a page to anybody who is signed in, about themselves."""
+    return await _visited(request, service, _anybody, look)
+
+
+async def own_act(request: AnyRequest, service: Service, do: Do) -> Response[str] | Response[bytes]:
+    """Take a form from anybody who is signed in, about themselves."""
+    return await _done(request, service, _anybody, do, FORM_LIMITS)
+
+
+async def _visited(
+    request: AnyRequest, service: Service, gate: _Gate, look: Look
+) -> Response[str] | Response[bytes]:
+    exchange = new_exchange(request, service)
+    async with service.open_work() as work:
+        visit = await _signed_in(exchange, work)
+        if visit is None:
+            return nobody_signed_in(exchange)
+        passed = await gate(visit)
+        outcome = await look(passed) if isinstance(passed, Visit) else passed
+    return frame(passed if isinstance(passed, Visit) else visit, outcome)
+
+
+async def _done(
+    request: AnyRequest, service: Service, gate: _Gate, do: Do, limits: BodyLimits
+) -> Response[str] | Response[bytes]:
+    exchange = new_exchange(request, service)
+    fields = await read_form(request.receive, request.scope["headers"], limits)
+    async with service.open_work() as work:
+        visit = await _signed_in(exchange, work)
+        if visit is None:
+            return nobody_signed_in(exchange)
+        passed: object = _form_refused(visit, fields)
+        if passed is None:
+            passed = await gate(visit)
+        outcome = passed
+        if isinstance(passed, Visit) and isinstance(fields, Mapping):
+            outcome = await do(passed, fields)
+    return frame(passed if isinstance(passed, Visit) else visit, outcome)
+
+
+async def _signed_in(exchange: Exchange, work: Work) -> Visit | None:
+    """Find who is signed in; None when nobody is, or no longer."""
+    service = exchange.service
+    cookie = session_cookie(exchange.request, service.settings)
+    session = await work.sessions.find(session_key(cookie)) if cookie else None
+    now = await work.people.now()
+    if session is None or not session.is_open(now):
+        return None
+    user = await work.people.by_id(session.user_id)
+    if user is None or user.state is not UserState.ACTIVE:
+        return None
+    await work.sessions.used(session, now)
+    return Visit(exchange, work, user, await work.roster.scopes(user.user_id), session, now)
+
+
+def _form_refused(visit: Visit, fields: object) -> object | None:
+    if comes_from_us(visit.exchange.request, visit.service.settings) is False:
+        return ForeignForm()
+    if not isinstance(fields, Mapping):
+        return fields
+    return None if word_matches(visit.session, fields.get(FORM_WORD, "")) else StaleForm()
+
+
+def _own(entity_id: str) -> _Gate:
+    async def gate(visit: Visit) -> Visit | object:
+        if entity_id not in visit.user.administers:
+            return NotYourEntity()
+        found = await visit.work.directory.members(MemberFilter(entity_id=entity_id), "", 1)
+        return replace(visit, entity=found[0])
+
+    return gate
+
+
+def _scoped(scope: Scope) -> _Gate:
+    async def gate(visit: Visit) -> Visit | object:
+        found = await as_operator(visit.user, visit.work, scope)
+        return visit if isinstance(found, Operator) else found
+
+    return gate
+
+
+async def _anybody(visit: Visit) -> Visit | object:
+    return visit

@@ -1,0 +1,117 @@
+"""Frames an outcome as HTTP: a page in the console's layout, a redirect, a file, a refusal."""
+
+import re
+from typing import Final
+from urllib.parse import quote
+
+from litestar import Response
+
+from mudra.console.answer import Download, GoTo, Outcome, Shown
+from mudra.console.navigation import CONSOLE, Link, member_links, member_path, operator_links
+from mudra.console.render import page, sentence
+from mudra.console.visit import Visit
+from mudra.http import people_errors as people_errors  # noqa: PLC0414  # its rows are needed
+from mudra.http.errors import Problem, problem_of
+from mudra.http.exchange import Exchange
+from mudra.http.service import Service
+
+SIGN_IN: Final = f"{CONSOLE}/sign-in"
+_OWN_PAGE: Final = re.compile(
+    r"/console(?:/(?!\.{1,2}(?:[/?]|$))[A-Za-z0-9@._~-]+)*(?:\?[A-Za-z0-9@._~=&%+-]*)?"
+)
+_UNAUTHORIZED: Final = 401
+_FORBIDDEN: Final = 403
+_HEADINGS: Final = {
+    400: "That could not be read",
+    403: "Not yours to see",
+    404: "Nothing here",
+    409: "That does not fit what is there",
+    429: "Not yet",
+    500: "That went wrong",
+    503: "Out of reach for the moment",
+}
+
+
+def site_facts(service: Service) -> dict[str, object]:
+    """What every page of the site shows, signed in or not."""
+    return {
+        "network": service.settings.network_name,
+        "base": service.settings.token_prefix,
+        "sandbox": service.settings.sandbox,
+    }
+
+
+def frame(visit: Visit, outcome: Outcome) -> Response[str] | Response[bytes]:
+    """Frame what a page's use case gave back."""
+    if isinstance(outcome, GoTo):
+        return redirect(visit.exchange, outcome.path)
+    if isinstance(outcome, Download):
+        return Response(
+            outcome.body,
+            media_type=outcome.media_type,
+            headers={
+                "Content-Disposition": f'attachment; filename="{outcome.name}"',
+                "Cache-Control": "no-store",
+            },
+        )
+    shown = outcome if isinstance(outcome, Shown) else _told(visit, problem_of(outcome))
+    return page(shown.template, layout_facts(visit) | dict(shown.facts), status=shown.status)
+
+
+def redirect(exchange: Exchange, path: str) -> Response[str]:
+    """Go to another page; htmx is told in its own header, since it would swap a fragment."""
+    if exchange.request.headers.get("hx-request"):
+        return Response("", status_code=204, headers={"HX-Redirect": path})
+    return Response("", status_code=303, headers={"Location": path, "Cache-Control": "no-store"})
+
+
+def nobody_signed_in(exchange: Exchange) -> Response[str]:
+    """Ask to sign in, and remember where to go then when that was a page."""
+    request = exchange.request
+    back = ""
+    if request.method in {"GET", "HEAD"} and not request.headers.get("hx-request"):
+        query = f"?{request.url.query}" if request.url.query else ""
+        back = f"?to={quote(request.url.path + query, safe='')}"
+    return redirect(exchange, SIGN_IN + back)
+
+
+def own_page_path(text: str) -> str:
+    """Give the address back if it is of the console, else the console itself (no open door)."""
+    return text if _OWN_PAGE.fullmatch(text) else CONSOLE
+
+
+def layout_facts(visit: Visit) -> dict[str, object]:
+    """What the layout shows around every page of the console."""
+    here = visit.exchange.request.url.path
+    entity = visit.entity
+    return site_facts(visit.service) | {
+        "user": visit.user,
+        "form_word": visit.session.form_word,
+        "here": here,
+        "now": visit.now,
+        "query": visit.query,
+        "entity": entity,
+        "entities": [
+            Link(name, member_path(entity_id), bool(entity and entity.entity_id == entity_id))
+            for entity_id, name in zip(visit.user.administers, visit.user.entity_names, strict=True)
+        ],
+        "member_links": member_links(entity.entity_id, entity.entity_type, here) if entity else [],
+        "operator_links": operator_links(visit.scopes, here),
+    }
+
+
+def _told(visit: Visit, problem: Problem) -> Shown:
+    # Who is signed in is known here: what the API calls 401 is a right that is missing.
+    status = _FORBIDDEN if problem.status == _UNAUTHORIZED else problem.status
+    words = problem.sentence
+    if problem.status == _UNAUTHORIZED:
+        words = "you have no right to this page, or there is none; an operator can say who has"
+    return Shown(
+        "refused.html",
+        {
+            "heading": _HEADINGS.get(status, _HEADINGS[400]),
+            "words": sentence(words),
+            "txn_id": visit.exchange.txn_id,
+        },
+        status,
+    )

@@ -1,0 +1,77 @@
+"""What the console's menu offers, to whom. One row per page."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from mudra.identity.roster import Scope
+
+CONSOLE: Final = "/console"
+
+
+@dataclass(frozen=True, slots=True)
+class MemberItem:
+    """A page of a member: `word` is the last part of its address, empty for the overview.
+
+    `types` are the kinds of entity that have the page; empty for all.
+    """
+
+    word: str
+    title: str
+    types: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorItem:
+    """A page of operators: its path under /console/operator, and the scope that opens it."""
+
+    word: str
+    title: str
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A line of the menu as a page shows it."""
+
+    title: str
+    path: str
+    current: bool
+
+
+MEMBER_ITEMS: Final = (MemberItem("", "Overview"),)
+
+OPERATOR_ITEMS: Final[Sequence[OperatorItem]] = ()
+
+
+def member_path(entity_id: str, word: str = "") -> str:
+    """Address of a page of an entity."""
+    return f"{CONSOLE}/entity/{entity_id}" + (f"/{word}" if word else "")
+
+
+def operator_path(word: str) -> str:
+    """Address of a page of operators."""
+    return f"{CONSOLE}/operator/{word}"
+
+
+def member_links(entity_id: str, entity_type: str, here: str) -> list[Link]:
+    """The menu of an entity; `here` is the address of the page that shows it."""
+    return [
+        _link(item.title, member_path(entity_id, item.word), here, exact=not item.word)
+        for item in MEMBER_ITEMS
+        if not item.types or entity_type in item.types
+    ]
+
+
+def operator_links(scopes: frozenset[Scope], here: str) -> list[Link]:
+    """The menu of an operator."""
+    return [
+        _link(item.title, operator_path(item.word), here, exact=False)
+        for item in OPERATOR_ITEMS
+        if item.scope in scopes
+    ]
+
+
+def _link(title: str, path: str, here: str, *, exact: bool) -> Link:
+    under = here == path or (not exact and here.startswith(path + "/"))
+    return Link(title, path, under)

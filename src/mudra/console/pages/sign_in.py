@@ -1,0 +1,154 @@
+"""Sign in, sign out, forgot password; and where the console begins."""
+
+from typing import Final
+
+from litestar import Response, get, post
+from litestar.types import ControllerRouterHandler
+
+from mudra.console.answer import GoTo, Outcome, Shown
+from mudra.console.cookie import can_be_kept, give_cookie, take_cookie
+from mudra.console.csrf import comes_from_us
+from mudra.console.entrance import Fields, own_act, own_page
+from mudra.console.framing import SIGN_IN, own_page_path, redirect, site_facts
+from mudra.console.navigation import CONSOLE, member_path, operator_links
+from mudra.console.refused import ForeignForm, NoSuchPage
+from mudra.console.render import page, sentence
+from mudra.console.visit import Visit
+from mudra.http.errors import problem_of
+from mudra.http.exchange import AnyRequest, Exchange, new_exchange
+from mudra.http.intake import read_form
+from mudra.http.members import read_members
+from mudra.http.requests import UserTokenRequest
+from mudra.http.service import Injected
+from mudra.http.with_password import with_password
+from mudra.identity.session import begin_session, end_session
+from mudra.identity.user import User
+from mudra.runtime.work import Work
+from mudra.secret_text import SecretText
+
+
+@get("/", include_in_schema=False)
+async def begin(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+    """Go to the first page that the visitor has."""
+
+    async def look(visit: Visit) -> Outcome:
+        offered = operator_links(visit.scopes, "")
+        if offered:
+            return GoTo(offered[0].path)
+        if visit.user.administers:
+            return GoTo(member_path(visit.user.administers[0]))
+        return Shown("nothing_yet.html")
+
+    return await own_page(request, service, look)
+
+
+@get("/sign-in", include_in_schema=False)
+async def show_sign_in(request: AnyRequest, service: Injected) -> Response[str]:
+    """Show the form."""
+    return _form(new_exchange(request, service), own_page_path(request.query_params.get("to", "")))
+
+
+@post("/sign-in", include_in_schema=False)
+async def sign_in(request: AnyRequest, service: Injected) -> Response[str]:
+    """Sign in by the rules and the throttle of /user/token/generate; a new session each time."""
+    exchange = new_exchange(request, service)
+    fields = await read_form(request.receive, request.scope["headers"])
+    # No session yet, so no word of it: the browser must say that our own page sent this.
+    if not comes_from_us(request, service.settings):
+        return _form(exchange, CONSOLE, refusal=ForeignForm())
+    if not isinstance(fields, dict):
+        return _form(exchange, CONSOLE, refusal=fields)
+    to, username = own_page_path(fields.get("to", "")), fields.get("username", "")
+    order = read_members(fields, UserTokenRequest)
+    if not isinstance(order, UserTokenRequest):
+        return _form(exchange, to, username, refusal=order)
+    if not can_be_kept(service.settings):
+        return _form(exchange, to, username)
+
+    async def enter(work: Work, user: User) -> SecretText:
+        return await begin_session(
+            user.user_id,
+            exchange.caller(f"user:{user.user_id}"),
+            await work.people.now(),
+            sessions=work.sessions,
+            journal=work.journal,
+            random_bytes=service.random_bytes,
+        )
+
+    outcome = await with_password(exchange, order.username, order.password, enter)
+    if not isinstance(outcome, SecretText):
+        return _form(exchange, to, username, refusal=outcome)
+    response = redirect(exchange, to)
+    give_cookie(response, outcome, service.settings)
+    return response
+
+
+@post("/sign-out", include_in_schema=False)
+async def sign_out(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+    """End this session."""
+
+    async def do(visit: Visit, _: Fields) -> Outcome:
+        await end_session(visit.session, visit.caller, visit.work.sessions, visit.work.journal)
+        return GoTo(f"{SIGN_IN}?told=signed-out")
+
+    response = await own_act(request, service, do)
+    if isinstance(response.content, str) and response.status_code == 303:  # noqa: PLR2004
+        take_cookie(response, service.settings)
+    return response
+
+
+@get("/forgot-password", include_in_schema=False)
+async def forgot_password(service: Injected) -> Response[str]:
+    """Show the form that asks for a link; it posts to /user/password/forgot."""
+    return page("forgot_password.html", site_facts(service))
+
+
+@get("/{rest:path}", include_in_schema=False)
+async def nothing_here(
+    rest: str, request: AnyRequest, service: Injected
+) -> Response[str] | Response[bytes]:
+    """Say that there is no such page, to those who are signed in."""
+    del rest
+
+    async def look(_: Visit) -> Outcome:
+        return NoSuchPage()
+
+    return await own_page(request, service, look)
+
+
+def _form(
+    exchange: Exchange, to: str, username: str = "", refusal: object | None = None
+) -> Response[str]:
+    problem = problem_of(refusal) if refusal is not None else None
+    headers = {} if problem is None else dict(problem.headers)
+    headers.pop("WWW-Authenticate", None)  # a form, not HTTP's own dialog
+    wait = headers.get("Retry-After", "")
+    return page(
+        "sign_in.html",
+        site_facts(exchange.service)
+        | {
+            "to": to,
+            "username": username[:254],
+            "problem": sentence(_words(problem.sentence, wait)) if problem else "",
+            "told": exchange.request.query_params.get("told", ""),
+            "possible": can_be_kept(exchange.service.settings),
+        },
+        status=problem.status if problem else 200,
+        headers=headers,
+    )
+
+
+def _words(text: str, wait: str) -> str:
+    """Say the seconds of `Retry-After`, which nobody sees in a browser."""
+    said = f"{wait} second{'' if wait == '1' else 's'}"
+    return text.replace("wait as Retry-After says", f"try again in {said}") if wait else text
+
+
+handlers: Final[list[ControllerRouterHandler]] = [
+    begin,
+    show_sign_in,
+    sign_in,
+    sign_out,
+    forgot_password,
+    nothing_here,
+]

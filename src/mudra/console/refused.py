@@ -1,0 +1,41 @@
+"""What the console itself refuses, with the rows of the error table for it."""
+
+from dataclasses import dataclass
+
+from mudra.http.errors import ErrorCode, Problem, add_row
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignForm:
+    """The browser says that another site sent this form."""
+
+
+@dataclass(frozen=True, slots=True)
+class StaleForm:
+    """The form lacks the session's word: it was opened before the last sign-in."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoSuchPage:
+    """There is no page at this address of the console."""
+
+
+add_row(
+    ForeignForm,
+    lambda _: Problem(
+        403, ErrorCode.UNAUTHORIZED, "this form was sent by another site; nothing was changed"
+    ),
+)
+add_row(
+    StaleForm,
+    lambda _: Problem(
+        403,
+        ErrorCode.UNAUTHORIZED,
+        "this form was opened before you last signed in, so nothing was changed; "
+        "open the page again",
+    ),
+)
+add_row(
+    NoSuchPage,
+    lambda _: Problem(404, ErrorCode.NOT_FOUND, "there is no page at this address"),
+)

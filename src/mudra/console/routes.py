@@ -1,0 +1,52 @@
+"""All pages of the console under one path; each page file lists its own handlers."""
+
+import structlog
+from litestar import Response, Router
+from litestar.types import ControllerRouterHandler
+
+from mudra.console.framing import site_facts
+from mudra.console.navigation import CONSOLE
+from mudra.console.pages import overview, sign_in
+from mudra.console.render import page, sentence
+from mudra.http.envelope import new_txn_id
+from mudra.http.errors import Unavailable, Unexpected, problem_of
+from mudra.http.exchange import AnyRequest
+from mudra.http.service import Service
+from mudra.storage.database import DatabaseUnavailable
+
+_log = structlog.get_logger()
+
+
+def console_pages(service: Service) -> Router:
+    """Mount the console; what goes wrong in it is told as a page."""
+    handlers: list[ControllerRouterHandler] = [*sign_in.handlers, *overview.handlers]
+    return Router(
+        CONSOLE,
+        route_handlers=handlers,
+        exception_handlers={
+            DatabaseUnavailable: lambda _, error: _unavailable(service, error),
+            Exception: lambda request, error: _unexpected(service, request, error),
+        },
+    )
+
+
+def _unavailable(service: Service, error: Exception) -> Response[str]:
+    _log.warning("database unavailable", error=str(error))
+    return _alone(service, Unavailable(), "Out of reach for the moment")
+
+
+def _unexpected(service: Service, _: AnyRequest, error: Exception) -> Response[str]:
+    txn_id = new_txn_id()
+    _log.error("unexpected fault", txn_id=txn_id, exc_info=error)
+    return _alone(service, Unexpected(), "That went wrong", txn_id)
+
+
+def _alone(service: Service, outcome: object, heading: str, txn_id: str = "") -> Response[str]:
+    problem = problem_of(outcome)
+    return page(
+        "refused_alone.html",
+        site_facts(service)
+        | {"heading": heading, "words": sentence(problem.sentence), "txn_id": txn_id},
+        status=problem.status,
+        headers=problem.headers,
+    )

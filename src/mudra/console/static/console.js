@@ -1,0 +1,74 @@
+"use strict";
+// Times in the reader's own zone; the title keeps UTC.
+const zoned = new Intl.DateTimeFormat(undefined, {
+  year: "numeric", month: "short", day: "2-digit", hour: "2-digit", minute: "2-digit",
+});
+
+function localise(root) {
+  for (const time of root.querySelectorAll("time[datetime][title]")) {
+    time.textContent = zoned.format(new Date(time.dateTime));
+  }
+}
+
+function menu() {
+  const button = document.querySelector("button.menu");
+  if (!button) return;
+  const list = document.getElementById("menu");
+  button.hidden = false;
+  list.classList.add("folds");
+  const show = (open) => {
+    button.setAttribute("aria-expanded", String(open));
+    list.classList.toggle("open", open);
+  };
+  button.addEventListener("click", () => show(button.getAttribute("aria-expanded") !== "true"));
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && list.classList.contains("open")) {
+      show(false);
+      button.focus();
+    }
+  });
+}
+
+// <button data-opens="id"> opens a dialog; <button data-closes> inside of it closes it.
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button");
+  if (!button) return;
+  if (button.dataset.opens) document.getElementById(button.dataset.opens).showModal();
+  if ("closes" in button.dataset) button.closest("dialog").close();
+  if (button.dataset.copies) copy(button);
+});
+
+// <button data-copies="id"> copies the text of that element.
+async function copy(button) {
+  const said = button.dataset.said ?? button.textContent;
+  button.dataset.said = said;
+  try {
+    await navigator.clipboard.writeText(document.getElementById(button.dataset.copies).textContent);
+    button.textContent = "Copied";
+  } catch {
+    const range = document.createRange();
+    range.selectNodeContents(document.getElementById(button.dataset.copies));
+    getSelection().removeAllRanges();
+    getSelection().addRange(range);
+    button.textContent = "Selected";
+  }
+  setTimeout(() => { button.textContent = said; }, 2000);
+}
+
+// A form that is under way says so, and is not sent twice.
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (form.method !== "post" || form.hasAttribute("data-post")) return;
+  if (form.getAttribute("aria-busy") === "true") {
+    event.preventDefault();
+    return;
+  }
+  form.setAttribute("aria-busy", "true");
+});
+addEventListener("pageshow", () => {
+  for (const form of document.querySelectorAll("form[aria-busy]")) form.removeAttribute("aria-busy");
+});
+
+document.addEventListener("htmx:load", (event) => localise(event.target));
+localise(document);
+menu();

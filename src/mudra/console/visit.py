@@ -1,0 +1,55 @@
+"""A signed-in visit: what pages and their frame know of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from mudra.audit.event import Caller
+from mudra.http.exchange import Exchange
+from mudra.http.operator_access import Operator
+from mudra.http.service import Service
+from mudra.identity.roster import Scope
+from mudra.identity.session import Session
+from mudra.identity.user import User
+from mudra.runtime.work import Work
+from mudra.storage.directory import MemberRow
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A signed-in visit, inside of its one transaction.
+
+    `entity` is the member whose page this is; None on pages of operators and of
+    the account.
+    """
+
+    exchange: Exchange
+    work: Work
+    user: User
+    scopes: frozenset[Scope]
+    session: Session
+    now: datetime
+    entity: MemberRow | None = None
+
+    @property
+    def service(self) -> Service:
+        """What handlers work with."""
+        return self.exchange.service
+
+    @property
+    def member(self) -> MemberRow:
+        """The member whose page this is."""
+        assert self.entity is not None
+        return self.entity
+
+    @property
+    def caller(self) -> Caller:
+        """The caller for the audit: a member's admin, or an operator."""
+        if self.scopes:
+            return self.exchange.caller(Operator("", self.user.email, self.scopes).actor)
+        return self.exchange.caller(f"user:{self.user.user_id}")
+
+    @property
+    def query(self) -> Mapping[str, str]:
+        """The query of the address; of what is repeated, the last."""
+        return dict(self.exchange.request.query_params.items())

@@ -1,0 +1,54 @@
+"""Signing in with username and password: the one way for tokens and for the console."""
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from mudra.http.client_address import address_key
+from mudra.http.exchange import Exchange
+from mudra.identity.password import MAX_LENGTH
+from mudra.identity.ports import HashingBusy
+from mudra.identity.sign_in import Admitted, SignInRefused, TooManyAttempts, admit, settle
+from mudra.identity.user import User
+from mudra.runtime.work import Work
+from mudra.secret_text import SecretText
+
+T = TypeVar("T")
+PasswordRefused = SignInRefused | TooManyAttempts | HashingBusy
+
+
+async def with_password(
+    exchange: Exchange,
+    username: str,
+    password: SecretText,
+    enter: Callable[[Work, User], Awaitable[T]],
+) -> T | PasswordRefused:
+    """Sign in and `enter` in the same transaction; one hash on every branch (quality A6)."""
+    service = exchange.service
+    anonymous = exchange.caller("nobody")
+    async with service.open_work() as work:
+        admitted = await admit(
+            username,
+            anonymous,
+            origin=address_key(anonymous.address),
+            people=work.people,
+            attempts=work.attempts,
+            journal=work.journal,
+        )
+    if not isinstance(admitted, Admitted):
+        return admitted
+    # What is too long was never stored; hashing its head costs the same as any other.
+    matches = await service.hasher.verify(
+        admitted.stored_hash, SecretText(password.reveal()[: MAX_LENGTH + 1])
+    )
+    if isinstance(matches, HashingBusy):
+        return matches
+    async with service.open_work() as work:
+        user = await settle(
+            admitted,
+            anonymous,
+            matches=matches,
+            people=work.people,
+            attempts=work.attempts,
+            journal=work.journal,
+        )
+        return await enter(work, user) if isinstance(user, User) else user

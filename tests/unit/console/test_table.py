@@ -1,0 +1,72 @@
+"""The table of the console: sorts, filters, pages, exports; an address in error does no harm."""
+
+import csv
+import io
+from dataclasses import dataclass
+
+from mudra.console.table import Column, Table
+
+
+@dataclass(frozen=True)
+class Town:
+    name: str
+    people: int | None
+
+
+TABLE = Table(
+    "towns",
+    "Towns",
+    (
+        Column[Town]("name", "Town", lambda t: t.name),
+        Column[Town]("people", "People", lambda t: t.people, "number"),
+    ),
+    first_sort="name",
+)
+TOWNS = [Town("Panaji", 114), Town("agra", 1585), Town("Mysuru", None), Town("Kochi", 602)]
+
+
+def names(**query: str) -> list[object]:
+    view = TABLE.view(TOWNS, {f"towns.{key}": value for key, value in query.items()})
+    return [row[0].value for row in view.rows]
+
+
+def test_it_sorts_both_ways_and_what_is_missing_stays_last() -> None:
+    assert names() == ["agra", "Kochi", "Mysuru", "Panaji"]
+    assert names(sort="people") == ["Panaji", "Kochi", "agra", "Mysuru"]
+    assert names(sort="-people") == ["agra", "Kochi", "Panaji", "Mysuru"]
+
+
+def test_the_head_of_the_sorted_column_turns_the_order() -> None:
+    heads = TABLE.view(TOWNS, {"towns.sort": "people", "other": "kept"}).heads
+
+    assert [head.sorted for head in heads] == ["", "ascending"]
+    assert "towns.sort=-people" in heads[1].link
+    assert "other=kept" in heads[1].link
+
+
+def test_it_filters_by_any_column_without_regard_to_case() -> None:
+    assert names(q="AG") == ["agra"]
+    assert names(q="602") == ["Kochi"]
+    assert TABLE.view(TOWNS, {"towns.q": "zzz"}).found == "0 of 4 rows"
+
+
+def test_it_pages_and_an_address_in_error_shows_a_page_that_there_is() -> None:
+    many = [Town(f"{n:03}", n) for n in range(120)]
+
+    def page(number: str) -> list[object]:
+        return [row[0].value for row in TABLE.view(many, {"towns.page": number}).rows]
+
+    assert page("3") == [f"{n:03}" for n in range(100, 120)]
+    assert page("99") == page("3")
+    assert page("-1") == page("x") == page("9" * 400) == page("1")
+
+
+def test_the_export_holds_every_row_of_the_filter_and_no_formula() -> None:
+    rows = [Town(f"town {n}", n) for n in range(60)] + [Town("=HYPERLINK(1)", -5)]
+    file = TABLE.export(rows, {"export": "towns", "towns.sort": "people"})
+
+    assert file is not None
+    lines = list(csv.reader(io.StringIO(file.body.decode())))
+    assert len(lines) == 62
+    assert lines[1] == ["'=HYPERLINK(1)", "-5"]
+    assert TABLE.export(rows, {"export": "others"}) is None
