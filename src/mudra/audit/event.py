@@ -71,6 +71,7 @@ class EventName(enum.StrEnum):
     AUDIT_CHAIN_VERIFY = "audit:chain:verify"
     AUDIT_RECORD_EXPORT = "audit:record:export"
     SANDBOX_CLOCK_ADVANCE = "sandbox:clock:advance"
+    SANDBOX_HISTORY_FILL = "sandbox:history:fill"
 
 
 class Outcome(enum.StrEnum):

@@ -1,23 +1,20 @@
 """mudra sandbox: bring the demonstration network to life."""
 
-import random
 import re
-import uuid
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated, Final
 
-import httpx
-import msgspec
 import typer
-from rich.progress import track
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-from mudra.cli.output import Exit, console, fail
+from mudra.cli.output import Exit, console, fail, show_json
+from mudra.cli.settings import AsJson, DataDir
+from mudra.cli.store import with_rooms
 from mudra.metrics.catalogue import WINDOW, WINDOWS_PER_DAY, RequestType, window_start
-from mudra.metrics.report import encode_report
+from mudra.metrics.coverage import TimeRange
 from mudra.metrics.traffic import Traffic, Trouble
-from mudra.runtime.config import Settings
-from mudra.runtime.demo_network import DEMO_NETWORK, DEMO_PASSWORD
+from mudra.runtime.demo_history import DEMO_FIPS, Past, demo_aas, fill_history
+from mudra.runtime.wiring import Rooms
 
 app = typer.Typer(no_args_is_help=True, help="Bring the demonstration network to life.")
 
@@ -32,9 +29,9 @@ def sandbox() -> None:
     """Hold the sandbox's commands together."""
 
 
-@app.command(epilog="Example: mudra sandbox traffic --days 2 --incident KAVERI-FIP:fif@1800+120")
+@app.command(epilog="Example: mudra sandbox traffic --days 30 --incident KAVERI-FIP:fif@1800+120")
 def traffic(
-    days: Annotated[float, typer.Option(min=0.01, max=60, help="Days to fill by time-lapse.")] = 1,
+    days: Annotated[float, typer.Option(min=0.01, max=60, help="Days to fill, up to now.")] = 30,
     incident: Annotated[
         list[str] | None,
         typer.Option(
@@ -42,113 +39,62 @@ def traffic(
             metavar="FIP[:TYPE]@START+LENGTH",
         ),
     ] = None,
-    base_url: Annotated[str, typer.Option(help="Address of the token service.")] = "",
     load: Annotated[
         int, typer.Option(min=1, max=100000, help="FI requests of the busiest window.")
     ] = 300,
     seed: Annotated[int, typer.Option(help="The same seed gives the same traffic.")] = 1,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Push realistic metrics of the demonstration AAs, moving the sandbox's time on."""
-    issuer = base_url or Settings().issuer
-    try:
-        with httpx.Client(base_url=issuer, timeout=60) as client:
-            lapse = _TimeLapse(client, issuer.rsplit("/", 1)[0], random.Random(seed))  # noqa: S311
-            lapse.run(max(1, round(days * WINDOWS_PER_DAY)), incident or [], load)
-    except httpx.TransportError as error:
-        fail(f"{issuer} did not answer ({type(error).__name__})", Exit.UNREACHABLE)
+    """Fill the past of the demonstration network by time-lapse, incidents on request.
 
+    Windows that an agent reported stay as they are, unless an incident hits them. The
+    service makes the sums of hours and days afterwards; pictures are true before that.
+    """
 
-@dataclass
-class _TimeLapse:
-    client: httpx.Client
-    root: str
-    dice: random.Random
+    async def act(rooms: Rooms) -> dict[str, object]:
+        end = window_start(rooms.clock())
+        within = TimeRange(end - max(1, round(days * WINDOWS_PER_DAY)) * WINDOW, end)
+        troubles = [_trouble(words, within.start) for words in incident or []]
+        return await _fill(rooms, Past(Traffic(DEMO_FIPS, load, troubles), within, seed), as_json)
 
-    def run(self, windows: int, incidents: list[str], load: int) -> None:
-        now = self._advance(0)
-        begin = window_start(now) + WINDOW
-        fips = [member.entity_id for member in DEMO_NETWORK if member.entity_type == "FIP"]
-        traffic = Traffic(fips, load, [_trouble(words, begin, fips) for words in incidents])
-        tokens = {m.entity_id: "" for m in DEMO_NETWORK if m.entity_type == "AA"}
-        # To the first boundary, and a minute on: agents push soon after a window's end.
-        self._advance(int((begin - now).total_seconds()) + 60)
-        pushed = 0
-        for place in track(range(windows), "time-lapse", console=console):
-            window = begin + place * WINDOW
-            self._advance(int(WINDOW.total_seconds()))
-            for aa_id, token in tokens.items():
-                for make in (traffic.requests, traffic.notifications):
-                    txn_id = str(uuid.UUID(int=self.dice.getrandbits(128)))
-                    body = encode_report(make(aa_id, window, txn_id, self.dice))
-                    # The key is there already: the loop goes on undisturbed.
-                    tokens[aa_id] = self._push(body, aa_id, tokens[aa_id] or token)
-                    pushed += 1
-        console.print(f"{pushed} payloads of {len(tokens)} AAs over {windows} windows pushed")
-
-    def _push(self, body: bytes, aa_id: str, token: str) -> str:
-        """Push with this token, or with a new one when it is refused; gives the one that worked."""
-        for attempt in (token, None):
-            used = attempt or self._token(aa_id)
-            answer = self.client.post(
-                f"{self.root}/metrics/perf/v1/push",
-                content=body,
-                headers={"Content-Type": "application/json", "Authorization": f"Bearer {used}"},
-            )
-            if answer.status_code != httpx.codes.UNAUTHORIZED:
-                _expect_ok(answer)
-                return used
-        _expect_ok(answer)
-        return used
-
-    def _token(self, aa_id: str) -> str:
-        admin = next(member.admin for member in DEMO_NETWORK if member.entity_id == aa_id)
-        user = _expect_ok(
-            self.client.post(
-                "/v1/user/token/generate",
-                data={"username": admin, "password": DEMO_PASSWORD},
-            )
+    filled = with_rooms(act, data_dir)
+    if as_json:
+        show_json(filled)
+    else:
+        console.print(
+            "{payloads} payloads of {aas} AAs over {windows} windows filled".format(**filled)
         )
-        read = _expect_ok(
-            self.client.post(
-                "/v1/entity/secret/read",
-                json={"entityId": aa_id},
-                headers={"Authorization": f"Bearer {user['accessToken']}"},
-            )
-        )
-        entity = _expect_ok(
-            self.client.post(
-                "/v1/entity/token/generate",
-                data={"id": aa_id, "secret": str(read["secret"])},
-            )
-        )
-        return str(entity["accessToken"])
-
-    def _advance(self, seconds: int) -> datetime:
-        answer = self.client.post(
-            f"{self.root}/sandbox/v1/clock", json={"advance": f"PT{seconds}S"}
-        )
-        if answer.status_code == httpx.codes.NOT_FOUND:
-            fail(f"{self.root} is no sandbox: start one with mudra serve --sandbox --demo")
-        return datetime.fromisoformat(str(_expect_ok(answer)["now"]))
 
 
-def _trouble(words: str, begin: datetime, fips: list[str]) -> Trouble:
+async def _fill(rooms: Rooms, past: Past, quiet: bool) -> dict[str, object]:
+    aas = await demo_aas(rooms)
+    if not aas:
+        fail(
+            f"there is no demonstration network in {rooms.settings.data_dir}: "
+            "start one with mudra serve --sandbox --demo"
+        )
+    bar = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    with Progress(*bar, console=console, disable=quiet) as progress:
+        lapse = progress.add_task("time-lapse", total=len(past.days) * len(aas))
+        payloads = await fill_history(rooms, past, aas, lambda: progress.advance(lapse))
+    return {
+        "payloads": payloads,
+        "aas": len(aas),
+        "windows": len(past.within.windows),
+        "from": past.within.start.isoformat(),
+        "to": past.within.end.isoformat(),
+    }
+
+
+def _trouble(words: str, begin: datetime) -> Trouble:
     found = _INCIDENT.fullmatch(words)
-    if found is None or found["fip"] not in fips or found["type"] not in {None, *_TYPES}:
+    if found is None or found["fip"] not in DEMO_FIPS or found["type"] not in {None, *_TYPES}:
         fail(
             "--incident must be FIP[:TYPE]@START+LENGTH in minutes, such as "
-            f"KAVERI-FIP:fif@60+30; FIPs: {', '.join(fips)}; types: {', '.join(_TYPES)}",
+            f"KAVERI-FIP:fif@60+30; FIPs: {', '.join(DEMO_FIPS)}; types: {', '.join(_TYPES)}",
             Exit.USAGE,
         )
     start = begin + timedelta(minutes=int(found["start"]))
     code = _TYPES[found["type"]] if found["type"] else None
     return Trouble(found["fip"], code, start, start + timedelta(minutes=int(found["length"])))
-
-
-def _expect_ok(answer: httpx.Response) -> dict[str, object]:
-    if answer.status_code != httpx.codes.OK:
-        told = msgspec.json.decode(answer.content) if answer.content else {}
-        fail(f"the service answered {answer.status_code}: {told.get('errorMsg', '')}")
-    body = answer.json()
-    assert isinstance(body, dict)
-    return body

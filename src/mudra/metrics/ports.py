@@ -9,7 +9,7 @@ from mudra.finding import Finding
 from mudra.metrics.catalogue import Tag
 from mudra.metrics.check import CheckedReport, ReportRefused
 from mudra.metrics.coverage import TimeRange
-from mudra.metrics.ingest import Decision, Known, PushKey, Receipt, WindowKey
+from mudra.metrics.ingest import Accept, Decision, Known, PushKey, Receipt, WindowKey
 from mudra.metrics.rollup import Rollup
 
 
@@ -36,6 +36,12 @@ class Intake(Protocol):
 
     async def carry_out(self, decision: Decision, checked: CheckedReport) -> None:
         """Write figures, receipt and findings; on replacement keep the former version."""
+        ...
+
+    async def accept_all(
+        self, accepted: Sequence[tuple[Accept, CheckedReport]], watched_from: datetime
+    ) -> None:
+        """Write many at once; the watch is told of windows from `watched_from` on."""
         ...
 
     async def keep_refused(self, aa_id: str, refused: ReportRefused) -> None:

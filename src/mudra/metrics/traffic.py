@@ -44,6 +44,12 @@ _SHARES: Final = {  # calls of each type for one FI request, as journeys go
     RequestType.FI_FETCH: 0.92,
     RequestType.HEARTBEAT: 0.05,
 }
+NOTICE_SHARES: Final = {  # the same, of what comes back from FIPs beside FI notifications
+    NotificationType.ACCOUNT_LINK: 0.3,
+    NotificationType.CONSENT: 0.04,
+}
+FAILING_PERCENT: Final = 0.4
+"""Of calls on an ordinary day: so few that small numbers of calls raise no incident by chance."""
 _PACKET_BYTES: Final = (9_000, 60_000)
 _BUSIEST_HOUR_UTC: Final = 7.5  # 13:00 in India
 _VERSION: Final = "2.1.0"
@@ -67,7 +73,7 @@ class Trouble:
     type: RequestType | None
     begin: datetime
     end: datetime
-    failing_percent: int = 60
+    failing_percent: float = 60
 
     def hits(self, fip_id: str, code: RequestType, window: datetime) -> bool:
         """Whether this API of this FIP is in trouble in this window."""
@@ -110,8 +116,14 @@ class Traffic:
         fips = []
         for place, fip_id in enumerate(self.fip_ids):
             calls = _about(self.busiest * _daily_shape(window) / (1 + place % 7), dice)
-            if calls:
-                fips.append(NotificationFip(fip_id, (_fi_notifications(calls, dice),)))
+            blocks = [_fi_notifications(calls, dice)] if calls else []
+            blocks += [
+                NotificationBlock(code.value, _fixed(_answers(number, 0, dice)))
+                for code, share in NOTICE_SHARES.items()
+                if (number := _about(calls * share, dice))
+            ]
+            if blocks:
+                fips.append(NotificationFip(fip_id, tuple(blocks)))
         return NotificationMetrics(
             **_head(aa_id, window, txn_id),
             fips=tuple(fips),
@@ -122,7 +134,7 @@ class Traffic:
     ) -> RequestBlock:
         hits = [one for one in self.troubles if one.hits(fip_id, code, window)]
         bad = bool(hits)
-        percent = max((one.failing_percent for one in hits), default=1)
+        percent = max((one.failing_percent for one in hits), default=FAILING_PERCENT)
         p50 = int(dice.lognormvariate(5.6, 0.35) * (6 if bad else 1))
         pxx = (p50, p50 * 3, p50 * 6, p50 * 9)
         if code in TIMINGS:
@@ -149,7 +161,7 @@ def _head(aa_id: str, window: datetime, txn_id: str) -> _Head:
     }
 
 
-def _answers(calls: int, failing_percent: int, dice: random.Random) -> list[int]:
+def _answers(calls: int, failing_percent: float, dice: random.Random) -> list[int]:
     counts = [0] * COUNTS
     counts[Position.TOTAL] = calls
     failed = min(calls, _about(calls * failing_percent / 100, dice))

@@ -1,5 +1,6 @@
 """The watch over windows as a job: observations, incidents, alarms to those concerned."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
@@ -9,8 +10,8 @@ import structlog
 from mudra.identity.ports import Notice, NoticeKind
 from mudra.metrics.catalogue import WINDOW, window_start
 from mudra.metrics.coverage import TimeRange
-from mudra.metrics.incident import AaReporting, FipApi, Subject
-from mudra.metrics.incident_change import Change, Withdrawn, alarm
+from mudra.metrics.incident import AaReporting, FipApi, Observation, Subject
+from mudra.metrics.incident_change import Change, Opened, Withdrawn, alarm
 from mudra.metrics.picture import Coverage, expected_windows
 from mudra.metrics.watch import Watched, find_changes, observe_window, reporting_of
 from mudra.runtime.health_figures import show_figures
@@ -25,6 +26,7 @@ from mudra.storage.metrics_receipts import OnboardedMembers
 LOOK_BACK: Final = timedelta(hours=26)
 BEFORE_OPEN: Final = timedelta(hours=2)
 KEPT: Final = timedelta(days=8)
+PAST_S: Final = 30.0
 _MOST_COUNTED: Final = 10_000
 _log = structlog.get_logger()
 
@@ -49,15 +51,44 @@ async def _observe(rooms: Rooms) -> None:
     async with rooms.database.transaction() as transaction:
         closed = window_start(await transaction.now())
         stale = await PostgresIncidents(transaction).stale_windows(closed)
-    for window, notes in stale.items():
+    by_hour: dict[datetime, list[datetime]] = defaultdict(list)
+    for window in stale:
+        by_hour[window.replace(minute=0)].append(window)
+    for windows in by_hour.values():
         async with rooms.database.transaction() as transaction:
-            totals = await PostgresFigures(transaction).totals(TimeRange(window, window + WINDOW))
-            seen = observe_window(window, totals)
-            await PostgresIncidents(transaction).keep_observations(window, seen, notes)
+            within = TimeRange(min(windows), max(windows) + WINDOW)
+            await PostgresIncidents(transaction).alone()
+            totals = await PostgresFigures(transaction).by_window(within)
+            for window in windows:
+                seen = observe_window(window, totals.get(window, {}))
+                await PostgresIncidents(transaction).keep_observations(window, seen, stale[window])
+
+
+async def find_past(rooms: Rooms, within: TimeRange) -> None:
+    """Find incidents of a time that is no longer watched; nobody is alarmed about them."""
+    async with rooms.database.transaction(within_s=PAST_S) as transaction:
+        store = PostgresIncidents(transaction)
+        await store.alone()
+        observations: dict[Subject, list[Observation]] = defaultdict(list)
+        by_window = await PostgresFigures(transaction).by_window(within)
+        for window, totals in by_window.items():
+            for subject, seen in observe_window(window, totals).items():
+                observations[subject].append(seen)
+        known = [one.incident for one in await store.known(within.start)]
+        opened = [
+            change
+            for subject, seen in observations.items()
+            for change in find_changes(
+                Watched(subject, seen, [one for one in known if one.subject == subject]), within
+            )
+            if isinstance(change, Opened)
+        ]
+        await store.keep(opened, {}, await transaction.now())
 
 
 async def _find(rooms: Rooms, transaction: Transaction) -> Sequence[Change]:
     store = PostgresIncidents(transaction)
+    await store.alone()
     now = await transaction.now()
     end = window_start(now)
     known = await store.known(end - LOOK_BACK)

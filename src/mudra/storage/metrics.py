@@ -4,7 +4,7 @@ One transaction takes a push: a lock on the AA, the look-up, `COPY` of the raw
 rows, the receipt, and the note that the sums of that hour are stale.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final, cast
 
@@ -21,7 +21,7 @@ from mudra.metrics.ingest import Accept, Decision, Duplicate, Known, PushKey, Re
 from mudra.metrics.ingest import Replace as Replacement
 from mudra.metrics.report import NotificationBlock, NotificationFip, RequestBlock, RequestFip
 from mudra.storage.database import Transaction
-from mudra.storage.metrics_partitions import FORMER, RAW, Partitioned, make_partition
+from mudra.storage.metrics_partitions import FORMER, RAW, Partitioned, day_of, make_partition
 from mudra.storage.metrics_tables import (
     metrics_push,
     metrics_receipt,
@@ -103,12 +103,13 @@ class PostgresIntake:
         """Write figures, receipt and findings; on replacement keep the former version."""
         if isinstance(decision, Duplicate):
             if decision.remember:
-                await self._remember(decision.receipt, decision.txn_id)
+                await self._tx.connection.execute(
+                    insert(metrics_push).values(_push_row(decision.receipt, decision.txn_id))
+                )
             return
         assert isinstance(decision, Accept | Replacement)
         receipt = decision.receipt
         window = receipt.key.window
-        await self._partitions.ensure(self._tx, RAW, window)
         if isinstance(decision, Replacement):
             await self._partitions.ensure(self._tx, FORMER, window)
             await self._tx.connection.execute(
@@ -120,26 +121,37 @@ class PostgresIntake:
                     "version": decision.former.version,
                 },
             )
-        blocks = await self._copy(checked)
+        await self._store([(receipt, checked)], window)
+
+    async def accept_all(
+        self, accepted: Sequence[tuple[Accept, CheckedReport]], watched_from: datetime
+    ) -> None:
+        """Write many at once; the watch is told of windows from `watched_from` on."""
+        if accepted:
+            await self._store([(one.receipt, checked) for one, checked in accepted], watched_from)
+
+    async def _store(
+        self, taken: Sequence[tuple[Receipt, CheckedReport]], watched_from: datetime
+    ) -> None:
+        for day in {day_of(receipt.key.window) for receipt, _ in taken}:
+            await self._partitions.ensure(self._tx, RAW, day)
+        blocks = await self._copy([checked for _, checked in taken])
         await self._tx.connection.execute(
-            sa.insert(metrics_receipt).values(**_receipt_row(receipt, blocks))
+            sa.insert(metrics_receipt),
+            [_receipt_row(one, count) for (one, _), count in zip(taken, blocks, strict=True)],
         )
-        await self._remember(receipt, receipt.txn_id)
-        # What is made of the window is stale from here on: its marks and the sums of its hour.
+        await self._tx.connection.execute(
+            insert(metrics_push), [_push_row(one, one.txn_id) for one, _ in taken]
+        )
+        # What is made of the windows is stale from here on: their marks, the sums of their hours.
+        stale = {_note("hour", one, _hour(one.key.window)): None for one, _ in taken} | {
+            _note("window", one, one.key.window): None
+            for one, _ in taken
+            if one.key.window >= watched_from
+        }
         await self._tx.connection.execute(
             sa.insert(metrics_stale),
-            [
-                {
-                    "grain": grain,
-                    "aa_id": receipt.key.aa_id,
-                    "tag": short_tag(receipt.key.tag),
-                    "at": at,
-                }
-                for grain, at in (
-                    ("window", window),
-                    ("hour", window - timedelta(minutes=window.minute)),
-                )
-            ],
+            [dict(zip(("grain", "aa_id", "tag", "at"), note, strict=True)) for note in stale],
         )
 
     async def keep_refused(self, aa_id: str, refused: ReportRefused) -> None:
@@ -153,20 +165,22 @@ class PostgresIntake:
             )
         )
 
-    async def _remember(self, receipt: Receipt, txn_id: str) -> None:
-        await self._tx.connection.execute(
-            insert(metrics_push).values(
-                aa_id=receipt.key.aa_id, txn_id=txn_id, receipt_id=receipt.receipt_id
-            )
-        )
-
-    async def _copy(self, checked: CheckedReport) -> int:
-        lines = list(lines_of(checked))
+    async def _copy(self, reports: Sequence[CheckedReport]) -> list[int]:
+        lines = [list(lines_of(checked)) for checked in reports]
         raw = await self._tx.connection.get_raw_connection()
         driver = cast("psycopg.AsyncConnection[object]", raw.driver_connection)
         async with driver.cursor() as cursor, cursor.copy(_COPY) as copy:
-            await copy.write("".join(lines))
-        return len(lines)
+            for some in lines:
+                await copy.write("".join(some))
+        return [len(some) for some in lines]
+
+
+def _note(grain: str, receipt: Receipt, at: datetime) -> tuple[str, str, str, datetime]:
+    return grain, receipt.key.aa_id, short_tag(receipt.key.tag), at
+
+
+def _hour(window: datetime) -> datetime:
+    return window - timedelta(minutes=window.minute)
 
 
 def lines_of(checked: CheckedReport) -> Iterator[str]:
@@ -223,6 +237,10 @@ def receipt_of(row: Row) -> Receipt:
 def findings_of(stored: object) -> tuple[Finding, ...]:
     """Read findings from their JSON."""
     return msgspec.convert(stored, tuple[Finding, ...])
+
+
+def _push_row(receipt: Receipt, txn_id: str) -> dict[str, object]:
+    return {"aa_id": receipt.key.aa_id, "txn_id": txn_id, "receipt_id": receipt.receipt_id}
 
 
 def _receipt_row(receipt: Receipt, blocks: int) -> dict[str, object]:

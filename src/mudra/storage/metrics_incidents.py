@@ -52,6 +52,12 @@ class PostgresIncidents:
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
 
+    async def alone(self) -> None:
+        """Keep other watches out until the transaction ends: two would find the same news twice."""
+        await self._tx.connection.execute(
+            sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended("watch", 0)))
+        )
+
     async def stale_windows(self, until: datetime) -> Mapping[datetime, Sequence[int]]:
         """Windows that began before `until` with new content, and the notes that say so."""
         c = metrics_stale.c

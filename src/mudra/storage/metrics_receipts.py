@@ -79,6 +79,14 @@ class OnboardedMembers:
         )
         return {aa_id: since for aa_id, since in rows}  # noqa: C416  # rows are no pairs to mypy
 
+    async def were_there(self, aa_id: str, since: datetime) -> None:
+        """Let an AA have taken part from this moment on at the latest (sandbox only)."""
+        await self._tx.connection.execute(
+            sa.update(entity)
+            .where(entity.c.entity_id == aa_id, entity.c.created_at > since)
+            .values(created_at=since)
+        )
+
     async def live_fips(self) -> frozenset[str]:
         """FIPs with a live entry."""
         rows = await self._tx.connection.scalars(

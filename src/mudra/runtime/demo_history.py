@@ -1,0 +1,118 @@
+"""A past for the demonstration network: days of traffic through the real check and decision.
+
+Each payload is taken as it would have been in its own time, so receipts, sums,
+pictures and incidents are the real ones. The newest day comes first: the
+picture of today is there at once, the rest fills up behind it.
+"""
+
+import random
+import uuid
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from mudra.metrics.catalogue import WINDOW
+from mudra.metrics.check import CheckedReport, check_report
+from mudra.metrics.coverage import TimeRange
+from mudra.metrics.history import HistoryDesk, PastReport, take_history
+from mudra.metrics.report import Report, encode_report
+from mudra.metrics.traffic import Traffic
+from mudra.runtime.demo_network import DEMO_NETWORK
+from mudra.runtime.metrics_watch import KEPT, LOOK_BACK, find_past
+from mudra.runtime.wiring import Rooms
+from mudra.storage.audit import PostgresJournal
+from mudra.storage.metrics import PostgresIntake
+from mudra.storage.metrics_partitions import day_of
+from mudra.storage.metrics_receipts import OnboardedMembers, PostgresReceipts
+
+DEMO_FIPS: Final = tuple(m.entity_id for m in DEMO_NETWORK if m.entity_type == "FIP")
+_DAY: Final = timedelta(days=1)
+_CAME_AFTER: Final = (35, 95)
+"""Seconds from the end of a window to the arrival of its payloads, as agents push."""
+_CHUNK_S: Final = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What to fill: who calls whom, which windows, and from which seed."""
+
+    traffic: Traffic
+    within: TimeRange
+    seed: int = 1
+    left_out: Collection[tuple[str, datetime]] = ()
+    """Windows of AAs that somebody else will report."""
+
+    @property
+    def days(self) -> tuple[TimeRange, ...]:
+        """The days of it, the newest first; the first and the last may be parts."""
+        found = []
+        end = self.within.end
+        while end > self.within.start:
+            start = max(self.within.start, day_of(end - WINDOW))
+            found.append(TimeRange(start, end))
+            end = start
+        return tuple(found)
+
+
+async def demo_aas(rooms: Rooms) -> tuple[str, ...]:
+    """The AAs of the demonstration network that are here, known by ID and admin's address.
+
+    Empty where there is no demonstration network; its addresses can belong to nobody (RFC 2606).
+    """
+    async with rooms.open_work() as work:
+        here = {
+            (one.entity_id, admin) for one in await work.people.members() for admin in one.admins
+        }
+    return tuple(
+        one.entity_id
+        for one in DEMO_NETWORK
+        if one.entity_type == "AA" and (one.entity_id, one.admin) in here
+    )
+
+
+async def fill_history(
+    rooms: Rooms, past: Past, aa_ids: Sequence[str], told: Callable[[], None]
+) -> int:
+    """Fill every window that nobody reported; `told` after each day of each AA.
+
+    Gives the number of payloads stored. Windows that a trouble of the traffic hits replace
+    what is known of them.
+    """
+    watched_from = rooms.clock() - KEPT
+    stored = 0
+    for day in past.days:
+        for aa_id in aa_ids:
+            reports = list(_reports(past, aa_id, day))
+            async with rooms.database.transaction(within_s=_CHUNK_S) as transaction:
+                desk = HistoryDesk(
+                    PostgresIntake(transaction, rooms.partitions),
+                    PostgresReceipts(transaction),
+                    OnboardedMembers(transaction),
+                    PostgresJournal(transaction),
+                )
+                stored += await take_history(aa_id, reports, watched_from, desk)
+            told()
+    # Those of the last hours are found by the watch itself, which also raises the alarms.
+    for trouble in past.traffic.troubles:
+        if trouble.end < rooms.clock() - LOOK_BACK:
+            await find_past(rooms, TimeRange(trouble.begin - _DAY / 12, trouble.end + _DAY))
+    return stored
+
+
+def _reports(past: Past, aa_id: str, day: TimeRange) -> Iterator[PastReport]:
+    for window in day.windows:
+        if (aa_id, window) in past.left_out:
+            continue
+        dice = random.Random(f"{past.seed} {aa_id} {window.isoformat()}")  # noqa: S311  # no secret
+        hit = any(one.begin <= window < one.end for one in past.traffic.troubles)
+        came_at = window + WINDOW + timedelta(seconds=dice.uniform(*_CAME_AFTER))
+        for make in (past.traffic.requests, past.traffic.notifications):
+            report = make(aa_id, window, str(uuid.uuid4()), dice)
+            yield PastReport(_checked(report, came_at), str(uuid.uuid4()), came_at, replaces=hit)
+
+
+def _checked(report: Report, came_at: datetime) -> CheckedReport:
+    checked = check_report(encode_report(report), came_at)
+    assert isinstance(checked, CheckedReport), checked
+    return checked
