@@ -12,9 +12,11 @@ from litestar.types import ASGIApp
 
 from mudra.audit.event import Caller
 from mudra.console.pages.activation import activation_page
+from mudra.console.pages.public_status import public_status_pages
 from mudra.console.pages.sandbox_home import ShownMail, sandbox_home
 from mudra.console.pages.static_files import static_files
 from mudra.console.routes import console_pages
+from mudra.console.status_keeper import StatusKeeper
 from mudra.http.app import build_app
 from mudra.http.registry_desk import FinishedAnswers, RegistryDesk
 from mudra.http.service import Service
@@ -261,7 +263,8 @@ def application(edge: Edge) -> ASGIApp:
     """Build the ASGI application of a worker."""
     rooms = edge.rooms
     prefix = rooms.settings.token_prefix
-    pages = [activation_page(prefix), static_files(prefix), console_pages(edge.service)]
+    status = public_status_pages(StatusKeeper(rooms.settings.data_dir))
+    pages = [activation_page(prefix), static_files(prefix), console_pages(edge.service), status]
     if rooms.settings.sandbox:
         pages.append(sandbox_home(lambda: _mailbox(rooms), DEMO_PASSWORD))
     return build_app(edge.service, pages)

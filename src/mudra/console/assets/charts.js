@@ -1,9 +1,134 @@
-// Charts from the JSON that stands beside them in the page. Canvas and rich-text tooltips only:
-// neither writes a style attribute, so the strict policy holds.
+// Charts from the JSON that stands beside them in the page; the table under them says the same.
+// Canvas and rich-text tooltips only: neither writes a style attribute, so the strict policy holds.
 import { BarChart, LineChart } from "echarts/charts";
-import { AriaComponent, GridComponent, LegendComponent, MarkAreaComponent, TooltipComponent } from "echarts/components";
+import { GridComponent, LegendComponent, MarkAreaComponent, MarkLineComponent, TooltipComponent } from "echarts/components";
 import { init, use } from "echarts/core";
 import { CanvasRenderer } from "echarts/renderers";
 
-use([BarChart, LineChart, AriaComponent, GridComponent, LegendComponent, MarkAreaComponent, TooltipComponent, CanvasRenderer]);
-window.drawn = init;
+use([BarChart, LineChart, GridComponent, LegendComponent, MarkAreaComponent, MarkLineComponent, TooltipComponent, CanvasRenderer]);
+
+const drawn = new Map();
+const number = new Intl.NumberFormat();
+const word = (at, options) => new Intl.DateTimeFormat(undefined, options).format(new Date(at));
+const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+const milliseconds = (v) => (v >= 10000 ? `${number.format(Math.round(v / 100) / 10)} s` : `${number.format(v)} ms`);
+
+function label(data, at) {
+  if (data.step >= 86400) return word(at, { month: "short", day: "2-digit" });
+  if (data.step > 3600) return word(at, { month: "short", day: "2-digit", hour: "2-digit" });
+  return word(at, { hour: "2-digit", minute: "2-digit" });
+}
+
+function marks(data) {
+  const index = (at) => data.starts.findLastIndex((start) => start <= at);
+  const last = data.starts.length - 1;
+  return data.marks.map(([from, to]) => [
+    { xAxis: Math.max(0, index(from)) },
+    { xAxis: to === null ? last : Math.max(0, index(to)) },
+  ]);
+}
+
+const line = (name, values, tint, more = {}) => ({
+  name, type: "line", data: values, symbol: "circle", symbolSize: 5, showSymbol: values.length < 50,
+  lineStyle: { width: 2, color: tint }, itemStyle: { color: tint }, connectNulls: false, ...more,
+});
+
+const incidents = (data) => ({
+  markArea: { silent: true, itemStyle: { color: colour("down"), opacity: 0.1 }, data: marks(data) },
+});
+
+function success(data) {
+  return {
+    yAxis: { min: (v) => Math.max(0, Math.floor((Math.min(v.min, 96) - 2) / 2) * 2), max: 100, axisLabel: { formatter: "{value} %" } },
+    series: [line("Success", data.success, colour("accent"), {
+      ...incidents(data),
+      markLine: { silent: true, symbol: "none", label: { show: false }, lineStyle: { color: colour("quiet"), type: "dashed" }, data: [{ yAxis: 95 }] },
+    })],
+    say: (i) => [data.success[i] === null ? "no calls: a gap" : `${data.success[i]} % of judged calls succeeded`],
+  };
+}
+
+// The band between the guaranteed bounds: an unseen line at the low one, and an area upon it.
+const band = (name, values, tint) => [
+  line(`${name} low`, values.map((v) => v && v[1]), tint, { lineStyle: { opacity: 0 }, showSymbol: false, stack: name, silent: true, tooltip: { show: false } }),
+  line(`${name} band`, values.map((v) => v && v[2] - v[1]), tint, { lineStyle: { opacity: 0 }, showSymbol: false, stack: name, silent: true, areaStyle: { color: tint, opacity: 0.16 } }),
+  line(name, values.map((v) => v && v[0]), tint, name === "p95" ? { lineStyle: { width: 2, type: "dashed", color: tint } } : {}),
+];
+
+function times(data) {
+  const said = (name, v) => (v === null ? [] : [`${name} about ${milliseconds(v[0])}, surely ${milliseconds(v[1])} to ${milliseconds(v[2])}`]);
+  return {
+    legend: ["p50", "p95"],
+    yAxis: { min: 0, axisLabel: { formatter: milliseconds } },
+    series: [...band("p50", data.p50, colour("accent")), ...band("p95", data.p95, colour("aa"))],
+    say: (i) => (data.p50[i] === null ? ["no answers: a gap"] : [...said("p50", data.p50[i]), ...said("p95", data.p95[i])]),
+  };
+}
+
+function volume(data) {
+  const parts = [["OK", "ok", "ok"], ["4xx", "client", "none"], ["5xx", "server", "down"], ["No answer", "unanswered", "partly"]];
+  return {
+    legend: parts.map(([name]) => name),
+    yAxis: { min: 0, axisLabel: { formatter: (v) => number.format(v) } },
+    series: parts.map(([name, key, tint]) => ({ name, type: "bar", stack: "all", barMaxWidth: 22, data: data[key], itemStyle: { color: colour(tint) } })),
+    say: (i) => (data.ok[i] === null ? ["no calls: a gap"] : parts.map(([name, key]) => `${name} ${number.format(data[key][i])}`)),
+  };
+}
+
+const kinds = { success, times, volume };
+
+function options(kind, data) {
+  const { series, yAxis, legend, say } = kinds[kind](data);
+  const quiet = { color: colour("quiet"), fontFamily: "inherit" };
+  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  return {
+    animation: !calm, animationDuration: 250, textStyle: { fontFamily: getComputedStyle(document.body).fontFamily },
+    grid: { left: 8, right: 12, top: legend ? 30 : 12, bottom: 4, containLabel: true },
+    legend: legend ? { data: legend, left: 0, top: 0, icon: "roundRect", itemWidth: 12, itemHeight: 8, textStyle: quiet } : undefined,
+    tooltip: {
+      trigger: "axis", renderMode: "richText", confine: true, backgroundColor: colour("card"), borderColor: colour("line"), textStyle: { color: colour("ink"), fontSize: 12 },
+      formatter: (shown) => [word(data.starts[shown[0].dataIndex], { dateStyle: "medium", timeStyle: "short" }), ...say(shown[0].dataIndex)].join("\n"),
+    },
+    xAxis: { type: "category", data: data.starts.map((at) => label(data, at)), axisLine: { lineStyle: { color: colour("line") } }, axisTick: { show: false }, axisLabel: { ...quiet, hideOverlap: true } },
+    yAxis: { type: "value", splitLine: { lineStyle: { color: colour("line-soft") } }, ...yAxis, axisLabel: { ...quiet, ...yAxis.axisLabel } },
+    series,
+  };
+}
+
+const watch = new ResizeObserver((entries) => entries.forEach(({ target }) => drawn.get(target)?.resize()));
+
+function draw(place) {
+  const source = document.getElementById(place.dataset.from);
+  if (!source) return;
+  const data = JSON.parse(source.textContent);
+  let chart = drawn.get(place);
+  if (!chart) {
+    place.classList.add("drawn");
+    chart = init(place);
+    drawn.set(place, chart);
+    watch.observe(place);
+    // A click looks closer at that time, as the link in the table's row does.
+    chart.getZr().on("click", (event) => {
+      const { links } = place.figures;
+      const [at] = chart.convertFromPixel({ gridIndex: 0 }, [event.offsetX, event.offsetY]);
+      if (links[at]) location.assign(links[at]);
+    });
+  }
+  place.figures = data;
+  chart.setOption(options(place.dataset.chart, data), { notMerge: true });
+}
+
+function drawAll() {
+  for (const [place, chart] of drawn) {
+    if (!place.isConnected) {
+      chart.dispose();
+      watch.unobserve(place);
+      drawn.delete(place);
+    }
+  }
+  document.querySelectorAll("[data-chart]").forEach(draw);
+}
+
+drawAll();
+document.addEventListener("htmx:afterSettle", drawAll);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);

@@ -21,7 +21,7 @@ htmx.defineExtension("morph", {
   handleSwap: (style, target, fragment) => {
     if (style !== "morph") return false;
     return Idiomorph.morph(target, fragment.children, {
-      morphStyle: "innerHTML",
+      morphStyle: "outerHTML",
       callbacks: {
         beforeNodeMorphed: (old) => !(old instanceof Element && old.hasAttribute("data-chart")),
         beforeAttributeUpdated: (name, node) => !(name === "open" && node.tagName === "DETAILS"),
@@ -38,4 +38,15 @@ document.addEventListener("htmx:beforeRequest", (event) => {
 });
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden) document.querySelectorAll("[data-live]").forEach((one) => htmx.trigger(one, "look"));
+});
+
+// <button data-pauses> stops and restarts the live region around it.
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button[data-pauses]");
+  if (!button) return;
+  const region = button.closest("[data-live]");
+  const paused = region.dataset.live !== "paused";
+  region.dataset.live = paused ? "paused" : "on";
+  button.textContent = paused ? "Go on" : "Pause";
+  if (!paused) htmx.trigger(region, "look");
 });

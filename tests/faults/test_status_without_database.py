@@ -1,0 +1,37 @@
+"""The public status answers from its last snapshot while the database is away (issue 6, page 1)."""
+
+import signal
+from pathlib import Path
+
+import httpx
+from tests.faults.test_database_gone import freeze
+from tests.support.service import onboard, running_service
+
+TOLD = "The live figures are out of reach"
+
+
+def test_the_status_is_shown_from_the_last_snapshot(data_dir: Path) -> None:
+    with running_service(data_dir) as service:
+        onboard(service, "FIP", name="Narmada Bank")
+        fresh = httpx.get(f"{service.root}/status", timeout=20)
+        kept = data_dir / "status-snapshot.json"
+        assert "Narmada Bank" in fresh.text
+        assert TOLD not in fresh.text
+        assert "Narmada Bank" in kept.read_text()
+
+        answers: list[httpx.Response] = []
+
+        def told() -> bool:
+            answers.append(httpx.get(f"{service.root}/status", timeout=20))
+            return TOLD in answers[-1].text
+
+        freeze(service, signal.SIGSTOP)
+        try:
+            service.wait_until(told, 40)
+        finally:
+            freeze(service, signal.SIGCONT)
+
+        assert {answer.status_code for answer in answers} == {200}
+        assert "Narmada Bank" in answers[-1].text
+        assert max(answer.elapsed.total_seconds() for answer in answers) < 8
+        service.wait_until(lambda: not told(), 40)

@@ -1,0 +1,89 @@
+"""The public status: 90 days, no AA named, no small counts told, "no data" never 100 % (issue 6)."""
+
+import csv
+import io
+from datetime import UTC, datetime, timedelta
+
+import httpx
+import msgspec
+from tests.support.error_body import assert_error
+from tests.support.pushing import pushing_aa
+from tests.support.service import Service, onboard
+
+from mudra.metrics.health import health_of_calls
+from mudra.metrics.incident import AaCalls, AaReporting, Ending, FipApi, Incident
+from mudra.metrics.rollup import Rollup
+from mudra.metrics.spread import spread_of
+from mudra.metrics.status_history import DayState, StatusSnapshot, day_of_fip, public_incident
+
+DAY = datetime(2026, 3, 4, tzinfo=UTC)
+
+
+def health(total: int, ok: int, not_found: int = 0) -> object:
+    counts = (total, ok, 0, 0, 0, not_found, *[0] * 9)
+    return health_of_calls(Rollup(1, counts, (0,) * 7, 0, spread_of(ok, (100, 200, 300, 400))))
+
+
+def incident(subject: object, began: datetime, ended: datetime | None, judged: int) -> Incident:
+    state = Ending.OPEN if ended is None else Ending.RECOVERED
+    return Incident(subject, began, began, ended, state, 2, judged // 2, judged)
+
+
+def get(service: Service, path: str) -> httpx.Response:
+    return httpx.get(f"{service.root}{path}", timeout=20)
+
+
+def test_a_day_is_told_by_its_calls_and_incidents() -> None:
+    midday = incident(FipApi("F", "fif"), DAY + timedelta(hours=12), DAY + timedelta(hours=13), 200)
+
+    assert day_of_fip(DAY, health(500, 499), ()).state is DayState.GOOD
+    assert day_of_fip(DAY, health(500, 499), [midday]).state is DayState.PARTLY
+    assert day_of_fip(DAY + timedelta(days=1), health(500, 499), [midday]).state is DayState.GOOD
+    assert day_of_fip(DAY, health(500, 400), ()).state is DayState.BAD
+    assert day_of_fip(DAY, health(500, 499), ()).success_percentage == 99.8
+
+
+def test_nothing_is_told_of_few_calls_or_none() -> None:
+    for seen in (None, health(99, 99), health(500, 0, 500)):
+        day = day_of_fip(DAY, seen, ())
+        assert (day.state, day.requests, day.success_percentage) == (DayState.NO_DATA, None, None)
+    few = public_incident(incident(FipApi("F", "fif"), DAY, None, 99))
+    enough = public_incident(incident(FipApi("F", "fif"), DAY, None, 100))
+    assert few is not None
+    assert enough is not None
+    assert (few.success_percentage, enough.success_percentage) == (None, 50.0)
+
+
+def test_incidents_of_aas_are_not_told() -> None:
+    for subject in (AaCalls("A"), AaReporting("A")):
+        assert public_incident(incident(subject, DAY, None, 1000)) is None
+
+
+def test_the_page_and_the_files_tell_the_same_and_name_no_aa(service: Service) -> None:
+    aa = pushing_aa(service)
+    fip_id, _ = onboard(service, "FIP", name="Narmada Bank")
+    for payload in (aa.requests(), aa.notifications()):
+        assert aa.push(payload).status_code == 200
+    service.advance("PT10M")
+
+    page = get(service, "/status")
+    snapshot = msgspec.json.decode(
+        get(service, "/status/network.json").content, type=StatusSnapshot
+    )
+    rows = list(csv.DictReader(io.StringIO(get(service, "/status/network.csv").text)))
+    one = get(service, f"/status/fip/{fip_id}")
+
+    assert page.status_code == one.status_code == 200
+    assert "Narmada Bank" in page.text
+    assert aa.aa_id not in page.text + one.text
+    found = {fip.fip_id: fip for fip in snapshot.fips}[fip_id]
+    assert len(found.days) == 90
+    assert {day.state for day in found.days} == {DayState.NO_DATA}
+    mine = [row for row in rows if row["fip_id"] == fip_id]
+    assert [row["day"] for row in mine] == [day.day.isoformat() for day in found.days]
+    assert {row["success_percentage"] for row in mine} == {""}
+    assert "100 %" not in one.text
+
+
+def test_an_unknown_institution_is_not_found(service: Service) -> None:
+    assert_error(get(service, "/status/fip/NOBODY"), 404, "NotFound")
