@@ -66,6 +66,7 @@ class EventName(enum.StrEnum):
 
     KEYS_SIGNING_DROP = "keys:signing:drop"
 
+    MAIL_LETTER_RETRY = "mail:letter:retry"
     MAIL_LETTER_SEND = "mail:letter:send"
 
     AUDIT_CHAIN_VERIFY = "audit:chain:verify"

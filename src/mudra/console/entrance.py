@@ -10,15 +10,16 @@ from dataclasses import replace
 
 from litestar import Response
 
-from mudra.console.answer import Outcome
+from mudra.console.answer import GoTo, Outcome
 from mudra.console.cookie import session_cookie
 from mudra.console.csrf import FORM_WORD, comes_from_us, word_matches
 from mudra.console.framing import frame, nobody_signed_in
+from mudra.console.navigation import CONSOLE
 from mudra.console.refused import ForeignForm, StaleForm
 from mudra.console.visit import Visit
 from mudra.http.exchange import AnyRequest, Exchange, new_exchange
 from mudra.http.intake import FORM_LIMITS, BodyLimits, read_form
-from mudra.http.operator_access import Operator, as_operator
+from mudra.http.operator_access import NoOperator, Operator, as_operator
 from mudra.http.service import Service
 from mudra.identity.roster import Scope
 from mudra.identity.session import session_key
@@ -70,6 +71,30 @@ async def operator_act(
 ) -> Response[str] | Response[bytes]:
     """Take a form from an operator who has the scope."""
     return await _done(request, service, _scoped(scope), do, limits)
+
+
+async def operator_errand(
+    request: AnyRequest, service: Service, scope: Scope, do: Do
+) -> Response[str] | Response[bytes]:
+    """Take a form from an operator, for a use case that opens its own transactions.
+
+    `do` runs when the visit's transaction has ended: it must not touch `visit.work`.
+    """
+    passed: list[tuple[Visit, Fields]] = []
+
+    async def remember(visit: Visit, fields: Fields) -> Outcome:
+        passed.append((visit, fields))
+        return GoTo(CONSOLE)
+
+    refused = await _done(request, service, _scoped(scope), remember, FORM_LIMITS)
+    return frame(passed[0][0], await do(*passed[0])) if passed else refused
+
+
+async def any_operator_page(
+    request: AnyRequest, service: Service, look: Look
+) -> Response[str] | Response[bytes]:
+    """Show a page to operators of whatever scope; what it shows depends on their scopes."""
+    return await _visited(request, service, _any_operator, look)
 
 
 async def own_page(
@@ -154,6 +179,10 @@ def _scoped(scope: Scope) -> _Gate:
         return visit if isinstance(found, Operator) else found
 
     return gate
+
+
+async def _any_operator(visit: Visit) -> Visit | object:
+    return visit if visit.scopes else NoOperator()
 
 
 async def _anybody(visit: Visit) -> Visit | object:

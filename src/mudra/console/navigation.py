@@ -23,11 +23,14 @@ class MemberItem:
 
 @dataclass(frozen=True, slots=True)
 class OperatorItem:
-    """A page of operators: its path under /console/operator, and the scope that opens it."""
+    """A page of operators: its path under /console/operator, and the scope that opens it.
+
+    Without a scope it is open to every operator.
+    """
 
     word: str
     title: str
-    scope: Scope
+    scope: Scope | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,16 @@ class Link:
 
 MEMBER_ITEMS: Final = (MemberItem("", "Overview"),)
 
-OPERATOR_ITEMS: Final[Sequence[OperatorItem]] = ()
+OPERATOR_ITEMS: Final[Sequence[OperatorItem]] = (
+    OperatorItem("board", "Board", None),
+    OperatorItem("members", "Members", Scope.MEMBERS),
+    OperatorItem("approvals", "Approvals", Scope.REGISTRY),
+    OperatorItem("mails", "Mail", Scope.MEMBERS),
+    OperatorItem("keys", "Signing keys", Scope.KEYS),
+    OperatorItem("audit", "Audit", Scope.AUDIT),
+    OperatorItem("people", "Operators", Scope.MEMBERS),
+    OperatorItem("settings", "Settings", None),
+)
 
 
 def member_path(entity_id: str, word: str = "") -> str:
@@ -68,7 +80,7 @@ def operator_links(scopes: frozenset[Scope], here: str) -> list[Link]:
     return [
         _link(item.title, operator_path(item.word), here, exact=False)
         for item in OPERATOR_ITEMS
-        if item.scope in scopes
+        if scopes and (item.scope is None or item.scope in scopes)
     ]
 
 

@@ -6,7 +6,19 @@ from litestar.types import ControllerRouterHandler
 
 from mudra.console.framing import site_facts
 from mudra.console.navigation import CONSOLE
-from mudra.console.pages import overview, sign_in
+from mudra.console.pages import (
+    operator_approvals,
+    operator_audit,
+    operator_board,
+    operator_keys,
+    operator_mails,
+    operator_member,
+    operator_members,
+    operator_people,
+    operator_settings,
+    overview,
+    sign_in,
+)
 from mudra.console.render import page, sentence
 from mudra.http.envelope import new_txn_id
 from mudra.http.errors import Unavailable, Unexpected, problem_of
@@ -19,7 +31,19 @@ _log = structlog.get_logger()
 
 def console_pages(service: Service) -> Router:
     """Mount the console; what goes wrong in it is told as a page."""
-    handlers: list[ControllerRouterHandler] = [*sign_in.handlers, *overview.handlers]
+    handlers: list[ControllerRouterHandler] = [
+        *sign_in.handlers,
+        *overview.handlers,
+        *operator_board.handlers,
+        *operator_members.handlers,
+        *operator_member.handlers,
+        *operator_approvals.handlers,
+        *operator_mails.handlers,
+        *operator_keys.handlers,
+        *operator_audit.handlers,
+        *operator_people.handlers,
+        *operator_settings.handlers,
+    ]
     return Router(
         CONSOLE,
         route_handlers=handlers,

@@ -4,6 +4,7 @@ from mudra.http.errors import ErrorCode, Problem, add_row, problem_of
 from mudra.http.operator_access import NoOperator, ScopeMissing
 from mudra.identity.accounts import AddressTaken, NoSuchUser
 from mudra.identity.look_after import LastAdmin, NoSuchEntity, NotAnAdmin, RolesApart, ValueRefused
+from mudra.identity.member_status import RetiredForGood
 from mudra.identity.onboard import MemberDiffers, OnboardRefused
 from mudra.identity.roster import OwnScopes, ScopeNotYours
 from mudra.storage.mail_desk import NoSuchMail
@@ -52,6 +53,10 @@ add_row(
     ),
 )
 add_row(AddressTaken, lambda _: _conflict("email belongs to another account"))
+add_row(
+    RetiredForGood,
+    lambda r: _conflict(f"{r.entity_id} is retired for good: onboard it under another ID"),
+)
 add_row(NoSuchMail, lambda _: _not_found("no unsent mail of this ID"))
 add_row(OnboardRefused, lambda r: Problem(400, ErrorCode.INVALID_REQUEST, f"{r.field} {r.problem}"))
 add_row(

@@ -23,6 +23,7 @@ from mudra.http.service import Service
 from mudra.identity.accounts import AccountDesk
 from mudra.identity.invite import LinkDesk
 from mudra.identity.look_after import AdminDesk
+from mudra.identity.member_status import MemberDesk
 from mudra.identity.notice_desk import NoticeDesk
 from mudra.mail.compose import LetterWriter, links_in
 from mudra.metrics.receive import ReceiveDesk
@@ -64,6 +65,7 @@ from mudra.storage.secret_use import PostgresSecretUses
 from mudra.storage.sessions import PostgresSessions
 from mudra.storage.signing_keys import PostgresSigningKeys
 from mudra.storage.time_machine import PostgresTimeMachine
+from mudra.storage.token_counts import PostgresTokenCounts
 from mudra.storage.tokens import PostgresIssuedTokens, PostgresSecrets
 from mudra.tokens.claims import TokenKind, TokenTerms
 
@@ -139,6 +141,7 @@ class Rooms:
             sessions=PostgresSessions(transaction),
             notices=NoticeDesk(roster, outbox),
             admins=AdminDesk(people, roster, link_desk, journal, _new_id),
+            members=MemberDesk(people, roster, journal),
             accounts=AccountDesk(people, roster, link_desk, tokens, outbox, journal, _new_id),
             directory=PostgresDirectory(transaction),
             mail_desk=PostgresMailDesk(transaction),
@@ -147,6 +150,7 @@ class Rooms:
             uses=PostgresSecretUses(transaction),
             reminders=PostgresReminders(transaction),
             tokens=tokens,
+            token_counts=PostgresTokenCounts(transaction),
             keys=PostgresSigningKeys(transaction, self.seal),
             key_fetches=PostgresKeyFetches(transaction),
             waiting_entries=PostgresWaitingEntries(transaction),

@@ -11,6 +11,7 @@ from mudra.audit.ports import Journal
 from mudra.identity.accounts import AccountDesk
 from mudra.identity.invite import LinkDesk
 from mudra.identity.look_after import AdminDesk
+from mudra.identity.member_status import MemberDesk
 from mudra.identity.notice_desk import NoticeDesk
 from mudra.identity.ports import Attempts, Links, Outbox, People
 from mudra.identity.roster import Roster
@@ -25,6 +26,7 @@ from mudra.storage.mail_desk import PostgresMailDesk
 from mudra.storage.metrics_incidents import PostgresIncidents
 from mudra.tokens.key_fetch import KeyFetches
 from mudra.tokens.ports import IssuedTokens, Reminders, Secrets, SecretUses, SigningKeys
+from mudra.tokens.token_count import TokenCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,7 @@ class Work:
     sessions: Sessions
     notices: NoticeDesk
     admins: AdminDesk
+    members: MemberDesk
     accounts: AccountDesk
     directory: PostgresDirectory
     mail_desk: PostgresMailDesk
@@ -49,6 +52,7 @@ class Work:
     uses: SecretUses
     reminders: Reminders
     tokens: IssuedTokens
+    token_counts: TokenCounts
     keys: SigningKeys
     key_fetches: KeyFetches
     waiting_entries: WaitingEntries

@@ -7,6 +7,7 @@ same kind within a batch become one row that counts them and lists each token's
 
 import asyncio
 import contextlib
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -19,6 +20,7 @@ from mudra.storage.audit import event_row
 from mudra.storage.database import Database, DatabaseUnavailable
 from mudra.storage.secret_use import Used, add_uses
 from mudra.storage.tables import audit_event
+from mudra.storage.token_counts import add_counts
 
 _EVERY_S: Final = 0.5
 _MOST_GROUPS: Final = 50_000
@@ -84,7 +86,9 @@ class BatchedIssueJournal:
                 at = await transaction.now()
                 rows = [event_row(_summed(group).at(at)) for group in batch.values()]
                 await transaction.connection.execute(sa.insert(audit_event), rows)
-                await add_uses(transaction, _uses(batch.values()), at)
+                uses = _uses(batch.values())
+                await add_uses(transaction, uses, at)
+                await add_counts(transaction, _by_entity(uses), at)
         except DatabaseUnavailable:
             self._take_back(batch)
             _log.warning("audit of entity tokens waits for the database", groups=len(batch))
@@ -111,6 +115,13 @@ def _uses(groups: Iterable[_Group]) -> list[Used]:
         for group in groups
         if group.act.event is EventName.ENTITY_TOKEN_ISSUE
     ]
+
+
+def _by_entity(uses: Iterable[Used]) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for use in uses:
+        counts[use.entity_id] += use.count
+    return counts
 
 
 def _summed(group: _Group) -> Act:

@@ -13,6 +13,16 @@ from mudra.storage.people_tables import mail_alarm
 from mudra.storage.tables import mail_outbox
 
 ALARM_AFTER: Final = timedelta(days=1)
+_COLUMNS: Final = (
+    mail_outbox.c.mail_id,
+    mail_outbox.c.recipient,
+    mail_outbox.c.subject,
+    mail_outbox.c.created_at,
+    mail_outbox.c.sent_at,
+    mail_outbox.c.attempts,
+    sa.func.coalesce(mail_outbox.c.last_error, ""),
+    mail_outbox.c.next_attempt_at,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +65,7 @@ class PostgresMailDesk:
 
         Failed is what was refused for good, and what has waited for more than a day.
         """
-        c = mail_outbox.c
-        query = sa.select(
-            c.mail_id,
-            c.recipient,
-            c.subject,
-            c.created_at,
-            c.sent_at,
-            c.attempts,
-            sa.func.coalesce(c.last_error, ""),
-            c.next_attempt_at,
-        )
+        c, query = mail_outbox.c, sa.select(*_COLUMNS)
         if failed:
             query = query.where(self._failed(await self._tx.now()))
         if after:
@@ -80,6 +80,17 @@ class PostgresMailDesk:
             )
         rows = await self._tx.connection.execute(
             query.order_by(c.created_at.desc(), c.mail_id.desc()).limit(limit)
+        )
+        return [QueuedMail(*row) for row in rows]
+
+    async def to(self, recipients: Sequence[str], limit: int) -> Sequence[QueuedMail]:
+        """List letters to these addresses, the newest first."""
+        c = mail_outbox.c
+        rows = await self._tx.connection.execute(
+            sa.select(*_COLUMNS)
+            .where(c.recipient.in_(recipients))
+            .order_by(c.created_at.desc(), c.mail_id.desc())
+            .limit(limit)
         )
         return [QueuedMail(*row) for row in rows]
 

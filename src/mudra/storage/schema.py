@@ -7,6 +7,7 @@ from mudra.storage import (
     metrics_tables,
     people_tables,
     registry_tables,
+    token_count_tables,
 )
 from mudra.storage.tables import metadata
 
@@ -18,4 +19,5 @@ __all__ = [
     "metrics_tables",
     "people_tables",
     "registry_tables",
+    "token_count_tables",
 ]

@@ -1,0 +1,1 @@
+"""What operators' pages have in common; never a rule of its own."""

@@ -1,0 +1,203 @@
+"""Approvals: what waits, its difference and risk; approve, reject, suspend, restore, roll back."""
+
+from datetime import UTC, datetime
+from typing import Final
+
+from litestar import Response, get, post
+from litestar.types import ControllerRouterHandler
+
+from mudra.console.answer import GoTo, Outcome, Shown
+from mudra.console.entrance import Fields, operator_errand, operator_page
+from mudra.console.operator.comparison import compared, new_key, whole
+from mudra.console.operator.words import approval_link, member_link, tone
+from mudra.console.table import Column, Table
+from mudra.console.visit import Visit
+from mudra.http.errors import InvalidField, problem_of
+from mudra.http.exchange import AnyRequest
+from mudra.http.operator_registry import MOST_WAITING
+from mudra.http.service import Injected
+from mudra.identity.onboard import ENTITY_ID
+from mudra.identity.roster import Scope
+from mudra.registry.actor import DECIDE, SUBMIT, Actor, ActorKind
+from mudra.registry.decision import LONGEST_REASON, Act, Decision
+from mudra.registry.difference import difference
+from mudra.registry.history import history, key_periods
+from mudra.registry.record import Record
+from mudra.registry.refusal import UnknownEntity
+from mudra.registry.register import Order, decide
+from mudra.registry.waiting import Waiting
+
+TOLD: Final = {
+    "approve": "Approved.",
+    "reject": "Rejected; the member reads the reason.",
+    "suspend": "Suspended: out of the directory and off tokens, on every node.",
+    "restore": "Restored.",
+    "retire": "Retired.",
+    "rollBack": "Rolled back: live with the former version's fields.",
+}
+TABLE: Final = Table[Waiting](
+    "waiting",
+    "Waiting for approval",
+    (
+        Column(
+            "entity",
+            "Entity",
+            lambda w: w.entity_id,
+            "code",
+            link=lambda w: approval_link(w.entity_id),
+        ),
+        Column("type", "Type", lambda w: w.entity_type.value, "type"),
+        Column("name", "Name", lambda w: w.pending.entry.entityinfo.name),
+        Column(
+            "what",
+            "What",
+            lambda w: "first entry" if w.live is None else f"version {w.pending.number}",
+        ),
+        Column(
+            "state",
+            "State",
+            lambda w: w.pending.status.value,
+            "tag",
+            tone=lambda w: tone(w.pending.status.value),
+        ),
+        Column("risk", "Risk", lambda w: "; ".join(risk.value for risk in w.risks) or None),
+        Column("since", "Submitted", lambda w: w.pending.submitted_at, "time"),
+        Column("live", "Goes live", lambda w: w.pending.goes_live_at, "time"),
+    ),
+    first_sort="since",
+)
+
+
+@get("/operator/approvals", include_in_schema=False)
+async def approvals(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+    """List what waits, the longest waiting first."""
+
+    async def look(visit: Visit) -> Outcome:
+        rows = await visit.work.waiting_entries.waiting(MOST_WAITING)
+        return TABLE.export(rows, visit.query) or Shown(
+            "operator_approvals.html", {"view": TABLE.view(rows, visit.query)}
+        )
+
+    return await operator_page(request, service, Scope.REGISTRY, look)
+
+
+@get("/operator/entry", include_in_schema=False)
+async def find_entry(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+    """Go to the entry of an ID, whether or not something waits there."""
+
+    async def look(visit: Visit) -> Outcome:
+        entity_id = visit.query.get("id", "").strip()
+        known = ENTITY_ID.fullmatch(entity_id)
+        return GoTo(approval_link(entity_id)) if known else UnknownEntity(entity_id)
+
+    return await operator_page(request, service, Scope.REGISTRY, look)
+
+
+@get("/operator/approvals/{entity_id:str}", include_in_schema=False)
+async def show_approval(
+    entity_id: str, request: AnyRequest, service: Injected
+) -> Response[str] | Response[bytes]:
+    """Show one entry: what would change, what that risks, its history and keys."""
+
+    async def look(visit: Visit) -> Outcome:
+        return await _page(visit, entity_id)
+
+    return await operator_page(request, service, Scope.REGISTRY, look)
+
+
+@post("/operator/approvals/{entity_id:str}", include_in_schema=False)
+async def judge(
+    entity_id: str, request: AnyRequest, service: Injected
+) -> Response[str] | Response[bytes]:
+    """Carry out the operator's word on an entry."""
+
+    async def do(visit: Visit, fields: Fields) -> Outcome:
+        order = _order(visit, entity_id, fields)
+        if not isinstance(order, Order):
+            return await _page(visit, entity_id, order)
+        outcome = await decide(visit.service.registry.registry(visit.caller), order)
+        if isinstance(outcome, Decision):
+            return GoTo(f"{approval_link(entity_id)}?told={order.act.value}")
+        return await _page(visit, entity_id, outcome)
+
+    return await operator_errand(request, service, Scope.REGISTRY, do)
+
+
+def _order(visit: Visit, entity_id: str, fields: Fields) -> Order | InvalidField:
+    word, version = fields.get("act", ""), fields.get("version", "0")
+    if word not in TOLD:
+        return InvalidField(f"act must be one of {', '.join(TOLD)}")
+    if not (version.isascii() and version.isdigit() and len(version) < 10):  # noqa: PLR2004
+        return InvalidField("version must be a whole number")
+    due = _due(fields.get("goesLiveAt", ""))
+    if isinstance(due, InvalidField):
+        return due
+    actor = Actor(ActorKind.OPERATOR, visit.caller.actor, scopes=frozenset({SUBMIT, DECIDE}))
+    return Order(Act(word), entity_id, actor, fields.get("reason", ""), int(version), due)
+
+
+def _due(text: str) -> datetime | InvalidField | None:
+    """Read what a date-time field sends: without an offset, meant as UTC; empty for at once."""
+    if not text:
+        return None
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=UTC)
+    except ValueError:
+        return InvalidField("Go live must be a date and time of UTC such as 2026-01-31T09:30")
+
+
+async def _page(visit: Visit, entity_id: str, refusal: object | None = None) -> Outcome:
+    record = await visit.service.registry.registry(visit.caller).history(entity_id)
+    if record is None:
+        return UnknownEntity(entity_id)
+    problem = None if refusal is None else problem_of(refusal)
+    return Shown(
+        "operator_approval.html",
+        _compared(record)
+        | {
+            "record": record,
+            "steps": list(reversed(history(record))),
+            "keys": list(reversed(key_periods(record))),
+            "member_link": member_link(entity_id) if Scope.MEMBERS in visit.scopes else "",
+            "names": await _names(visit, record),
+            "longest": LONGEST_REASON,
+            "tone": tone,
+            "told": TOLD.get(visit.query.get("told", ""), "") if problem is None else "",
+            "problem": problem.sentence if problem else "",
+        },
+        status=problem.status if problem else 200,
+    )
+
+
+async def _names(visit: Visit, record: Record) -> dict[str, str]:
+    """Give the addresses of the people who acted on the entry, by their names in its history."""
+    actors = {
+        one for version in record.versions for one in (version.submitted_by, version.decided_by)
+    }
+    names: dict[str, str] = {}
+    async with visit.service.open_work() as work:
+        for actor in sorted(actors):
+            if actor.startswith("user:"):
+                user = await work.people.by_id(actor.removeprefix("user:"))
+                names[actor] = user.email if user else actor
+    return names
+
+
+def _compared(record: Record) -> dict[str, object]:
+    pending, live = record.pending, record.live
+    if pending is None:
+        return {"changes": [], "new_key": None, "fields": []}
+    changes = () if live is None else difference(live.entry, pending.entry)
+    return {
+        "changes": compared(changes),
+        "new_key": new_key(live, pending),
+        "fields": whole(pending) if live is None else [],
+    }
+
+
+handlers: Final[list[ControllerRouterHandler]] = [
+    approvals,
+    find_entry,
+    show_approval,
+    judge,
+]

@@ -1,0 +1,115 @@
+"""The audit: search by event, entity, actor and time; verify that nobody changed it."""
+
+from datetime import UTC, datetime
+from typing import Final
+
+from litestar import Response, get, post
+from litestar.types import ControllerRouterHandler
+
+from mudra.audit.event import EventName, Outcome
+from mudra.console import answer
+from mudra.console.answer import Shown
+from mudra.console.entrance import Fields, operator_errand, operator_page
+from mudra.console.operator.words import tone
+from mudra.console.table import Column, Table
+from mudra.console.visit import Visit
+from mudra.http.errors import InvalidField
+from mudra.http.exchange import AnyRequest
+from mudra.http.service import Injected
+from mudra.identity.roster import Scope
+from mudra.storage.audit_search import AuditFilter, AuditRow
+
+MOST: Final = 1000
+LONGEST: Final = 300
+TABLE: Final = Table[AuditRow](
+    "events",
+    "Events",
+    (
+        Column("at", "At", lambda r: r.at, "time"),
+        Column("event", "Event", lambda r: r.event, "code"),
+        Column("outcome", "Outcome", lambda r: r.outcome, "tag", tone=lambda r: tone(r.outcome)),
+        Column("actor", "Actor", lambda r: r.actor),
+        Column("entity", "Entity", lambda r: r.entity_id or None, "code"),
+        Column("address", "Address", lambda r: r.address or None),
+        Column("reason", "Reason", lambda r: r.reason or None),
+        Column("detail", "Detail", lambda r: _detail(r) or None),
+        Column("txn", "Transaction", lambda r: r.txn_id or None, "code"),
+        Column("seq", "Row", lambda r: r.seq, "number"),
+    ),
+    first_sort="-seq",
+)
+
+
+@get("/operator/audit", include_in_schema=False)
+async def search(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+    """Search the audit, the newest first."""
+
+    async def look(visit: Visit) -> answer.Outcome:
+        which = _filter(visit)
+        if isinstance(which, InvalidField):
+            return which
+        before = visit.query.get("before", "")
+        upto = int(before) if before.isascii() and before.isdigit() and len(before) < 19 else None  # noqa: PLR2004
+        rows = await visit.work.audit_search.events(which, upto, MOST)
+        return TABLE.export(rows, visit.query) or Shown(
+            "operator_audit.html",
+            {
+                "view": TABLE.view(rows, visit.query),
+                "events": [event.value for event in EventName],
+                "outcomes": [outcome.value for outcome in Outcome],
+                "asked": {name: visit.query.get(name, "") for name in _FIELDS},
+                "older": rows[-1].seq if len(rows) == MOST else None,
+                "most": MOST,
+            },
+        )
+
+    return await operator_page(request, service, Scope.AUDIT, look)
+
+
+@post("/operator/audit/verify", include_in_schema=False)
+async def verify(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+    """Verify the whole audit and show the verdict."""
+
+    async def do(visit: Visit, _: Fields) -> answer.Outcome:
+        verdict = await service.verify_audit(visit.caller)
+        return Shown("operator_verdict.html", {"verdict": verdict})
+
+    return await operator_errand(request, service, Scope.AUDIT, do)
+
+
+_FIELDS: Final = ("event", "outcome", "entity", "actor", "txn", "since", "until")
+
+
+def _filter(visit: Visit) -> AuditFilter | InvalidField:
+    asked = {name: visit.query.get(name, "").strip()[:LONGEST] for name in _FIELDS}
+    times = [_instant(asked[name]) for name in ("since", "until")]
+    for name, found in zip(("since", "until"), times, strict=True):
+        if isinstance(found, InvalidField):
+            return InvalidField(f"{name} must be a date and time such as 2026-01-31T09:30")
+    since, until = times
+    return AuditFilter(
+        event=asked["event"],
+        outcome=asked["outcome"],
+        actor=asked["actor"],
+        entity_id=asked["entity"],
+        txn_id=asked["txn"],
+        since=since if isinstance(since, datetime) else None,
+        until=until if isinstance(until, datetime) else None,
+    )
+
+
+def _instant(text: str) -> datetime | InvalidField | None:
+    if not text:
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return InvalidField(text)
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def _detail(row: AuditRow) -> str:
+    return ", ".join(f"{name} {value}" for name, value in row.detail.items())
+
+
+handlers: Final[list[ControllerRouterHandler]] = [search, verify]

@@ -1,0 +1,46 @@
+"""Whether an entity may get tokens: an operator suspends, restores and retires it (spec 1.2)."""
+
+from dataclasses import dataclass
+
+from mudra.audit.event import Act, Caller, EventName
+from mudra.audit.ports import Journal
+from mudra.identity.look_after import NoSuchEntity
+from mudra.identity.ports import People
+from mudra.identity.roster import EntityStatus, Roster
+
+
+@dataclass(frozen=True, slots=True)
+class RetiredForGood:
+    """A retired entity does not come back: it is onboarded under another ID."""
+
+    entity_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemberDesk:
+    """Changes the status of members, in the caller's transaction."""
+
+    people: People
+    roster: Roster
+    journal: Journal
+
+    async def set_status(
+        self, entity_id: str, status: EntityStatus, reason: str, caller: Caller
+    ) -> EntityStatus | NoSuchEntity | RetiredForGood:
+        """Change it; from the commit on no node gives a suspended one a token."""
+        member = await self.people.member(entity_id)
+        if member is None:
+            return NoSuchEntity(entity_id)
+        if member.status == EntityStatus.RETIRED:
+            return RetiredForGood(entity_id)
+        await self.roster.set_status(entity_id, status)
+        await self.journal.note(
+            Act(
+                EventName.ENTITY_STATUS_CHANGE,
+                caller,
+                entity_id,
+                reason=reason,
+                detail={"from": member.status, "to": status.value},
+            )
+        )
+        return status

@@ -1,0 +1,217 @@
+"""The operators' pages over HTTP: who sees what, acts by form, headers and forgery (I10, X1, X3)."""
+
+from types import SimpleNamespace
+
+import pytest
+from litestar import Router
+from litestar.routes import HTTPRoute
+from tests.support.console import Reader, reader
+from tests.support.operators import Operator, new_operator
+from tests.support.registering import payload, send
+from tests.support.service import Member, Service, new_member, onboard
+
+from mudra.console.navigation import OPERATOR_ITEMS, operator_path
+from mudra.console.routes import console_pages
+from mudra.runtime.config import Settings
+
+SCOPES = ("members", "registry", "health", "keys", "audit")
+OPEN = {"/console/sign-in", "/console/forgot-password", "/console/sign-in/forgot"}
+
+
+def routes(method: str) -> list[str]:
+    """The console's paths that take a method, with names of nothing in their places."""
+    pages = console_pages(SimpleNamespace(settings=Settings()))  # type: ignore[arg-type]
+    router = Router("/", route_handlers=[pages])
+    return sorted(
+        "/".join("NOTHING" if part.startswith("{") else part for part in route.path.split("/"))
+        for route in router.routes
+        if isinstance(route, HTTPRoute) and method in route.methods
+    )
+
+
+@pytest.fixture(scope="module")
+def operators(service: Service) -> dict[str, Operator]:
+    return {
+        "all": new_operator(service, *SCOPES),
+        "noc": new_operator(service, "health"),
+        "desk": new_operator(service, "members"),
+    }
+
+
+@pytest.fixture
+def boss(service: Service, operators: dict[str, Operator]) -> Reader:
+    return signed_in(service, operators["all"])
+
+
+def signed_in(service: Service, operator: Operator) -> Reader:
+    browser = reader(service)
+    assert browser.sign_in(operator.email).status_code == 303
+    return browser
+
+
+def test_every_page_of_the_console_carries_the_headers_of_safety(boss: Reader) -> None:
+    """I10: no exception, whether a page is shown, refused or moved."""
+    paths = routes("GET")
+    assert len(paths) >= 14
+    for path in paths:
+        answer = boss.get(path)
+        assert answer.status_code < 500, f"{path}: {answer.text}"
+        assert answer.headers["cache-control"] == "no-store", path
+        assert answer.headers["x-content-type-options"] == "nosniff", path
+        if answer.headers.get("content-type", "").startswith("text/html") and answer.text:
+            policy = answer.headers["content-security-policy"]
+            assert "frame-ancestors 'none'" in policy, path
+            assert "unsafe" not in policy, path
+            assert answer.headers["x-frame-options"] == "DENY", path
+            assert "style=" not in answer.text, path
+            assert "<script>" not in answer.text, path
+
+
+@pytest.mark.parametrize("sender", [{"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "none"}])
+def test_no_form_of_the_console_is_taken_from_another_site(
+    boss: Reader, sender: dict[str, str]
+) -> None:
+    """I10: every POST of the route table, with the session's own word."""
+    word = boss.word(operator_path("board"))
+    for path in routes("POST"):
+        answer = boss.post(path, {"form_word": word}, **sender)
+        assert answer.status_code in {400, 403}, f"{path}: {answer.status_code}"
+    assert boss.get(operator_path("board")).status_code == 200
+
+
+def test_no_form_is_taken_without_the_word_of_the_session(boss: Reader) -> None:
+    """I10: the second lock, for browsers that do not say where a form comes from."""
+    for path in routes("POST"):
+        if path.startswith("/console/operator"):
+            assert boss.post(path, {"form_word": "guessed"}).status_code == 403, path
+
+
+def test_the_noc_sees_the_board_and_no_page_of_members(
+    service: Service, operators: dict[str, Operator]
+) -> None:
+    """X1: a page opens by the scope of its row in the menu, and by no other."""
+    noc = signed_in(service, operators["noc"])
+
+    board = noc.get(operator_path("board"))
+    assert "Not shown to you: Expiring secrets" in board.text
+    assert operator_path("members") not in board.text
+    for item in OPERATOR_ITEMS:
+        expected = 200 if item.scope in {None, "health"} else 403
+        assert noc.get(operator_path(item.word)).status_code == expected, item.word
+
+
+def test_a_members_admin_sees_no_page_of_operators(service: Service) -> None:
+    admin = new_member(service)
+    browser = reader(service)
+    browser.sign_in(admin.email)
+
+    for item in OPERATOR_ITEMS:
+        assert browser.get(operator_path(item.word)).status_code == 403, item.word
+
+
+def test_a_scope_that_is_taken_closes_the_page_at_the_next_click(
+    service: Service, operators: dict[str, Operator], boss: Reader
+) -> None:
+    """X3: the session lives on, the right does not."""
+    other = new_operator(service, "keys", "audit")
+    browser = signed_in(service, other)
+    keys, people = operator_path("keys"), operator_path("people")
+    assert browser.get(keys).status_code == 200
+
+    changed = boss.act(people, people, email=other.email, audit="on")
+
+    assert changed.status_code == 303, changed.text
+    assert browser.get(keys).status_code == 403
+    assert browser.get(operator_path("audit")).status_code == 200
+
+
+def test_an_operator_onboards_suspends_and_restores_a_member(
+    service: Service, boss: Reader, operators: dict[str, Operator]
+) -> None:
+    entity_id, _ = onboard(service)
+    form = operator_path("onboard")
+    fields = {"entityId": f"{entity_id}-2", "type": "FIU", "name": "Tungabhadra Lending"}
+    refused = boss.act(form, form, **fields, adminEmail="nobody")
+    assert refused.status_code == 400
+    assert "Tungabhadra Lending" in refused.text  # what was typed is not lost
+    made = boss.act(form, form, **fields, adminEmail=f"i-{entity_id.lower()}@member.example")
+    page = made.headers["location"].partition("?")[0]
+    assert "invited by mail" in boss.get(made.headers["location"]).text
+
+    assert boss.act(page, f"{page}/status", status="suspended").status_code == 400
+    boss.act(page, f"{page}/status", status="suspended", reason="key has leaked")
+    assert "It gets no tokens." in boss.get(page).text
+    boss.act(page, f"{page}/status", status="active", reason="new key")
+
+    assert "It gets tokens." in boss.get(page).text
+    events = operators["all"].get("/audit", event="entity:status:change", limit="2").json()
+    assert [one["actor"] for one in events["events"]] == [f"operator:{operators['all'].email}"] * 2
+    assert [one["reason"] for one in events["events"]] == ["new key", "key has leaked"]
+
+
+def test_the_secret_is_on_no_page_of_operators(service: Service, boss: Reader) -> None:
+    member = new_member(service)
+    secret = member.secret()
+    assert member.entity_token(secret).status_code == 200
+
+    page = operator_path(f"members/{member.entity_id}")
+    service.wait_until(lambda: "1 in 30 days" in boss.get(page).text)
+
+    assert secret not in boss.get(page).text
+    assert "expires" in boss.get(page).text.lower()
+
+
+def test_a_version_that_moved_is_not_approved_by_accident(service: Service, boss: Reader) -> None:
+    member = new_member(service)
+    made = payload(member)
+    send(member, made)
+    page = operator_path(f"approvals/{member.entity_id}")
+    assert "Its first entry" in boss.get(page).text
+    boss.act(page, page, act="approve", version="1")
+    changed = made["entityinfo"] | {"baseurl": "v2:https://one.example/v2"}
+    send(member, made | {"entityinfo": changed, "txnid": fresh(member)}, update=True)
+    changed = made["entityinfo"] | {"baseurl": "v2:https://two.example/v2"}
+    send(member, made | {"entityinfo": changed, "txnid": fresh(member)}, update=True)
+
+    stale = boss.act(page, page, act="approve", version="2")
+
+    assert stale.status_code == 409
+    assert "https://two.example/v2" in stale.text
+    assert boss.act(page, page, act="approve", version="3").status_code == 303
+
+
+def fresh(member: Member) -> str:
+    txnid = payload(member)["txnid"]
+    assert isinstance(txnid, str)
+    return txnid
+
+
+def test_a_key_is_dropped_only_after_its_kind_was_typed(boss: Reader) -> None:
+    keys, rotate = operator_path("keys"), operator_path("keys/rotate")
+
+    refused = boss.act(keys, rotate, kind="entity", emergency="true", typed="yes")
+
+    assert refused.status_code == 400
+    assert "type the word entity" in refused.text
+    assert boss.act(keys, rotate, kind="user").status_code == 303
+
+
+def test_tables_export_what_the_filter_shows(service: Service, boss: Reader) -> None:
+    entity_id, _ = onboard(service)
+
+    csv = boss.get(operator_path(f"members?members.q={entity_id}&export=members"))
+
+    assert csv.headers["content-type"].startswith("text/csv")
+    assert [line.partition(",")[0] for line in csv.text.splitlines()] == ["Entity", entity_id]
+
+
+def test_the_audit_is_searched_and_verified_on_its_page(service: Service, boss: Reader) -> None:
+    member = new_member(service)
+    member.secret()
+    found = boss.get(operator_path(f"audit?entity={member.entity_id}&event=entity:secret:*"))
+
+    assert "entity:secret:read" in found.text
+    assert "entity:member:onboard" not in found.text.partition("<tbody>")[2]
+    assert boss.get(operator_path("audit?since=yesterday")).status_code == 400
+    verdict = boss.act(operator_path("audit"), operator_path("audit/verify"))
+    assert "The audit is untouched" in verdict.text
