@@ -1,6 +1,6 @@
 """The whole HTTP surface on one screen: what is mounted where, and what wraps it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 import structlog
@@ -31,6 +31,7 @@ from mudra.http import (
     operator_users,
     password,
     probes,
+    registry_reads,
     sandbox,
     user_token,
     well_known,
@@ -76,21 +77,27 @@ def build_app(service: Service, pages: Sequence[ControllerRouterHandler] = ()) -
     hot_path = f"{service.settings.token_prefix}/v1/entity/token/generate"
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        if (
-            scope["type"] == ScopeType.HTTP
-            and scope["path"] == hot_path
-            and scope["method"] == "POST"
-        ):
-            await _hot(scope, receive, send, service)
+        if scope["type"] != ScopeType.HTTP:
+            await litestar(scope, receive, send)
+        elif scope["path"] == hot_path and scope["method"] == "POST":
+            await _hot(entity_token.generate, scope, receive, send, service)
+        elif scope["method"] == "GET" and registry_reads.addressed(scope, service):
+            await _hot(registry_reads.respond, scope, receive, send, service)
         else:
             await litestar(scope, receive, send)
 
     return app
 
 
-async def _hot(scope: Scope, receive: Receive, send: Send, service: Service) -> None:
+async def _hot(  # the three ASGI arguments, and who answers
+    answering: Callable[[Scope, Receive, Send, Service], Awaitable[None]],
+    scope: Scope,
+    receive: Receive,
+    send: Send,
+    service: Service,
+) -> None:
     try:
-        await entity_token.generate(scope, receive, send, service)
+        await answering(scope, receive, send, service)
     except DatabaseUnavailable:
         await _send_refusal(scope, receive, send, service, Unavailable())
     except Exception as error:  # noqa: BLE001  # the last catcher: logged, told as 500

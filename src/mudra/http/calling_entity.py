@@ -4,7 +4,7 @@ from mudra.http.bearer import token_in
 from mudra.http.errors import NoAuthorization
 from mudra.http.service import Service
 from mudra.runtime.work import Work
-from mudra.tokens.check import TokenFacts, TokenInvalid, TokenRevoked, examine
+from mudra.tokens.check import TokenFacts, TokenInvalid, TokenRevoked
 from mudra.tokens.claims import EntityType, TokenKind
 
 
@@ -19,7 +19,7 @@ async def calling_entity(
     if isinstance(token, NoAuthorization):
         return token
     await service.signer.ready()
-    facts = examine(token.reveal(), service.terms, service.signer.find_key, service.clock())
+    facts = service.examined.examine(token)
     if not isinstance(facts, TokenFacts):
         return facts
     if facts.kind is not TokenKind.ENTITY:

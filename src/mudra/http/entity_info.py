@@ -1,40 +1,31 @@
-"""The registry over HTTP: /cr/v2/entityInfo and /cr/v2/changes (spec 2.7, 4.6)."""
+"""The registry over HTTP: /cr/v2/entityInfo and /cr/v2/changes (spec 2.7, 4.6).
 
-from collections.abc import Callable, Sequence
+Here are the writes and the routes; registry_reads.py answers the reads.
+"""
+
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeAlias
 
 from litestar import Response, Router, delete, get, post, put
 from litestar.params import FromPath
 
 from mudra.audit.event import Caller
+from mudra.http import registry_reads
 from mudra.http.answer import Answer, refusal, success
 from mudra.http.envelope import new_txn_id
 from mudra.http.errors import NoSuchAddress, is_refusal
 from mudra.http.exchange import AnyRequest, Exchange, address_of
 from mudra.http.intake import REGISTRATION_LIMITS, read_json
-from mudra.http.registry_answer import (
-    BadQuery,
-    changes_answer,
-    read_moment,
-    read_since,
-    refused,
-    signed_response,
-)
-from mudra.http.registry_caller import CallingEntity, calling_actor, calling_entity
+from mudra.http.registry_answer import refused
+from mudra.http.registry_caller import calling_actor
 from mudra.http.registry_errors import PayloadRefused, TooManyWrites
-from mudra.http.service import Injected, Service
+from mudra.http.service import Injected
 from mudra.registry.actor import Actor
 from mudra.registry.check import CheckedPayload, address_findings, check_payload
 from mudra.registry.decision import Act, Decision
-from mudra.registry.directory import Answer as Finished
-from mudra.registry.directory import Directory, Sight, listing, single
 from mudra.registry.entry import EntityType
-from mudra.registry.read import changes_since, directory_at
 from mudra.registry.register import Order, decide, submit_entry, update_entry
 from mudra.registry.submission import Repeat
-
-Make: TypeAlias = Callable[[Directory, Sight], Finished | None]
 
 
 def registry_routers(prefixes: Sequence[str]) -> list[Router]:
@@ -88,15 +79,7 @@ async def read_all(
     request: AnyRequest, service: Injected, entity_type: FromPath[str]
 ) -> Response[bytes]:
     """List the live entries of a type that the caller may see."""
-    kind = _kind(entity_type)
-    if kind is None:
-        return _refused(request, service, NoSuchAddress())
-    return await _shown(
-        request,
-        service,
-        ("all", kind),
-        lambda directory, sight: listing(directory, sight, kind),
-    )
+    return (await registry_reads.read_entries(request, service, entity_type)).response()
 
 
 @get("/entityInfo/{entity_type:str}/{entity_id:str}", status_code=200)
@@ -104,55 +87,13 @@ async def read_one(
     request: AnyRequest, service: Injected, entity_type: FromPath[str], entity_id: FromPath[str]
 ) -> Response[bytes]:
     """Show one live entry."""
-    kind = _kind(entity_type)
-    if kind is None:
-        return _refused(request, service, NoSuchAddress())
-    return await _shown(
-        request,
-        service,
-        ("one", kind, entity_id),
-        lambda directory, sight: single(directory, sight, kind, entity_id),
-    )
+    return (await registry_reads.read_entries(request, service, entity_type, entity_id)).response()
 
 
 @get("/changes", status_code=200)
 async def read_changes(request: AnyRequest, service: Injected) -> Response[bytes]:
     """Give the changes after `?since=N` that the caller may see."""
-    caller = await calling_entity(request, service)
-    if not isinstance(caller, CallingEntity):
-        return _refused(request, service, caller)
-    since = read_since(request.query_params.get("since"))
-    if isinstance(since, BadQuery):
-        return _refused(request, service, since.told())
-    desk = service.registry
-    page = await changes_since(desk.log, caller.sight(opened=service.settings.registry_open), since)
-    signed = desk.finished.sign(changes_answer(page))
-    return signed_response(request, signed, service.clock())
-
-
-async def _shown(
-    request: AnyRequest,
-    service: Service,
-    what: tuple[str, ...],
-    make: Make,
-) -> Response[bytes]:
-    caller = await calling_entity(request, service)
-    if not isinstance(caller, CallingEntity):
-        return _refused(request, service, caller)
-    moment = read_moment(request.query_params.get("at"))
-    if isinstance(moment, BadQuery):
-        return _refused(request, service, moment.told())
-    desk, sight = service.registry, caller.sight(opened=service.settings.registry_open)
-    if moment is None:
-        directory = await desk.log.current()
-        key = (sight, *what)
-        signed = desk.finished.give(directory, key, lambda: make(directory, sight))
-    else:
-        then = make(await directory_at(desk.log, moment), sight)
-        signed = None if then is None else desk.finished.sign(then)
-    if signed is None:
-        return _refused(request, service, NoSuchAddress())
-    return signed_response(request, signed, service.clock())
+    return (await registry_reads.read_changes(request, service)).response()
 
 
 async def _written(exchange: Exchange, entity_type: str, entity_id: str | None) -> Answer:
@@ -210,7 +151,3 @@ def _caller(exchange: Exchange, actor: Actor) -> Caller:
 
 def _kind(entity_type: str) -> EntityType | None:
     return next((kind for kind in EntityType if kind == entity_type), None)
-
-
-def _refused(request: AnyRequest, service: Service, outcome: object) -> Response[bytes]:
-    return refusal(Exchange(service, request, new_txn_id()).envelope, outcome).response()

@@ -7,7 +7,6 @@ parsed, the secret is hashed under a key and compared, the token is signed.
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import format_datetime
-from functools import lru_cache
 
 from litestar import Response, post
 from litestar.handlers import HTTPRouteHandler
@@ -43,17 +42,7 @@ class IssuedToken:
 
 async def generate(scope: Scope, receive: Receive, send: Send, service: Service) -> None:
     """Exchange entity ID and secret for a token of 24 hours."""
-    answer = await answer_to(scope, receive, service)
-    headers = [(b"content-type", b"application/json")]
-    headers += [(_header_name(name), value.encode()) for name, value in answer.headers.items()]
-    headers.append((b"content-length", str(len(answer.body)).encode()))
-    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-    await send({"type": "http.response.body", "body": answer.body, "more_body": False})
-
-
-@lru_cache(maxsize=64)
-def _header_name(name: str) -> bytes:
-    return name.lower().encode()
+    await (await answer_to(scope, receive, service)).send(send)
 
 
 async def answer_to(scope: Scope, receive: Receive, service: Service) -> Answer:

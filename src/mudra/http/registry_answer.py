@@ -4,13 +4,13 @@ import datetime as dt
 import re
 from dataclasses import dataclass
 from email.utils import format_datetime, parsedate_to_datetime
+from functools import lru_cache
 from typing import Final
 
 import msgspec
-from litestar import Response
 
 from mudra.http.answer import Answer
-from mudra.http.envelope import Envelope
+from mudra.http.envelope import Envelope, new_txn_id
 from mudra.http.errors import InvalidField, problem_of
 from mudra.http.exchange import AnyRequest
 from mudra.http.registry_desk import Signed
@@ -65,22 +65,30 @@ def changes_answer(page: Page) -> Finished:
     return Finished(body, f'"{digest(body)}"', None)
 
 
-def signed_response(request: AnyRequest, signed: Signed, now: dt.datetime) -> Response[bytes]:
+def signed_answer(request: AnyRequest, signed: Signed, now: dt.datetime) -> Answer:
     """Answer with the signed bytes, or 304 when the caller has them (RFC 9110 13.2.2)."""
     answer = signed.answer
     headers = {
         "ETag": answer.etag,
         "Cache-Control": "private, no-cache",
         "Vary": "Authorization",
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+        "X-Request-Id": new_txn_id(),
         "x-jws-signature": signed.signature,
     }
     changed = _second_after(answer.last_modified)
     # What may still change within this second gets no date, lest a later change hide in it.
     if changed is not None and changed <= now:
-        headers["Last-Modified"] = format_datetime(changed, usegmt=True)
+        headers["Last-Modified"] = _http_date(changed)
     if _has_it(request, answer.etag, changed):
-        return Response(b"", status_code=304, headers=headers, media_type="application/json")
-    return Response(answer.body, status_code=200, headers=headers, media_type="application/json")
+        return Answer(304, b"", headers)
+    return Answer(200, answer.body, headers)
+
+
+@lru_cache(maxsize=256)
+def _http_date(moment: dt.datetime) -> str:
+    return format_datetime(moment, usegmt=True)
 
 
 def refused(envelope: Envelope, outcome: PayloadRefused) -> Answer:

@@ -16,7 +16,7 @@ from mudra.identity.roster import Scope
 from mudra.registry.actor import DECIDE, SUBMIT, Actor, ActorKind
 from mudra.registry.directory import Sight, sight_of
 from mudra.registry.entry import EntityType
-from mudra.tokens.check import TokenFacts, TokenInvalid, TokenRevoked, examine
+from mudra.tokens.check import TokenFacts, TokenInvalid, TokenRevoked
 from mudra.tokens.claims import TokenKind
 
 
@@ -76,14 +76,15 @@ async def _facts(header: str | None, service: Service) -> TokenFacts | TokenRefu
     if isinstance(token, NoAuthorization):
         return token
     await service.signer.ready()
-    return examine(token.reveal(), service.terms, service.signer.find_key, service.clock())
+    return service.examined.examine(token)
 
 
 async def _entity(facts: TokenFacts, service: Service) -> CallingEntity | TokenRefusal:
-    async with service.open_work() as work:
-        if await work.tokens.entity_token_revoked(facts.jti):
-            return TokenRevoked()
-    credentials = await service.credentials.of(facts.subject)
+    if await service.revocations.holds(facts.jti):
+        return TokenRevoked()
+    credentials = service.credentials.at_hand(facts.subject)
+    if credentials is None:
+        credentials = await service.credentials.of(facts.subject)
     if credentials is None or not credentials.active:
         return TokenInvalid()
     return CallingEntity(facts.subject, EntityType(credentials.entity_type.value))

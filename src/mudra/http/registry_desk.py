@@ -11,8 +11,8 @@ from mudra.registry.directory import Answer, Directory
 from mudra.registry.ports import DirectoryLog, Registry, Wordbook
 from mudra.registry.vocabulary import Vocabulary, shipped_vocabulary
 
-_MOST: Final = 64
-"""Finished answers kept; the largest is about a megabyte."""
+_MOST: Final = 2_000
+"""Finished answers kept. Three of them are whole lists, a megabyte each; others hold one entry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class FinishedAnswers:
         self._sign = sign
         self._signing_kid = signing_kid
         self._of: tuple[Directory | None, str] = (None, "")
-        self._kept: OrderedDict[Hashable, Signed | None] = OrderedDict()
+        self._kept: OrderedDict[Hashable, Signed] = OrderedDict()
 
     def give(
         self, directory: Directory, what: Hashable, make: Callable[[], Answer | None]
@@ -40,12 +40,16 @@ class FinishedAnswers:
         if self._of[0] is not of[0] or self._of[1] != of[1]:
             self._kept.clear()
             self._of = of
-        if what not in self._kept:
+        kept = self._kept.get(what)
+        if kept is None:
             answer = make()
-            self._kept[what] = None if answer is None else self.sign(answer)
+            if answer is None:  # not kept: names that nobody has are without number
+                return None
+            kept = self._kept[what] = self.sign(answer)
             if len(self._kept) > _MOST:
                 self._kept.popitem(last=False)
-        return self._kept[what]
+        self._kept.move_to_end(what)
+        return kept
 
     def sign(self, answer: Answer) -> Signed:
         """Sign an answer that is not kept."""

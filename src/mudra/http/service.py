@@ -10,6 +10,7 @@ from litestar.params import SkipValidation
 
 from mudra.audit.event import Act, Caller
 from mudra.audit.verdict import AuditVerdict
+from mudra.http.examined import ExaminedTokens
 from mudra.http.registry_desk import RegistryDesk
 from mudra.http.turns import Turns
 from mudra.identity.ports import PasswordHasher
@@ -86,6 +87,13 @@ class RateLimit(Protocol):
         """Count one use and return 0, or the seconds until the next is permitted."""
 
 
+class Revocations(Protocol):
+    """The entity tokens that were revoked, from memory where memory may be believed."""
+
+    async def holds(self, jti: str) -> bool:
+        """Tell whether a token was revoked."""
+
+
 class WriteBudget(Protocol):
     """How much each requester may write to the registry, the same on every node."""
 
@@ -110,6 +118,8 @@ class Service:
     open_work: OpenWork
     credentials: Credentials
     signer: Signer
+    examined: ExaminedTokens
+    revocations: Revocations
     issue_journal: IssueJournal
     key_fetches: KeyFetchJournal
     rotate_keys: RotateKeys

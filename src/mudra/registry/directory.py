@@ -35,6 +35,12 @@ class Sight:
         """Whether an entry of that type and ID may be shown."""
         return entity_type is not None and (entity_type in self.types or entity_id == self.own)
 
+    def within(self, entity_type: EntityType) -> "Sight":
+        """Give the same sight of one type: equal for all callers who see the same of it."""
+        if entity_type in self.types:
+            return Sight(frozenset({entity_type}))
+        return Sight(frozenset(), self.own)
+
 
 OPERATOR_SIGHT: Final = Sight(_ALL)
 

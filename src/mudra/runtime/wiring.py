@@ -18,6 +18,7 @@ from mudra.console.pages.static_files import static_files
 from mudra.console.routes import console_pages
 from mudra.console.status_keeper import StatusKeeper
 from mudra.http.app import build_app
+from mudra.http.examined import ExaminedTokens
 from mudra.http.registry_desk import FinishedAnswers, RegistryDesk
 from mudra.http.service import Service
 from mudra.identity.accounts import AccountDesk
@@ -59,6 +60,7 @@ from mudra.storage.registry_budget import PostgresWriteBudget
 from mudra.storage.registry_log import PostgresDirectoryLog, PostgresWordbook
 from mudra.storage.registry_waiting import PostgresWaitingEntries
 from mudra.storage.reminders import PostgresReminders
+from mudra.storage.revoked_tokens import RevokedTokens
 from mudra.storage.roster import PostgresRoster
 from mudra.storage.seal import Seal
 from mudra.storage.secret_use import PostgresSecretUses
@@ -232,6 +234,8 @@ def open_edge(rooms: Rooms) -> Edge:
         open_work=rooms.open_work,
         credentials=CredentialCache(rooms.database, rooms.seal, rooms.freshness),
         signer=keys,
+        examined=ExaminedTokens(token_terms(settings), keys.find_key, rooms.clock),
+        revocations=RevokedTokens(rooms.database, rooms.freshness),
         issue_journal=journal,
         key_fetches=key_fetches,
         rotate_keys=partial(rotate_keys, rooms),

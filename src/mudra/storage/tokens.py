@@ -178,6 +178,11 @@ def _secret(row: Row) -> EntitySecret:
     )
 
 
+def revoked_key(jti: str) -> str:
+    """The name under which the revocation of an entity token is announced."""
+    return f"revoked:{jti}"
+
+
 class PostgresIssuedTokens:
     """User tokens that were handed out, and entity tokens that were revoked."""
 
@@ -245,7 +250,10 @@ class PostgresIssuedTokens:
             )
             .on_conflict_do_nothing()
         )
-        return done.rowcount == 1
+        if done.rowcount != 1:
+            return False
+        await self._tx.changing(revoked_key(jti), must_not_be_missed=True)
+        return True
 
     async def entity_token_revoked(self, jti: str) -> bool:
         """Tell whether an entity token was revoked."""

@@ -1,0 +1,179 @@
+"""The registry's list of 600 entries ÷ the same server answering a constant of the same size.
+
+    python -m bench.directory [SECONDS]
+
+One worker, run as in production over the embedded PostgreSQL. The constant is
+a handler without rights, beside the others in the very same application. Figures
+are answers per CPU second of the worker, read from /proc, so that the load
+generator does not count; the runs alternate, so that a slow minute hits all.
+Goals (design/quality.md part 1): the list ≥ 0.8; a 304 ≥ 0.9, both beside that
+constant; a 304 beside a constant 304 is printed as well, without a goal.
+"""
+
+import asyncio
+import sys
+import tempfile
+import time
+import uuid
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from unittest.mock import patch
+
+import httpx
+from litestar import Response, get
+from litestar.handlers import HTTPRouteHandler
+from litestar.types import ASGIApp, ControllerRouterHandler
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from tests.support.registry_payloads import fip
+
+from bench.support import Load, RunningService, cpu_seconds, worker_pids
+from mudra.audit.event import Caller
+from mudra.cli.main import run
+from mudra.http.app import build_app
+from mudra.http.service import Service
+from mudra.identity.onboard import NewMember, Onboarded
+from mudra.registry.actor import DECIDE, SUBMIT, Actor, ActorKind
+from mudra.registry.address import AddressPolicy
+from mudra.registry.check import CheckedPayload, check_payload
+from mudra.registry.decision import Decision, shown
+from mudra.registry.register import submit_entry
+from mudra.registry.vocabulary import shipped_vocabulary
+from mudra.runtime import wiring
+from mudra.runtime.config import Settings
+from mudra.runtime.onboarding import onboard
+from mudra.runtime.serve import open_store
+
+ENTRIES = 600
+READER = "BENCH-AA"
+CONNECTIONS = 8
+ROUNDS = 3
+LIST = "/cr/v2/entityInfo/FIP"
+CONSTANT, CONSTANT_304 = "/bench/constant", "/bench/constant-304"
+
+
+def main() -> None:
+    """Measure and print the ratios."""
+    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 3.0
+    with tempfile.TemporaryDirectory() as folder:
+        data_dir = Path(folder) / "data"
+        started = time.monotonic()
+        secret, size = asyncio.run(fill(data_dir))
+        print(f"{ENTRIES} entries registered in {time.monotonic() - started:.1f} s")
+        with ServiceWithConstant(data_dir, size) as service:
+            rates = measure(service, secret, seconds)
+    whole, unchanged = rates[LIST] / rates[CONSTANT], rates["304"] / rates[CONSTANT]
+    print(f"list of {ENTRIES} entries, {size} bytes: {rates[LIST]:.0f} answers per CPU second")
+    print(f"constant of as many bytes: {rates[CONSTANT]:.0f}")
+    print(f"304: {rates['304']:.0f}; constant 304: {rates[CONSTANT_304]:.0f}")
+    print(f"list ÷ constant: {whole:.2f} (goal 0.80)")
+    print(f"304 ÷ constant: {unchanged:.2f} (goal 0.90)")
+    print(f"304 ÷ constant 304: {rates['304'] / rates[CONSTANT_304]:.2f}")
+
+
+class ServiceWithConstant(RunningService):
+    """The service with two more handlers, which answer a constant."""
+
+    def __init__(self, data_dir: Path, size: int) -> None:
+        super().__init__(data_dir, "--workers", "1")
+        here = self._command.index("-c") + 1
+        self._command[here] = f"from bench.directory import serve; serve({size})"
+
+
+def serve(size: int) -> None:
+    """Run the mudra command with the constants among its pages."""
+
+    def build(service: Service, pages: Sequence[ControllerRouterHandler] = ()) -> ASGIApp:
+        return build_app(service, [*pages, *constants(size)])
+
+    with patch.object(wiring, "build_app", build):
+        run()
+
+
+def constants(size: int) -> list[HTTPRouteHandler]:
+    """Make the handlers."""
+    body = b"x" * size
+    headers = {
+        "ETag": f'"{"0" * 64}"',
+        "Cache-Control": "private, no-cache",
+        "Vary": "Authorization",
+        "x-jws-signature": "x" * 480,
+        "Last-Modified": "Thu, 01 Jan 2026 00:00:00 GMT",
+    }
+
+    @get(CONSTANT, include_in_schema=False)
+    async def constant() -> Response[bytes]:
+        return Response(body, headers=headers, media_type="application/json")
+
+    @get(CONSTANT_304, include_in_schema=False)
+    async def constant_304() -> Response[bytes]:
+        return Response(b"", status_code=304, headers=headers, media_type="application/json")
+
+    return [constant, constant_304]
+
+
+def measure(service: RunningService, secret: str, seconds: float) -> dict[str, float]:
+    """Give answers per CPU second of the worker, by what was asked."""
+    base = f"http://127.0.0.1:{service.port}"
+    answer = httpx.post(
+        f"{base}/iam/v1/entity/token/generate", data={"id": READER, "secret": secret}
+    )
+    bearer = f"authorization: Bearer {answer.json()['accessToken']}\r\n"
+    listed = httpx.get(base + LIST, headers={"authorization": bearer[15:].strip()})
+    assert len(listed.json()) == ENTRIES, listed.text[:200]
+    etag = f"if-none-match: {listed.headers['etag']}\r\n"
+    ok, unchanged = b"HTTP/1.1 200", b"HTTP/1.1 304"
+    loads = {
+        LIST: Load(service.port, [_request(LIST, bearer)], ok),
+        CONSTANT: Load(service.port, [_request(CONSTANT, bearer)], ok),
+        "304": Load(service.port, [_request(LIST, bearer + etag)], unchanged),
+        CONSTANT_304: Load(service.port, [_request(CONSTANT_304, bearer + etag)], unchanged),
+    }
+    (pid,) = worker_pids(service.pid)
+    done: Counter[str] = Counter()
+    used: dict[str, float] = dict.fromkeys(loads, 0.0)
+    for load in loads.values():
+        asyncio.run(load.run(CONNECTIONS, 0.5))  # warm
+    for _ in range(ROUNDS):
+        for name, load in loads.items():
+            before = cpu_seconds(pid)
+            done[name] += asyncio.run(load.run(CONNECTIONS, seconds))
+            used[name] += cpu_seconds(pid) - before
+            assert load.failed == 0, f"{load.failed} wrong answers to {name}"
+    return {name: done[name] / used[name] for name in loads}
+
+
+def _request(path: str, headers: str) -> bytes:
+    return f"GET {path} HTTP/1.1\r\nhost: 127.0.0.1\r\n{headers}\r\n".encode()
+
+
+async def fill(data_dir: Path) -> tuple[str, int]:
+    """Register the entries and onboard their reader; gives its secret and the list's bytes."""
+    operator = Actor(ActorKind.OPERATOR, "operator:bench", scopes=frozenset({SUBMIT, DECIDE}))
+    settings = Settings(data_dir=data_dir)
+    size = 1
+    with open_store(settings, create=True) as (conninfo, seal):
+        rooms = wiring.open_rooms(settings, conninfo, seal)
+        async with rooms.open_work() as work:
+            new = NewMember(READER, "AA", "Bench", "bench@bench.example")
+            assert isinstance(await onboard(new, Caller("operator:bench"), work), Onboarded)
+            holding = await work.secrets.held(READER)
+            assert holding is not None
+            secret = (await work.secrets.text_of(holding.current)).reveal()
+        registry = rooms.registry(Caller("operator:bench"))
+        for number in range(ENTRIES):
+            payload = fip(number) | {"txnid": str(uuid.uuid4())}
+            checked = check_payload(payload, AddressPolicy(), shipped_vocabulary())
+            assert isinstance(checked, CheckedPayload), checked
+            outcome = await submit_entry(registry, checked, operator, approved=True)
+            assert isinstance(outcome, Decision), outcome
+            size += len(shown(outcome.after) or b"") + 1
+        await rooms.freshness.stop()
+        await rooms.database.close()
+    return secret, size
+
+
+if __name__ == "__main__":
+    main()
