@@ -114,6 +114,12 @@ def test_a_revoked_entity_token_reads_nothing_on_any_worker(service_of_two: Serv
     assert (before, answer.status_code) == ({200}, 200)
     assert {one.status_code for one in after} == {401}
     assert {one.json()["errorCode"] for one in after} == {"TokenRevoked"}
+    assert (
+        "entity:token:revoke"
+        in service_of_two.cli(
+            "audit", "list", "--entity", registry.member.entity_id, "--json"
+        ).stdout
+    )
 
 
 def test_a_scheduled_version_goes_live_at_its_time(service_of_two: Service):

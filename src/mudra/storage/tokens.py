@@ -240,7 +240,8 @@ class PostgresIssuedTokens:
 
     async def revoke_entity_token(self, jti: str, entity_id: str, expires_at: datetime) -> bool:
         """Note an entity token as revoked; False when it was already."""
-        done = await self._tx.connection.execute(
+        # The driver tells no row count of an INSERT; what it returns is what it stored.
+        stored = await self._tx.connection.scalar(
             insert(revoked_entity_token)
             .values(
                 jti=jti,
@@ -249,8 +250,9 @@ class PostgresIssuedTokens:
                 expires_at=expires_at,
             )
             .on_conflict_do_nothing()
+            .returning(revoked_entity_token.c.jti)
         )
-        if done.rowcount != 1:
+        if stored is None:
             return False
         await self._tx.changing(revoked_key(jti), must_not_be_missed=True)
         return True
