@@ -12,7 +12,7 @@ from mudra.cli.settings import DataDir
 from mudra.mail.compose import TemplateError
 from mudra.mail.mail_server import MailUrlError
 from mudra.runtime.config import ConfigError, Settings, load_settings
-from mudra.runtime.demo_network import DEMO_NETWORK, DEMO_PASSWORD
+from mudra.runtime.demo_network import DEMO_NETWORK, DEMO_PASSWORD, FIRST_DAYS, Demo
 from mudra.runtime.serve import serve as serve_node
 from mudra.runtime.supervisor import CannotListen
 from mudra.storage.embedded import EmbeddedServerError
@@ -33,6 +33,9 @@ def serve(
     demo: Annotated[
         bool, typer.Option("--demo", help="Set up a demonstration network (sandbox only).")
     ] = False,
+    traffic: Annotated[
+        bool, typer.Option(help="Whether its AAs have agents and traffic (with --demo).")
+    ] = True,
 ) -> None:
     """Start the service; it brings its own PostgreSQL unless MUDRA_DATABASE_URL is set."""
     overrides: dict[str, object] = {
@@ -46,7 +49,8 @@ def serve(
         settings = load_settings(os.environ, overrides)
         if demo and not settings.sandbox:
             fail("--demo needs --sandbox: its logins are known to everybody", Exit.USAGE)
-        code = serve_node(settings, lambda ready: _announce(ready, demo=demo), demo=demo)
+        shape = (Demo.ALIVE if traffic else Demo.STILL) if demo else Demo.NONE
+        code = serve_node(settings, lambda ready: _announce(ready, shape), shape)
     except ConfigError as error:
         fail(str(error), Exit.USAGE)
     except (
@@ -62,7 +66,7 @@ def serve(
     raise typer.Exit(code)
 
 
-def _announce(settings: Settings, *, demo: bool) -> None:
+def _announce(settings: Settings, demo: Demo) -> None:
     root = settings.issuer.removesuffix(settings.token_prefix)
     lines = [
         "",
@@ -75,13 +79,13 @@ def _announce(settings: Settings, *, demo: bool) -> None:
     if settings.sandbox:
         lines.insert(2, f"  look here  {root}/")
         lines.append(f"  log        {settings.data_dir.resolve() / 'mudra.log'}")
-    if demo:
-        lines += _demo_lines(settings)
+    if demo is not Demo.NONE:
+        lines += _demo_lines(settings, demo)
     sys.stdout.write("\n".join(lines) + "\n\n")
     sys.stdout.flush()
 
 
-def _demo_lines(settings: Settings) -> list[str]:
+def _demo_lines(settings: Settings, demo: Demo) -> list[str]:
     command = _command()
     usual = Settings().issuer
     where = "" if settings.issuer == usual else f"--base-url {settings.issuer} "
@@ -98,7 +102,20 @@ def _demo_lines(settings: Settings) -> list[str]:
         f"  {command} token entity {first.entity_id} > token.jwt",
         f"  {command} token verify < token.jwt",
         "",
+        *(_life_lines(settings, command) if demo is Demo.ALIVE else ()),
         "Ctrl-C stops it; the data stays.",
+    ]
+
+
+def _life_lines(settings: Settings, command: str) -> list[str]:
+    aa = next(member.entity_id for member in DEMO_NETWORK if member.entity_type == "AA")
+    config = settings.data_dir / "agents" / aa / "agent.toml"
+    return [
+        f"Every AA runs an agent; the last {FIRST_DAYS} days fill up within the next minute:",
+        "",
+        f"  {command} agent status --config {config}",
+        f"  {command} sandbox traffic --data-dir {settings.data_dir} --days 30",
+        "",
     ]
 
 

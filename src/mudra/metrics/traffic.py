@@ -31,7 +31,7 @@ from mudra.metrics.report import (
     RequestMetrics,
 )
 
-_SHARES: Final = {  # calls of each type for one FI request, as journeys go
+SHARES: Final = {  # calls of each type for one FI request, as journeys go
     RequestType.ACCOUNT_DISCOVERY: 0.7,
     RequestType.ACCOUNT_LINK: 0.35,
     RequestType.ACCOUNT_DELINK: 0.02,
@@ -50,7 +50,7 @@ NOTICE_SHARES: Final = {  # the same, of what comes back from FIPs beside FI not
 }
 FAILING_PERCENT: Final = 0.4
 """Of calls on an ordinary day: so few that small numbers of calls raise no incident by chance."""
-_PACKET_BYTES: Final = (9_000, 60_000)
+PACKET_BYTES: Final = (9_000, 60_000)
 _BUSIEST_HOUR_UTC: Final = 7.5  # 13:00 in India
 _VERSION: Final = "2.1.0"
 
@@ -90,17 +90,21 @@ class Traffic:
     busiest: int = 300
     troubles: Sequence[Trouble] = ()
 
+    def load(self, place: int, moment: datetime) -> float:
+        """FI requests in ten minutes of one AA to the FIP of this place."""
+        return self.busiest * _daily_shape(moment) / (1 + place % 7)
+
     def requests(
         self, aa_id: str, window: datetime, txn_id: str, dice: random.Random
     ) -> RequestMetrics:
         """The request-metrics payload of one AA, spec 2.5."""
         fips = []
         for place, fip_id in enumerate(self.fip_ids):
-            load = self.busiest * _daily_shape(window) / (1 + place % 7)
+            load = self.load(place, window)
             blocks = [
                 self._block(code, fip_id, window, calls, dice)
                 for code in RequestType
-                if (calls := _about(load * _SHARES[code], dice))
+                if (calls := _about(load * SHARES[code], dice))
             ]
             if blocks:
                 fips.append(RequestFip(fip_id, tuple(blocks)))
@@ -115,7 +119,7 @@ class Traffic:
         """The notification-metrics payload of one AA, spec 2.6."""
         fips = []
         for place, fip_id in enumerate(self.fip_ids):
-            calls = _about(self.busiest * _daily_shape(window) / (1 + place % 7), dice)
+            calls = _about(self.load(place, window), dice)
             blocks = [_fi_notifications(calls, dice)] if calls else []
             blocks += [
                 NotificationBlock(code.value, _fixed(_answers(number, 0, dice)))
@@ -143,7 +147,7 @@ class Traffic:
             counts[Position.TOTAL] = counts[Position.OK_200] = calls
             return RequestBlock(code.value, cast("tuple[int, int, int, int]", slow), _fixed(counts))
         counts = _answers(calls, percent, dice)
-        size = str(counts[Position.OK_200] * dice.randint(*_PACKET_BYTES))
+        size = str(counts[Position.OK_200] * dice.randint(*PACKET_BYTES))
         return RequestBlock(
             code.value, pxx, _fixed(counts), size if code is RequestType.FI_FETCH else UNSET
         )

@@ -71,6 +71,18 @@ async def demo_aas(rooms: Rooms) -> tuple[str, ...]:
     )
 
 
+async def reported(
+    rooms: Rooms, aa_ids: Sequence[str], within: TimeRange
+) -> set[tuple[str, datetime]]:
+    """The windows of these AAs of which anything was received."""
+    found: set[tuple[str, datetime]] = set()
+    async with rooms.database.transaction() as transaction:
+        for aa_id in aa_ids:
+            by_tag = await PostgresReceipts(transaction).windows(aa_id, within)
+            found.update((aa_id, window) for windows in by_tag.values() for window in windows)
+    return found
+
+
 async def fill_history(
     rooms: Rooms, past: Past, aa_ids: Sequence[str], told: Callable[[], None]
 ) -> int:

@@ -1,9 +1,22 @@
 """Who is in the demonstration network, and the password that its admins share."""
 
+import enum
 from dataclasses import dataclass
 from typing import Final
 
 DEMO_PASSWORD: Final = "try-me-in-the-sandbox"  # noqa: S105  # printed on the screen, loopback only
+
+FIRST_DAYS: Final = 3
+"""Days of past that a demonstration network is given when it first comes to life."""
+
+
+class Demo(enum.Enum):
+    """How much of a demonstration network a sandbox has."""
+
+    NONE = 0
+    STILL = 1
+    """Its members, without agents and traffic."""
+    ALIVE = 2
 
 
 @dataclass(frozen=True, slots=True)

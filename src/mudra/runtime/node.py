@@ -1,6 +1,7 @@
 """The processes of a node, once the database is there."""
 
 import asyncio
+import os
 import socket
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,6 +13,7 @@ import structlog
 from mudra.mail.mail_server import mail_server
 from mudra.runtime.config import Settings
 from mudra.runtime.demo import set_up_demo
+from mudra.runtime.demo_network import Demo
 from mudra.runtime.jobs_process import run_jobs_process
 from mudra.runtime.key_care import look_after_keys
 from mudra.runtime.supervisor import Body, CannotListen, Supervisor, listeners
@@ -22,6 +24,7 @@ from mudra.storage.registry_log import note_visibility
 from mudra.storage.seal import Seal
 
 DEFAULT_TELEMETRY_PORT: Final = 9464
+NICE: Final = 10
 _log = structlog.get_logger()
 
 
@@ -30,19 +33,20 @@ def run_node(
     conninfo: str,
     seal: Seal,
     announce: Callable[[Settings], None],
-    *,
-    demo: bool,
+    demo: Demo,
 ) -> int:
     """Run workers and jobs until told to stop; returns the exit code."""
     _check_mail(settings, conninfo, seal)
     sockets = listeners(settings.host, settings.port, settings.workers)
     settings = replace(settings, port=sockets[0].getsockname()[1])
     _record(conninfo, settings)
-    asyncio.run(_prepare(settings, conninfo, seal, demo=demo))
+    asyncio.run(_prepare(settings, conninfo, seal, demo))
     supervisor = Supervisor()
     for number, listener in enumerate(sockets):
         supervisor.add(f"worker-{number}", _worker(settings, conninfo, seal, listener))
     supervisor.add("jobs", _jobs(settings, conninfo, seal))
+    if demo is Demo.ALIVE:
+        supervisor.add("demo", _demo_agents(settings, conninfo, seal))
 
     def on_ready() -> None:
         announce(replace(settings, telemetry_port=_figures(settings)))
@@ -71,14 +75,26 @@ def _jobs(settings: Settings, conninfo: str, seal: Seal) -> Body:
     return body
 
 
-async def _prepare(settings: Settings, conninfo: str, seal: Seal, *, demo: bool) -> None:
+def _demo_agents(settings: Settings, conninfo: str, seal: Seal) -> Body:
+    def body(lifeline: int, ready: Callable[[], None]) -> None:
+        # The service comes first: what follows may use only time that it leaves.
+        os.nice(NICE)
+        ready()
+        from mudra.runtime.demo_life import live  # noqa: PLC0415  # loads the whole agent
+
+        live(open_rooms(settings, conninfo, seal), lifeline)
+
+    return body
+
+
+async def _prepare(settings: Settings, conninfo: str, seal: Seal, demo: Demo) -> None:
     """Make the first signing keys, and the demonstration network when asked to."""
     rooms = open_rooms(settings, conninfo, seal)
     if settings.sandbox:
         await rooms.time_machine.load()
     await look_after_keys(rooms)
     await note_visibility(rooms.database, opened=settings.registry_open)
-    if demo:
+    if demo is not Demo.NONE:
         await set_up_demo(rooms)
     await rooms.freshness.stop()
     await rooms.database.close()

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import TextIO
 
 from mudra.runtime.config import Settings, unknown_names
+from mudra.runtime.demo_network import Demo
 from mudra.runtime.logging import set_up_logging
 from mudra.storage.embedded import embedded_server
 from mudra.storage.migrate import migrate
@@ -34,7 +35,7 @@ def open_store(settings: Settings, *, create: bool) -> Iterator[tuple[str, Seal]
         yield conninfo, open_seal(conninfo, settings.data_dir, create=create)
 
 
-def serve(settings: Settings, announce: Callable[[Settings], None], *, demo: bool = False) -> int:
+def serve(settings: Settings, announce: Callable[[Settings], None], demo: Demo = Demo.NONE) -> int:
     """Run a node until it is told to stop; returns the exit code.
 
     `announce` is called when the node answers, with the settings as they came out
@@ -52,7 +53,7 @@ def serve(settings: Settings, announce: Callable[[Settings], None], *, demo: boo
     from mudra.runtime.node import run_node  # noqa: PLC0415  # after the line above
 
     with open_store(settings, create=True) as (conninfo, seal):
-        return run_node(settings, conninfo, seal, announce, demo=demo)
+        return run_node(settings, conninfo, seal, announce, demo)
 
 
 def _log_stream(settings: Settings) -> TextIO:

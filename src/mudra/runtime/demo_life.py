@@ -1,0 +1,173 @@
+"""The life of the demonstration network: its agents, their AAs' traffic, and their past.
+
+One process of the sandbox. Each AA's calls go as events to the HTTP source of a
+real agent, which counts, closes windows and pushes with an Entity Access Token.
+When the sandbox's clock moves, the network has lived through that time: agents
+see it on both their clocks, and windows that were jumped over are filled.
+"""
+
+import asyncio
+import contextlib
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Final
+
+import httpx
+import msgspec
+import structlog
+import uvloop
+
+from mudra.agent.assembly import Agent, assemble
+from mudra.agent.config import read_config
+from mudra.agent.run import run_agent
+from mudra.metrics.catalogue import WINDOW, window_start
+from mudra.metrics.coverage import TimeRange
+from mudra.metrics.traffic import Traffic
+from mudra.runtime.demo_agent import (
+    FIRST_PORT,
+    Place,
+    SandboxClock,
+    fetch_secret,
+    free_port,
+    service_root,
+    set_up,
+)
+from mudra.runtime.demo_calls import Systems, Told
+from mudra.runtime.demo_history import DEMO_FIPS, Past, demo_aas, fill_history, reported
+from mudra.runtime.demo_network import FIRST_DAYS
+from mudra.runtime.wiring import Rooms
+from mudra.storage.database import DatabaseUnavailable
+
+STEP_S: Final = 1.0
+STEWARD_S: Final = 60.0
+MOST_FILLED: Final = timedelta(days=30)
+MOST_UNTOLD: Final = 5_000
+_log = structlog.get_logger()
+
+
+def live(rooms: Rooms, lifeline: int) -> None:
+    """Live until told to stop, or until the supervisor is gone."""
+    uvloop.run(_live(rooms, lifeline))
+
+
+@dataclass(slots=True)
+class _Aa:
+    place: Place
+    agent: Agent
+    systems: Systems
+    untold: list[Told] = field(default_factory=list)
+
+
+async def _live(rooms: Rooms, lifeline: int) -> None:
+    stop = asyncio.Event()
+    asyncio.get_running_loop().add_reader(lifeline, stop.set)
+    async with httpx.AsyncClient(timeout=10, trust_env=False) as http:
+        await _service_answers(rooms, http)
+        await rooms.time_machine.load()
+        aas = [_aa(rooms, aa_id, place) for place, aa_id in enumerate(await demo_aas(rooms))]
+        for aa in aas:
+            if not aa.place.secret.exists():
+                await fetch_secret(aa.place, rooms.settings, http)
+        beside = [
+            asyncio.create_task(_follow(rooms, aas), name="past"),
+            asyncio.create_task(_feed(rooms, aas, http), name="traffic"),
+            asyncio.create_task(_look_after(rooms, aas, http), name="steward"),
+        ]
+        # Agents end together when told to; one that ends before takes the process with it,
+        # and the supervisor starts it anew.
+        agents = [asyncio.create_task(run_agent(aa.agent, stop)) for aa in aas]
+        await asyncio.wait(
+            agents or [asyncio.create_task(stop.wait())], return_when="FIRST_COMPLETED"
+        )
+        stop.set()
+        for task in beside:
+            task.cancel()
+        await asyncio.gather(*agents, *beside, return_exceptions=True)
+    await rooms.database.close()
+
+
+def _aa(rooms: Rooms, aa_id: str, number: int) -> _Aa:
+    place = Place(aa_id, rooms.settings.data_dir / "agents" / aa_id)
+    set_up(place, rooms.settings, free_port(FIRST_PORT + number))
+    dice = random.Random()  # noqa: S311  # hides nothing
+    agent = assemble(
+        read_config(place.config),
+        SandboxClock(rooms.clock),
+        dice.uniform,
+        partial(_log.warning, "agent", aa_id=aa_id),
+        httpx.AsyncHTTPTransport(),
+    )
+    return _Aa(place, agent, Systems(Traffic(DEMO_FIPS), dice))
+
+
+async def _service_answers(rooms: Rooms, http: httpx.AsyncClient) -> None:
+    while True:
+        with contextlib.suppress(httpx.HTTPError):
+            if (await http.get(f"{service_root(rooms.settings)}/readyz")).is_success:
+                return
+        await asyncio.sleep(STEP_S)
+
+
+async def _follow(rooms: Rooms, aas: Sequence[_Aa]) -> None:
+    """Follow the sandbox's clock, and fill what nobody reported: at first, and after a jump."""
+    filled_to = rooms.clock() - timedelta(days=FIRST_DAYS)
+    while True:
+        try:
+            await rooms.time_machine.load()
+            now = rooms.clock()
+            if now - filled_to > 2 * WINDOW:
+                await _fill(
+                    rooms, aas, TimeRange(max(filled_to, now - MOST_FILLED), window_start(now))
+                )
+            filled_to = now
+        except DatabaseUnavailable as error:
+            _log.warning("the demonstration network waits for the database", error=str(error))
+        await asyncio.sleep(STEP_S)
+
+
+async def _fill(rooms: Rooms, aas: Sequence[_Aa], within: TimeRange) -> None:
+    held = [(aa.place.aa_id, window) for aa in aas for window in await _held(aa.agent)]
+    ids = [aa.place.aa_id for aa in aas]
+    there = await reported(rooms, ids, within)
+    past = Past(Traffic(DEMO_FIPS), within, left_out={*there, *held})
+    payloads = await fill_history(rooms, past, ids, lambda: None)
+    _log.info("the past of the demonstration network is filled", payloads=payloads)
+
+
+async def _held(agent: Agent) -> list[datetime]:
+    """Windows that the agent will report itself."""
+    waiting = await agent.keeper.with_disk(agent.keeper.spool.waiting)
+    starts = {one.window for one in waiting} | set(agent.keeper.counter.windows.open)
+    return [datetime.fromtimestamp(start / 1000, UTC) for start in starts]
+
+
+async def _feed(rooms: Rooms, aas: Sequence[_Aa], http: httpx.AsyncClient) -> None:
+    """Tell each agent what its AA's systems did; what it could not be told goes with the next."""
+    while True:
+        for aa in aas:
+            aa.untold += aa.systems.until(int(rooms.clock().timestamp() * 1000))
+            if not aa.untold:
+                continue
+            told, aa.untold = aa.untold, []
+            url = f"http://{aa.agent.config.http.listen[0]}/sna/v1/aa"
+            try:
+                answer = await http.post(url, content=msgspec.json.encode(told))
+                answer.raise_for_status()
+            except httpx.HTTPError as error:
+                aa.untold = told[-MOST_UNTOLD:]
+                _log.info("the agent takes no events yet", error=type(error).__name__)
+        await asyncio.sleep(STEP_S)
+
+
+async def _look_after(rooms: Rooms, aas: Sequence[_Aa], http: httpx.AsyncClient) -> None:
+    """Do what an AA's operations people do: bring the new secret when it was rotated."""
+    while True:
+        await asyncio.sleep(STEWARD_S)
+        for aa in aas:
+            if aa.agent.tokens.warning or "check entity ID and secret" in (
+                aa.agent.pusher.figures.last_fault
+            ):
+                await fetch_secret(aa.place, rooms.settings, http)

@@ -1,0 +1,91 @@
+"""The demonstration network lives: real agents, fed over their HTTP source, push real windows."""
+
+import json
+import stat
+import tomllib
+
+import httpx
+import pytest
+from tests.support.service import running_service
+
+AAS = ("SAARTHI-AA", "SETUFLOW-AA")
+WAIT_S = 180
+"""A machine that runs other tests beside is slow; nothing here is a matter of speed."""
+
+
+@pytest.fixture(scope="module")
+def alive(tmp_path_factory):
+    with running_service(tmp_path_factory.mktemp("alive") / "data", "--demo") as service:
+        yield service
+
+
+def config(service, aa_id):
+    return service.data_dir / "agents" / aa_id / "agent.toml"
+
+
+def status(service, aa_id="SAARTHI-AA"):
+    done = service.cli(
+        "agent", "status", "--config", str(config(service, aa_id)), "--json", check=False
+    )
+    return json.loads(done.stdout) if done.stdout.startswith("{") else {}
+
+
+def told(service, aa_id, since):
+    """What the service keeps of this AA's pushes, asked for with the agent's own credentials."""
+    secret = (config(service, aa_id).parent / "secret").read_text()
+    token = httpx.post(
+        f"{service.issuer}/v1/entity/token/generate", data={"id": aa_id, "secret": secret}
+    ).json()["accessToken"]
+    answer = httpx.get(
+        f"{service.root}/metrics/perf/v1/receipts",
+        params={"from": since},
+        headers={"Authorization": f"Bearer {token}"},
+    )
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_calls_of_every_aa_reach_its_agent_over_http(alive):
+    for aa_id in AAS:
+        alive.wait_until(lambda aa_id=aa_id: status(alive, aa_id).get("events", 0) > 20, WAIT_S)
+        found = status(alive, aa_id)
+        assert found["running"]
+        assert found["running"]
+        assert "unreadable" not in found.get("notCounted", {})
+
+
+def test_the_secret_lies_in_a_file_that_only_its_owner_reads(alive):
+    for aa_id in AAS:
+        told = tomllib.loads(config(alive, aa_id).read_text())
+        secret = config(alive, aa_id).parent / "secret"
+        assert told["credentials"]["secret"] == {"file": str(secret.resolve())}
+        assert stat.S_IMODE(secret.stat().st_mode) == 0o600
+
+
+def test_a_window_of_events_ends_as_a_receipt_and_in_the_picture(alive):
+    alive.wait_until(lambda: status(alive).get("events", 0) > 20, WAIT_S)
+
+    alive.advance("PT11M")
+    alive.wait_until(lambda: status(alive).get("delivered", 0) >= 2, WAIT_S)
+
+    found = status(alive)
+    known = told(alive, "SAARTHI-AA", found["lastWindow"])["receipts"]
+    assert found["lastReceipt"] in {one["receiptId"] for one in known}
+    assert found["backlogPayloads"] == 0
+    assert found["deadLetters"] == 0
+
+
+def test_time_that_is_jumped_over_was_lived_through(alive):
+    alive.wait_until(lambda: status(alive).get("lastWindow"), WAIT_S)
+    since = status(alive)["lastWindow"]
+
+    alive.advance("PT6H")
+
+    # The window that is open at the jump, and the one that may still come in time, are no gaps.
+    alive.wait_until(
+        lambda: sum(gap["windows"] for gap in told(alive, "SAARTHI-AA", since)["gaps"]) <= 2, WAIT_S
+    )
+    before = status(alive)["delivered"]
+    alive.advance("PT11M")
+    alive.wait_until(lambda: status(alive)["delivered"] > before, WAIT_S)
+    assert status(alive)["ready"]
