@@ -12,22 +12,25 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mudra.audit.event import Caller
-from mudra.metrics.catalogue import WINDOW
+from mudra.metrics.catalogue import WINDOW, Tag
 from mudra.metrics.check import CheckedReport, check_report
 from mudra.metrics.coverage import TimeRange
 from mudra.metrics.ingest import IngestStatus, TxnIdReused
+from mudra.metrics.pair import add_pairs, pair_sums
+from mudra.metrics.ports import Pair
 from mudra.metrics.receive import ReceiveDesk, receive
 from mudra.metrics.rollup import coarse, merge_all, rollup
 from mudra.storage.audit import PostgresJournal
 from mudra.storage.database import Database
 from mudra.storage.embedded import embedded_server
 from mudra.storage.freshness import Freshness
-from mudra.storage.metrics import KnownPartitions, PostgresIntake
-from mudra.storage.metrics_figures import PostgresFigures, sources
+from mudra.storage.metrics import KnownPartitions, PostgresIntake, long_tag
+from mudra.storage.metrics_figures import PostgresFigures
 from mudra.storage.metrics_partitions import FORMER, HOURS, RAW, drop_before, make_ahead
 from mudra.storage.metrics_receipts import OnboardedMembers
 from mudra.storage.metrics_recount import mark_stale, recount
 from mudra.storage.metrics_rollups import make_anew, next_stale
+from mudra.storage.metrics_sources import Notes, Whose, sources, sources_of_all
 from mudra.storage.migrate import migrate
 from tests.support.metrics_payloads import notification_metrics, request_metrics
 
@@ -71,6 +74,34 @@ class Store:
     async def totals(self, within, **part):
         async with self.database.transaction() as tx:
             return await PostgresFigures(tx).totals(within, **part)
+
+    async def over_all_and_pairs_are_true(self, within):
+        """The sums over all AAs, of pairs and of windows heard are those of the cells of all."""
+        cells = await self.totals(within)
+        over, pairs, heard = defaultdict(list), {}, defaultdict(int)
+        for cell, sums in cells.items():
+            over[(cell.fip_id, cell.tag, cell.type)].append(coarse(sums))
+            if cell.tag is Tag.REQUESTS and cell.type not in {"sfireqnot", "ffireqnot"}:
+                key = Pair(cell.aa_id, cell.fip_id)
+                one = pair_sums(sums)
+                pairs[key] = add_pairs(pairs[key], one) if key in pairs else one
+        async with self.database.transaction() as tx:
+            figures = PostgresFigures(tx)
+            found = await figures.over_aas(within)
+            assert {
+                (c.fip_id, c.tag, c.type): merge_all([coarse(s)]) for c, s in found.items()
+            } == {key: merge_all(parts) for key, parts in over.items()}
+            assert await figures.pairs(within) == pairs
+            counted = await figures.heard(within)
+        rows = await self.run(
+            "SELECT aa_id, tag, count(*) FROM metrics_receipt WHERE version = 1"
+            " AND window_at >= :start AND window_at < :end GROUP BY 1, 2",
+            start=within.start,
+            end=within.end,
+        )
+        for aa_id, tag, count in rows:
+            heard[(aa_id, long_tag(tag))] = count
+        assert dict(counted) == dict(heard)
 
     async def run(self, sql, **values):
         async with self.database.transaction() as tx:
@@ -151,10 +182,12 @@ def test_sums_equal_a_plain_recount_whatever_came_when(conninfo, case):
         for within in (wide, narrow):
             truth = plain(standing.values(), within)
             assert comparable(await store.totals(within, aa_id=aa_id)) == truth
+            await store.over_all_and_pairs_are_true(within)
         await store.make_sums()
         for within in (wide, narrow):
             truth = plain(standing.values(), within)
             assert comparable(await store.totals(within, aa_id=aa_id)) == truth
+            await store.over_all_and_pairs_are_true(within)
         async with store.database.transaction() as tx:
             for day in (DAY, DAY + timedelta(days=1)):
                 assert [found.different for found in await recount(tx, day)] == [0, 0]
@@ -270,10 +303,31 @@ def test_partitions_are_made_ahead_once(conninfo):
     with_store(conninfo, act)
 
 
-def test_stale_sums_are_stood_in_for_by_finer_ones():
+def test_the_stale_sums_of_one_aa_are_stood_in_for_by_finer_ones_of_its_own():
     within = TimeRange(DAY, DAY + timedelta(days=2))
     hour = DAY + timedelta(hours=5)
-    used = sources(within, frozenset(), frozenset({hour}))
+    used = sources(within, Notes(frozenset(), frozenset({Whose("aa", "req", hour)})))
+    assert used.days.times == (DAY, DAY + timedelta(days=1))
+    assert used.days.without == {Whose("aa", "req", DAY)}
+    assert len(used.hours.only) == 23
+    assert used.windows.only == {Whose("aa", "req", hour + place * WINDOW) for place in range(6)}
+
+
+def test_the_stale_sums_of_many_aas_are_stood_in_for_by_finer_ones_of_all():
+    within = TimeRange(DAY, DAY + timedelta(days=2))
+    hour = DAY + timedelta(hours=5)
+    many = frozenset(Whose(f"aa-{place}", "req", hour) for place in range(20))
+    used = sources(within, Notes(frozenset(), many))
+    assert used.days.times == (DAY + timedelta(days=1),)
+    assert len(used.hours.times) == 23
+    assert used.windows.times == tuple(hour + place * WINDOW for place in range(6))
+
+
+def test_sums_over_all_are_not_taken_where_those_of_one_aa_are_stale():
+    within = TimeRange(DAY, DAY + timedelta(days=2))
+    hour = DAY + timedelta(hours=5)
+    used = sources_of_all(within, Notes(frozenset(), frozenset({Whose("aa", "req", hour)})))
     assert used.days == (DAY + timedelta(days=1),)
     assert len(used.hours) == 23
-    assert used.windows == tuple(hour + place * WINDOW for place in range(6))
+    assert used.rest.hours.times == (hour,)
+    assert used.rest.hours.without == {Whose("aa", "req", hour)}

@@ -110,7 +110,7 @@ class StatusKeeper:
             async with service.open_work() as work:
                 for day in wanted[place : place + _DAYS_AT_ONCE]:
                     within = TimeRange(day, day + timedelta(days=1))
-                    self._days[day] = _by_fip(await work.figures.totals(within))
+                    self._days[day] = _by_fip(await work.figures.over_aas(within))
         self._days = {day: found for day, found in self._days.items() if day in days}
 
     def _put_together(

@@ -23,7 +23,7 @@ from mudra.metrics.catalogue import Tag, window_start
 from mudra.metrics.coverage import TimeRange
 from mudra.metrics.feed import HealthFeed, health_feed, public_csv, public_status
 from mudra.metrics.picture import Coverage, expected_windows
-from mudra.metrics.rollup import Rollup, merge_all
+from mudra.metrics.rollup import Rollup
 from mudra.tokens.check import TokenFacts
 from mudra.tokens.claims import EntityType
 
@@ -65,16 +65,13 @@ class Kept:
 
 async def _read(service: Service, within: TimeRange) -> NetworkHealth:
     async with service.open_work() as work:
-        totals = await work.figures.totals(within)
+        totals = await work.figures.over_aas(within)
         heard = await work.figures.heard(within)
         since = await work.aas_and_fips.reporting_aas()
         live = await work.aas_and_fips.live_fips()
-    parts: dict[str, dict[tuple[Tag, str], list[Rollup]]] = {fip: {} for fip in live}
+    fips: dict[str, dict[tuple[Tag, str], Rollup]] = {fip: {} for fip in live}
     for cell, sums in totals.items():
-        parts.setdefault(cell.fip_id, {}).setdefault((cell.tag, cell.type), []).append(sums)
-    fips = {
-        fip: {key: merge_all(found) for key, found in rows.items()} for fip, rows in parts.items()
-    }
+        fips.setdefault(cell.fip_id, {})[(cell.tag, cell.type)] = sums
     return NetworkHealth(
         fips, within, Coverage(expected_windows(within, since, service.clock()), heard)
     )

@@ -16,7 +16,7 @@ from mudra.http.metrics_receipts import time_range
 from mudra.http.operator_access import operator_refused
 from mudra.http.service import Injected, Service
 from mudra.identity.roster import Scope
-from mudra.metrics.catalogue import RequestType, Tag
+from mudra.metrics.catalogue import RequestType
 from mudra.metrics.coverage import TimeRange
 from mudra.metrics.picture import Coverage, Grouping, Row, expected_windows, matrix, picture
 from mudra.runtime.work import Work
@@ -46,9 +46,9 @@ async def health_matrix(request: AnyRequest, service: Injected) -> Response[byte
         wrong = InvalidField(f"type must be one of {', '.join(sorted(_CALLS))}")
         return refusal(exchange.envelope, wrong).response()
     async with service.open_work() as work:
-        totals = await work.figures.totals(asked, tag=Tag.REQUESTS)
+        pairs = await work.figures.pairs(asked, code)
         coverage = await _coverage(asked, exchange, work)
-    shown = shown_matrix(matrix(totals, code), coverage.proof())
+    shown = shown_matrix(matrix(pairs), coverage.proof())
     return success(exchange.envelope, {**shown_range(asked), **shown}).response()
 
 
@@ -126,7 +126,10 @@ async def _rows(  # whom and when, and what to ask
     aa_id: str | None = None,
     fip_id: str | None = None,
 ) -> tuple[Row, ...]:
-    totals = await work.figures.totals(asked, aa_id=aa_id, fip_id=fip_id)
+    if aa_id is None and grouping in {Grouping.NETWORK, Grouping.FIP}:
+        totals = await work.figures.over_aas(asked, fip_id=fip_id)
+    else:
+        totals = await work.figures.totals(asked, aa_id=aa_id, fip_id=fip_id)
     return picture(totals, grouping, await _coverage(asked, exchange, work, aa_id))
 
 

@@ -12,7 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from mudra.metrics.health import Health, Status
+from mudra.metrics.health import Status
+from mudra.metrics.pair import PairSums, status_of_pair
 
 
 class Blame(enum.StrEnum):
@@ -62,9 +63,9 @@ class Verdict:
 STANDARD_RULES: Final = FaultRules()
 
 
-def matrix_cell(aa_id: str, fip_id: str, health: Health) -> MatrixCell:
+def matrix_cell(aa_id: str, fip_id: str, sums: PairSums) -> MatrixCell:
     """The cell of one pair."""
-    return MatrixCell(aa_id, fip_id, health.status, health.succeeded, health.judged)
+    return MatrixCell(aa_id, fip_id, status_of_pair(sums), sums.succeeded, sums.judged)
 
 
 def verdicts(

@@ -17,8 +17,9 @@ from mudra.metrics.health import (
     health_of_calls,
     health_of_notifications,
 )
+from mudra.metrics.pair import PairSums
 from mudra.metrics.percentile import ResponseTime, response_time
-from mudra.metrics.ports import Cell
+from mudra.metrics.ports import Cell, Pair
 from mudra.metrics.rollup import Rollup, merge_all
 
 _TIMING_CODES = frozenset(str(code) for code in TIMINGS)
@@ -118,16 +119,11 @@ class Matrix:
     verdicts: tuple[Verdict, ...]
 
 
-def matrix(totals: Mapping[Cell, Rollup], code: str = "") -> Matrix:
-    """The matrix over one type of request, or over all calls of a pair taken together."""
-    parts: dict[tuple[str, str], list[Rollup]] = defaultdict(list)
-    for cell, sums in totals.items():
-        wanted = cell.type == code if code else cell.type not in _TIMING_CODES
-        if cell.tag is Tag.REQUESTS and wanted:
-            parts[(cell.aa_id, cell.fip_id)].append(sums)
+def matrix(pairs: Mapping[Pair, PairSums]) -> Matrix:
+    """The matrix over the calls that were added up, see `Figures.pairs`."""
     cells = [
-        matrix_cell(aa_id, fip_id, health_of_calls(merge_all(found)))
-        for (aa_id, fip_id), found in sorted(parts.items())
+        matrix_cell(pair.aa_id, pair.fip_id, sums)
+        for pair, sums in sorted(pairs.items(), key=lambda one: (one[0].aa_id, one[0].fip_id))
     ]
     return Matrix(tuple(cells), verdicts(cells))
 

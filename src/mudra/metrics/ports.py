@@ -10,6 +10,7 @@ from mudra.metrics.catalogue import Tag
 from mudra.metrics.check import CheckedReport, ReportRefused
 from mudra.metrics.coverage import TimeRange
 from mudra.metrics.ingest import Accept, Decision, Known, PushKey, Receipt, WindowKey
+from mudra.metrics.pair import ALL_CALLS, PairSums
 from mudra.metrics.rollup import Rollup
 
 
@@ -21,6 +22,14 @@ class Cell:
     fip_id: str
     tag: Tag
     type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One AA and one FIP."""
+
+    aa_id: str
+    fip_id: str
 
 
 class Intake(Protocol):
@@ -88,10 +97,18 @@ class Figures(Protocol):
         """The sums of every cell that had traffic."""
         ...
 
-    async def by_window(
-        self, within: TimeRange, *, fip_id: str | None = None
-    ) -> Mapping[datetime, Mapping[Cell, Rollup]]:
-        """The same for each window, for incidents."""
+    async def over_aas(
+        self, within: TimeRange, *, fip_id: str | None = None, tag: Tag | None = None
+    ) -> Mapping[Cell, Rollup]:
+        """The same over all AAs together: `aa_id` of each cell is empty. Much cheaper."""
+        ...
+
+    async def pairs(self, within: TimeRange, code: str = ALL_CALLS) -> Mapping[Pair, PairSums]:
+        """The sums for the matrix, over one type of request or over all calls."""
+        ...
+
+    async def by_window(self, within: TimeRange) -> Mapping[datetime, Mapping[Cell, Rollup]]:
+        """The sums of each window from its raw rows, for incidents."""
         ...
 
     async def heard(self, within: TimeRange) -> Mapping[tuple[str, Tag], int]:

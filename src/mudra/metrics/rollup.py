@@ -5,12 +5,9 @@ that time. A late or replaced window is answered by making the row anew from
 the raw rows, so it is right whatever came when. Rows of different hours, AAs,
 FIPs are added by `merge`, in any order and grouping, with the same result.
 
-Columns: `blocks` (raw rows), 15 count sums, 7 status sums (zeros unless
-finot), `data_bytes` (numeric, any size), and the spread of times in the fixed
-cells: `cells smallint[]`, `surely bigint[]`, `maybe bigint[]`, `likely
-bigint[]` of one length (rows may also be added in SQL, cell by cell), and
-`longest bigint`, whose maximum is taken. Whether an AA reported at all stands in its receipts,
-not here: a row without traffic does not exist.
+Beside its counts a row holds the spread of times in the fixed cells of
+`spread.py`. Whether an AA reported at all stands in its receipts, not here: a
+row without traffic does not exist.
 """
 
 from collections.abc import Iterable

@@ -76,7 +76,10 @@ async def points(  # whose calls, of which time and API
     found = []
     for start in starts(within, step):
         part = TimeRange(max(start, within.start), min(start + step.value, within.end))
-        sums = await figures.totals(part, aa_id=aa_id, fip_id=fip_id, tag=Tag.REQUESTS)
+        if aa_id is None:
+            sums = await figures.over_aas(part, fip_id=fip_id, tag=Tag.REQUESTS)
+        else:
+            sums = await figures.totals(part, aa_id=aa_id, fip_id=fip_id, tag=Tag.REQUESTS)
         found.append(Point(start, health_of_all(sums.items(), code)))
     return tuple(found)
 

@@ -20,10 +20,10 @@ was off by 12, 10 and 7 % on average (p50, p95, p99), where today's median over
 all AAs was off by a third, half and two thirds.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isqrt
-from typing import Final
+from typing import Final, NamedTuple
 
 from mudra.metrics.catalogue import PERCENTS
 
@@ -97,6 +97,71 @@ def merge_spreads(spreads: Iterable[Spread]) -> Spread:
     for part in parts:
         _add_spread(rises, coarsen(part) if coarse else part, None)
     return _of(rises, max((part.longest for part in parts), default=0), coarse=coarse)
+
+
+class Dense(NamedTuple):
+    """A coarse spread as rows of sums hold it.
+
+    `from_zero` is what `maybe` rises by in cell 0 when nothing else is there; `first` the first
+    of the other cells, and the three rises go on from there without holes.
+    """
+
+    from_zero: int
+    first: int
+    surely: list[int]
+    maybe: list[int]
+    likely: list[int]
+
+
+def dense(spread: Spread) -> Dense:
+    """Write a coarse spread without holes."""
+    cells, maybe = spread.cells, spread.maybe
+    begin = 0
+    if cells and cells[0] == 0 and not spread.surely[0] and not spread.likely[0]:
+        begin = 1
+    if len(cells) == begin:
+        return Dense(maybe[0] if begin else 0, 0, [], [], [])
+    first, width = cells[begin], cells[-1] - cells[begin] + 1
+    rises = ([0] * width, [0] * width, [0] * width)
+    for held, added in zip(rises, (spread.surely, maybe, spread.likely), strict=True):
+        for cell, calls in zip(cells[begin:], added[begin:], strict=True):
+            held[cell - first] = calls
+    return Dense(maybe[0] if begin else 0, first, *rises)
+
+
+def merge_dense(parts: Sequence[Dense], longest: int) -> Spread:
+    """The coarse spread of many; ten times as fast as cell by cell."""
+    zero = sum(part.from_zero for part in parts)
+    wide = [part for part in parts if part.surely]
+    first = min((part.first for part in wide), default=0)
+    last = max((part.first + len(part.surely) for part in wide), default=0)
+    places = [(part.first - first, last - part.first - len(part.surely)) for part in wide]
+    surely = _added([part.surely for part in wide], places)
+    maybe = _added([part.maybe for part in wide], places)
+    likely = _added([part.likely for part in wide], places)
+    rows = zip(range(first, last), surely, maybe, likely, strict=True)
+    held = [row for row in rows if row[1] or row[2] or row[3]]
+    if zero and held and held[0][0] == 0:
+        held[0] = (0, held[0][1], held[0][2] + zero, held[0][3])
+    elif zero:
+        held.insert(0, (0, 0, zero, 0))
+    columns = [*zip(*held, strict=True)] or [(), (), (), ()]
+    return Spread(
+        coarse=True,
+        cells=columns[0],
+        surely=columns[1],
+        maybe=columns[2],
+        likely=columns[3],
+        longest=longest,
+    )
+
+
+def _added(rises: list[list[int]], places: list[tuple[int, int]]) -> list[int]:
+    padded = (
+        [0] * before + rise + [0] * after
+        for rise, (before, after) in zip(rises, places, strict=True)
+    )
+    return [*map(sum, zip(*padded, strict=True))]
 
 
 def coarse_cell(milliseconds: int) -> int:

@@ -75,8 +75,8 @@ async def _at_changes(due: asyncio.Event, chores: Chores) -> None:
             chores.deliver_mail,
             chores.keep_keys_ready,
             chores.put_due_live,
+            chores.metrics.watch,  # alarms first: pictures are right without sums, too
             chores.metrics.roll_up,
-            chores.metrics.watch,
             chores.seal_audit,
         ):
             try:

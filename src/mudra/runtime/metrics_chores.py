@@ -12,13 +12,14 @@ from mudra.runtime.wiring import Rooms
 from mudra.storage.metrics_partitions import (
     FORMER,
     HOURS,
+    PAIR_HOURS,
     RAW,
     day_of,
     drop_before,
     make_ahead,
 )
-from mudra.storage.metrics_recount import mark_stale, recount
-from mudra.storage.metrics_rollups import make_anew, next_stale
+from mudra.storage.metrics_recount import RECOUNT_S, mark_stale, recount
+from mudra.storage.metrics_rollups import WORK_S, make_anew, next_stale
 
 RECOUNTED_DAYS: Final = 9
 """A window may come 7 days late, so days stay open to change for that long."""
@@ -52,7 +53,7 @@ async def make_all_sums(rooms: Rooms) -> int:
     """Make all sums that are stale and over; returns how many."""
     made = 0
     while True:
-        async with rooms.database.transaction() as transaction:
+        async with rooms.database.transaction(within_s=WORK_S) as transaction:
             stale = await next_stale(transaction)
             if stale is None:
                 return made
@@ -70,6 +71,7 @@ async def drop_old_partitions(rooms: Rooms) -> list[str]:
         dropped = await drop_before(transaction, RAW, oldest_raw)
         dropped += await drop_before(transaction, FORMER, oldest_raw)
         dropped += await drop_before(transaction, HOURS, oldest_hour)
+        dropped += await drop_before(transaction, PAIR_HOURS, oldest_hour)
     if dropped:
         _log.info("old metrics dropped", tables=dropped)
     return dropped
@@ -79,7 +81,7 @@ async def recount_days(rooms: Rooms, days: int = RECOUNTED_DAYS) -> int:
     """Compare sums with raw rows; what differs is told and made anew. Returns how many differ."""
     different = 0
     for ago in range(1, days + 1):
-        async with rooms.database.transaction() as transaction:
+        async with rooms.database.transaction(within_s=RECOUNT_S) as transaction:
             day = day_of(await transaction.now()) - timedelta(days=ago)
             differs = False
             for found in await recount(transaction, day):

@@ -22,6 +22,7 @@ from mudra.storage.identity import PostgresPeople
 from mudra.storage.metrics_figures import PostgresFigures
 from mudra.storage.metrics_incidents import PostgresIncidents, StoredIncident
 from mudra.storage.metrics_receipts import OnboardedMembers
+from mudra.storage.metrics_rollups import WORK_S
 
 LOOK_BACK: Final = timedelta(hours=26)
 BEFORE_OPEN: Final = timedelta(hours=2)
@@ -34,7 +35,7 @@ _log = structlog.get_logger()
 async def watch(rooms: Rooms) -> Sequence[Change]:
     """Heed new content of closed windows, and tell what it changes about incidents."""
     await _observe(rooms)
-    async with rooms.database.transaction() as transaction:
+    async with rooms.database.transaction(within_s=WORK_S) as transaction:
         changed = await _find(rooms, transaction)
         await _show(transaction)
     return changed
@@ -55,7 +56,7 @@ async def _observe(rooms: Rooms) -> None:
     for window in stale:
         by_hour[window.replace(minute=0)].append(window)
     for windows in by_hour.values():
-        async with rooms.database.transaction() as transaction:
+        async with rooms.database.transaction(within_s=WORK_S) as transaction:
             within = TimeRange(min(windows), max(windows) + WINDOW)
             await PostgresIncidents(transaction).alone()
             totals = await PostgresFigures(transaction).by_window(within)
@@ -112,7 +113,7 @@ async def _show(transaction: Transaction) -> None:
     still_open = await PostgresIncidents(transaction).shown(
         only_open=True, entity_id=None, limit=_MOST_COUNTED
     )
-    show_figures(await figures.totals(last), coverage, last, len(still_open))
+    show_figures(await figures.over_aas(last), coverage, last, len(still_open))
 
 
 async def _watched(

@@ -1,77 +1,50 @@
-"""Sums for pictures: implements metrics/ports.py Figures, always true to the raw rows.
-
-A range is put together of whole days, whole hours and single windows. Where
-sums are stale, the next finer ones stand in, so that a picture never shows
-less than what was acknowledged.
-"""
+"""Sums for pictures: implements metrics/ports.py Figures, always true to the raw rows."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from datetime import datetime
 from typing import Final
 
 import sqlalchemy as sa
+from sqlalchemy.engine import RowMapping
 
-from mudra.metrics.catalogue import Tag
+from mudra.metrics.catalogue import TIMINGS, Tag
 from mudra.metrics.coverage import TimeRange
-from mudra.metrics.ports import Cell
+from mudra.metrics.pair import ALL_CALLS, PairSums, add_pairs, pair_sums
+from mudra.metrics.ports import Cell, Pair
+from mudra.metrics.report import Block
 from mudra.metrics.rollup import Rollup, merge_all, rollup
 from mudra.storage.database import Transaction
-from mudra.storage.metrics import long_tag
+from mudra.storage.metrics import long_tag, short_tag
 from mudra.storage.metrics_partitions import day_of
-from mudra.storage.metrics_rollups import DAY, HOUR
+from mudra.storage.metrics_rollups import DAY
+from mudra.storage.metrics_sources import Notes, Rows, Sources, Whose, sources, sources_of_all
 from mudra.storage.metrics_sums import (
+    ALL_AAS,
     Part,
     block_of,
-    blocks_by_cell,
     cell_of,
     raw_query,
-    rollup_of,
+    sums_by_cell,
     sums_query,
+    within_times,
 )
 from mudra.storage.metrics_tables import (
     metrics_day,
+    metrics_heard,
     metrics_hour,
+    metrics_pair_day,
+    metrics_pair_hour,
+    metrics_raw,
     metrics_receipt,
     metrics_stale,
 )
 
 _R: Final = metrics_receipt.c
-
-
-@dataclass(frozen=True, slots=True)
-class Sources:
-    """From which rows a range is put together; disjoint, and together the whole range."""
-
-    days: tuple[datetime, ...]
-    hours: tuple[datetime, ...]
-    windows: tuple[datetime, ...]
-
-
-def sources(
-    within: TimeRange, stale_days: frozenset[datetime], stale_hours: frozenset[datetime]
-) -> Sources:
-    """Take the coarsest sums that are not stale."""
-    windows = within.windows
-    if not windows:
-        return Sources((), (), ())
-    span = TimeRange(windows[0], windows[-1] + timedelta(minutes=10))
-    bad_days = stale_days | {day_of(hour) for hour in stale_hours}
-    days = [day for day in _whole(span, day_of, DAY) if day not in bad_days]
-    in_days = set(days)
-    hours = [
-        hour
-        for hour in _whole(span, _hour_of, HOUR)
-        if day_of(hour) not in in_days and hour not in stale_hours
-    ]
-    in_hours = set(hours)
-    rest = [
-        window
-        for window in windows
-        if day_of(window) not in in_days and _hour_of(window) not in in_hours
-    ]
-    return Sources(tuple(days), tuple(hours), tuple(rest))
+_PAIR_SUMS: Final = tuple(field.name for field in fields(PairSums))
+_TIMING_CODES: Final = [str(code) for code in TIMINGS]
+_Parts = defaultdict[Cell, list[Rollup]]
 
 
 class PostgresFigures:
@@ -89,45 +62,115 @@ class PostgresFigures:
         tag: Tag | None = None,
     ) -> Mapping[Cell, Rollup]:
         """The sums of every cell that had traffic."""
-        part = Part(aa_id, fip_id, tag)
-        parts: dict[Cell, list[Rollup]] = defaultdict(list)
-        used = await self._sources(within, aa_id)
-        for table, times in ((metrics_day, used.days), (metrics_hour, used.hours)):
-            if times:
-                rows = await self._tx.connection.execute(sums_query(table, times, part))
-                for row in rows.mappings():
-                    parts[cell_of(row)].append(rollup_of(row))
-        if used.windows:
-            rows = await self._tx.connection.execute(raw_query(used.windows, part))
-            for cell, blocks in blocks_by_cell(rows.mappings()).items():
-                parts[cell].append(rollup(blocks))
+        wide = await self._widened(within)
+        used = sources(wide, await self._notes(wide, aa_id))
+        parts: _Parts = defaultdict(list)
+        await self._read(used, Part(aa_id, fip_id, tag), parts)
         return {cell: merge_all(found) for cell, found in parts.items()}
 
-    async def by_window(
-        self, within: TimeRange, *, fip_id: str | None = None
-    ) -> Mapping[datetime, Mapping[Cell, Rollup]]:
-        """The same for each window, for incidents."""
+    async def over_aas(
+        self, within: TimeRange, *, fip_id: str | None = None, tag: Tag | None = None
+    ) -> Mapping[Cell, Rollup]:
+        """The same over all AAs together: `aa_id` of each cell is empty. Much cheaper."""
+        wide = await self._widened(within)
+        used = sources_of_all(wide, await self._notes(wide, None))
+        by_aa: _Parts = defaultdict(list)
+        await self._read(used.rest, Part(fip_id=fip_id, tag=tag), by_aa)
+        parts: _Parts = defaultdict(list)
+        for cell, found in by_aa.items():
+            parts[Cell(ALL_AAS, cell.fip_id, cell.tag, cell.type)].extend(found)
+        part = Part(ALL_AAS, fip_id, tag)
+        await self._read_sums(metrics_day, Rows(used.days), part, parts)
+        await self._read_sums(metrics_hour, Rows(used.hours), part, parts)
+        return {cell: merge_all(found) for cell, found in parts.items()}
+
+    async def pairs(self, within: TimeRange, code: str = ALL_CALLS) -> Mapping[Pair, PairSums]:
+        """The sums for the matrix, over one type of request or over all calls."""
+        wide = await self._widened(within)
+        notes = await self._notes(wide, None)
+        requests = short_tag(Tag.REQUESTS)
+        used = sources(wide, _only(notes, requests))
+        found: dict[Pair, PairSums] = {}
+        for table, rows in ((metrics_pair_day, used.days), (metrics_pair_hour, used.hours)):
+            if rows.times or rows.only:
+                result = await self._tx.connection.execute(_pairs_query(table, rows, code))
+                _add(found, map(_pair_of, result.mappings()))
+        if used.windows.times or used.windows.only:
+            result = await self._tx.connection.execute(_raw_pairs_query(used.windows, code))
+            _add(
+                found,
+                (
+                    (Pair(row["aa_id"], row["fip_id"]), pair_sums(rollup([block_of(row)])))
+                    for row in result.mappings()
+                ),
+            )
+        return found
+
+    async def by_window(self, within: TimeRange) -> Mapping[datetime, Mapping[Cell, Rollup]]:
+        """The sums of each window from its raw rows, for incidents."""
         windows = within.windows
         found: dict[datetime, dict[Cell, Rollup]] = defaultdict(dict)
         if windows:
-            rows = await self._tx.connection.execute(raw_query(windows, Part(fip_id=fip_id)))
+            rows = await self._tx.connection.execute(raw_query(windows, Part()))
             for row in rows.mappings():
                 found[row["window_at"]][cell_of(row)] = rollup([block_of(row)])
         return found
 
     async def heard(self, within: TimeRange) -> Mapping[tuple[str, Tag], int]:
         """How many windows each AA reported, whether or not they held traffic."""
-        rows = await self._tx.connection.execute(
-            sa.select(_R.aa_id, _R.tag, sa.func.count())
-            .where(_R.version == 1, _R.window_at >= within.start, _R.window_at < within.end)
-            .group_by(_R.aa_id, _R.tag)
-        )
-        return {(aa_id, long_tag(tag)): count for aa_id, tag, count in rows}
+        used = sources_of_all(within, await self._notes(within, None))
+        found: dict[tuple[str, Tag], int] = defaultdict(int)
+        if used.days:
+            c = metrics_heard.c
+            counted = await self._tx.connection.execute(
+                sa.select(c.aa_id, c.tag, sa.func.sum(c.windows))
+                .where(within_times(c.at, used.days))
+                .group_by(c.aa_id, c.tag)
+            )
+            for aa_id, tag, count in counted:
+                found[(aa_id, long_tag(tag))] += count
+        for span in _without(within, used.days):
+            counted = await self._tx.connection.execute(
+                sa.select(_R.aa_id, _R.tag, sa.func.count())
+                .where(_R.version == 1, _R.window_at >= span.start, _R.window_at < span.end)
+                .group_by(_R.aa_id, _R.tag)
+            )
+            for aa_id, tag, count in counted:
+                found[(aa_id, long_tag(tag))] += count
+        return found
 
-    async def _sources(self, within: TimeRange, aa_id: str | None) -> Sources:
+    async def _read(self, used: Sources, part: Part, parts: _Parts) -> None:
+        await self._read_sums(metrics_day, used.days, part, parts)
+        await self._read_sums(metrics_hour, used.hours, part, parts)
+        if used.windows.times or used.windows.only:
+            blocks: dict[Cell, list[Block]] = defaultdict(list)
+            query = sa.select(metrics_raw).where(
+                _chosen(metrics_raw, metrics_raw.c.window_at, used.windows), *part.of(metrics_raw)
+            )
+            for row in (await self._tx.connection.execute(query)).mappings():
+                blocks[cell_of(row)].append(block_of(row))
+            for cell, found in blocks.items():
+                parts[cell].append(rollup(found))
+
+    async def _read_sums(self, table: sa.Table, rows: Rows, part: Part, parts: _Parts) -> None:
+        if rows.times or rows.only:
+            query = sums_query(table, _chosen(table, table.c.at, rows), part)
+            for cell, sums in sums_by_cell(await self._tx.connection.execute(query)).items():
+                parts[cell].append(sums)
+
+    async def _widened(self, within: TimeRange) -> TimeRange:
+        """To the end of the day when nothing was heard beyond: the running hour's row serves."""
+        beyond = await self._tx.connection.scalar(
+            sa.select(sa.literal(1)).where(_R.window_at >= within.end).limit(1)
+        )
+        day = day_of(within.end)
+        end = within.end if beyond or day == within.end else day + DAY
+        return TimeRange(within.start, end)
+
+    async def _notes(self, within: TimeRange, aa_id: str | None) -> Notes:
         c = metrics_stale.c
         rows = await self._tx.connection.execute(
-            sa.select(c.grain, c.at)
+            sa.select(c.grain, c.aa_id, c.tag, c.at)
             .distinct()
             .where(
                 c.at >= day_of(within.start),
@@ -136,22 +179,82 @@ class PostgresFigures:
                 *([c.aa_id == aa_id] if aa_id is not None else []),
             )
         )
-        stale: dict[str, set[datetime]] = {"day": set(), "hour": set()}
-        for grain, at in rows:
-            stale[grain].add(at)
-        return sources(within, frozenset(stale["day"]), frozenset(stale["hour"]))
+        found: dict[str, set[Whose]] = {"day": set(), "hour": set()}
+        for grain, aa, tag, at in rows:
+            found[grain].add(Whose(aa, tag, at))
+        return Notes(frozenset(found["day"]), frozenset(found["hour"]))
 
 
-def _hour_of(at: datetime) -> datetime:
-    return at.replace(minute=0, second=0, microsecond=0)
+def _chosen(table: sa.Table, column: sa.Column[object], rows: Rows) -> sa.ColumnElement[bool]:
+    whose = sa.tuple_(table.c.aa_id, table.c.tag, column)
+    wanted: list[sa.ColumnElement[bool]] = []
+    if rows.times:
+        base = within_times(column, rows.times)
+        wanted.append(sa.and_(base, whose.not_in(_values(rows.without))) if rows.without else base)
+    if rows.only:
+        times = sorted({one.at for one in rows.only})
+        wanted.append(sa.and_(within_times(column, times), whose.in_(_values(rows.only))))
+    return sa.or_(*wanted)
 
 
-def _whole(
-    span: TimeRange, start_of: Callable[[datetime], datetime], length: timedelta
-) -> Iterator[datetime]:
-    at = start_of(span.start)
-    if at < span.start:
-        at += length
-    while at + length <= span.end:
-        yield at
-        at += length
+def _values(rows: Iterable[Whose]) -> list[tuple[str, str, datetime]]:
+    return [(one.aa_id, one.tag, one.at) for one in rows]
+
+
+def _only(notes: Notes, tag: str) -> Notes:
+    return Notes(
+        frozenset(one for one in notes.days if one.tag == tag),
+        frozenset(one for one in notes.hours if one.tag == tag),
+    )
+
+
+def _pairs_query(table: sa.Table, rows: Rows, code: str) -> sa.Select[tuple[object, ...]]:
+    c = table.c
+    wanted: list[sa.ColumnElement[bool]] = []
+    whose = sa.tuple_(c.aa_id, c.at)
+    if rows.times:
+        base = within_times(c.at, rows.times)
+        without = [(one.aa_id, one.at) for one in rows.without]
+        wanted.append(sa.and_(base, whose.not_in(without)) if without else base)
+    if rows.only:
+        wanted.append(whose.in_([(one.aa_id, one.at) for one in rows.only]))
+    summed = [
+        (sa.func.max if name == "longest" else sa.func.sum)(c[name]).label(name)
+        for name in _PAIR_SUMS
+    ]
+    return (
+        sa.select(c.aa_id, c.fip_id, *summed)
+        .where(c.type == code, sa.or_(*wanted))
+        .group_by(c.aa_id, c.fip_id)
+    )
+
+
+def _raw_pairs_query(rows: Rows, code: str) -> sa.Select[tuple[object, ...]]:
+    c = metrics_raw.c
+    wanted = c.type == code if code != ALL_CALLS else c.type.not_in(_TIMING_CODES)
+    part = Part(tag=Tag.REQUESTS)
+    return sa.select(metrics_raw).where(
+        _chosen(metrics_raw, c.window_at, rows), wanted, *part.of(metrics_raw)
+    )
+
+
+def _pair_of(row: RowMapping) -> tuple[Pair, PairSums]:
+    # Sums of bigint are numeric to PostgreSQL.
+    return Pair(row["aa_id"], row["fip_id"]), PairSums(*(int(row[name]) for name in _PAIR_SUMS))
+
+
+def _add(found: dict[Pair, PairSums], parts: Iterable[tuple[Pair, PairSums]]) -> None:
+    for pair, sums in parts:
+        former = found.get(pair)
+        found[pair] = add_pairs(former, sums) if former else sums
+
+
+def _without(within: TimeRange, days: Sequence[datetime]) -> list[TimeRange]:
+    """What is left of a range between these days, which are in order."""
+    left: list[TimeRange] = []
+    at = within.start
+    for day in days:
+        if at < day:
+            left.append(TimeRange(at, day))
+        at = day + DAY
+    return [*left, TimeRange(at, within.end)] if at < within.end else left

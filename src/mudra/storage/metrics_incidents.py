@@ -54,6 +54,7 @@ class PostgresIncidents:
 
     async def alone(self) -> None:
         """Keep other watches out until the transaction ends: two would find the same news twice."""
+        await self._tx.connection.execute(sa.text("SET LOCAL lock_timeout = '30s'"))
         await self._tx.connection.execute(
             sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended("watch", 0)))
         )

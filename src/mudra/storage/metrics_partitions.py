@@ -49,6 +49,7 @@ def _next_month(at: datetime) -> datetime:
 RAW: Final = Partitioned("metrics_raw", "%Y%m%d", day_of, _next_day)
 FORMER: Final = Partitioned("metrics_former", "%Y%m%d", day_of, _next_day)
 HOURS: Final = Partitioned("metrics_hour", "%Y%m", month_of, _next_month)
+PAIR_HOURS: Final = Partitioned("metrics_pair_hour", "%Y%m", month_of, _next_month)
 
 
 async def make_partition(tx: Transaction, part: Partitioned, at: datetime) -> bool:
@@ -75,7 +76,7 @@ async def make_ahead(tx: Transaction) -> None:
     """Make the partitions of today and the next days."""
     now = await tx.now()
     for days in range(-1, DAYS_AHEAD + 1):
-        for part in (RAW, FORMER, HOURS):
+        for part in (RAW, FORMER, HOURS, PAIR_HOURS):
             await make_partition(tx, part, now + timedelta(days=days))
 
 

@@ -12,18 +12,20 @@ import sqlalchemy as sa
 from mudra.storage.database import Transaction
 from mudra.storage.metrics_rollups import DAY
 
+RECOUNT_S: Final = 600.0
 _COUNTS: Final = "ARRAY[" + ", ".join(f"sum(counts[{n}])" for n in range(1, 16)) + "]"
 _STATUSES: Final = "ARRAY[" + ", ".join(f"coalesce(sum(status[{n}]), 0)" for n in range(1, 8)) + "]"
 _RECOUNT: Final = f"""
 WITH plain AS (
-  SELECT date_trunc(:grain, window_at, 'UTC') AS at, aa_id, tag, fip_id, type,
+  SELECT date_trunc(:grain, window_at, 'UTC') AS at,
+         coalesce(metrics_raw.aa_id, '') AS aa_id, tag, fip_id, type,
          count(*) AS blocks, {_COUNTS} AS counts, {_STATUSES} AS statuses,
          coalesce(sum(data_bytes), 0) AS data_bytes,
          max(CASE WHEN counts[2] + counts[3] + counts[4] + counts[5] + counts[6] + counts[7]
              + counts[8] + counts[9] + counts[10] + counts[11] + counts[12] + counts[13]
              + counts[14] + counts[15] > 0 THEN coalesce(pxx[4], 0) ELSE 0 END) AS longest
   FROM metrics_raw WHERE window_at >= :start AND window_at < :end
-  GROUP BY 1, 2, 3, 4, 5),
+  GROUP BY GROUPING SETS ((1, metrics_raw.aa_id, tag, fip_id, type), (1, tag, fip_id, type))),
 kept AS (
   SELECT at, aa_id, tag, fip_id, type, blocks, counts::numeric[], statuses::numeric[],
          data_bytes, longest
@@ -34,7 +36,7 @@ SELECT count(*), count(*) FILTER (WHERE
 FROM plain p FULL JOIN kept k USING (at, aa_id, tag, fip_id, type)
 WHERE NOT EXISTS (SELECT FROM metrics_stale s
   WHERE s.grain <> 'window'
-  AND (s.aa_id, s.tag) = (coalesce(p.aa_id, k.aa_id), coalesce(p.tag, k.tag))
+  AND coalesce(p.aa_id, k.aa_id) IN (s.aa_id, '') AND s.tag = coalesce(p.tag, k.tag)
   AND s.at >= date_trunc('day', at, 'UTC') AND s.at < date_trunc('day', at, 'UTC') + '1 day')
 """  # noqa: S608  # of constants only; values are bound
 _TABLES: Final = {"hour": "metrics_hour", "day": "metrics_day"}
@@ -51,7 +53,7 @@ class Recount:
 
 async def recount(tx: Transaction, day: datetime) -> list[Recount]:
     """Compare the sums of a day with its raw rows; hours and days that are stale are left out."""
-    await tx.connection.execute(sa.text("SET LOCAL statement_timeout = '600s'"))
+    await tx.connection.execute(sa.text(f"SET LOCAL statement_timeout = '{RECOUNT_S:.0f}s'"))
     found = []
     for grain, table in _TABLES.items():
         row = (

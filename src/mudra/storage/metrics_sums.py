@@ -4,10 +4,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import Final, cast
 
+import msgspec
+import psycopg
 import sqlalchemy as sa
 from msgspec import UNSET
+from psycopg.sql import SQL, Identifier
 from sqlalchemy.engine import RowMapping
 
 from mudra.metrics.catalogue import Tag
@@ -21,16 +25,30 @@ from mudra.metrics.report import (
     Statuses,
 )
 from mudra.metrics.rollup import Rollup
-from mudra.metrics.spread import Spread
+from mudra.metrics.spread import Dense, dense, merge_dense
+from mudra.storage.database import Transaction
 from mudra.storage.metrics import long_tag, short_tag
 from mudra.storage.metrics_tables import metrics_raw
 
-CELL: Final = ("aa_id", "tag", "fip_id", "type")
+ALL_AAS: Final = ""
+SUMS: Final = (
+    *("at", "aa_id", "tag", "fip_id", "type", "blocks"),
+    *("counts", "statuses", "data_bytes", "spread", "longest"),
+)
+"""Columns of a row of sums, in the order of `row_of`."""
+_LARGEST: Final = 2**63 - 1
+Row = tuple[str, str, str, str, int, list[int], list[int], Decimal, bytes, int]
+"""AA, FIP, tag, type, blocks, counts, statuses, data, spread, longest."""
+_pack: Final = msgspec.msgpack.Encoder().encode
+_unpack: Final = msgspec.msgpack.Decoder(Dense).decode
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Narrows a question to one AA, one FIP, one tag; None for all."""
+    """Narrows a question to one AA, one FIP, one tag; None for all.
+
+    `ALL_AAS` as AA asks for the rows that hold all AAs together.
+    """
 
     aa_id: str | None = None
     fip_id: str | None = None
@@ -43,7 +61,8 @@ class Part:
             "fip_id": self.fip_id,
             "tag": None if self.tag is None else short_tag(self.tag),
         }
-        return [table.c[name] == value for name, value in wanted.items() if value is not None]
+        found = [table.c[name] == value for name, value in wanted.items() if value is not None]
+        return found if self.aa_id is not None else [*found, table.c.aa_id != ALL_AAS]
 
 
 def within_times(column: sa.Column[object], times: Sequence[datetime]) -> sa.ColumnElement[bool]:
@@ -75,43 +94,58 @@ def block_of(row: RowMapping) -> Block:
     )
 
 
-def rollup_of(row: RowMapping) -> Rollup:
-    """The sums that a row of hours or days holds."""
+def merged(rows: Sequence[Row]) -> Rollup:
+    """All together what rows of hours or days hold; at least one."""
+    _, _, _, _, blocks, counts, statuses, sizes, spreads, longest = zip(*rows, strict=True)
     return Rollup(
-        row["blocks"],
-        tuple(row["counts"]),
-        tuple(row["statuses"]),
-        int(row["data_bytes"]),
-        Spread(
-            coarse=True,
-            cells=tuple(row["cells"]),
-            surely=tuple(row["surely"]),
-            maybe=tuple(row["maybe"]),
-            likely=tuple(row["likely"]),
-            longest=row["longest"],
-        ),
+        sum(blocks),
+        tuple(map(sum, zip(*counts, strict=True))),
+        tuple(map(sum, zip(*statuses, strict=True))),
+        sum(map(int, sizes)),
+        merge_dense([_unpack(packed) for packed in spreads], max(longest)),
     )
 
 
-def row_of(at: datetime, cell: Cell, sums: Rollup) -> dict[str, object]:
-    """A row of hours or days; its times must be coarse."""
-    assert sums.times.coarse or not sums.times.cells
-    return {
-        "at": at,
-        "aa_id": cell.aa_id,
-        "tag": short_tag(cell.tag),
-        "fip_id": cell.fip_id,
-        "type": cell.type,
-        "blocks": sums.blocks,
-        "counts": list(sums.counts),
-        "statuses": list(sums.statuses),
-        "data_bytes": sums.data_bytes,
-        "cells": list(sums.times.cells),
-        "surely": list(sums.times.surely),
-        "maybe": list(sums.times.maybe),
-        "likely": list(sums.times.likely),
-        "longest": sums.times.longest,
-    }
+def row_of(at: datetime, cell: Cell, sums: Rollup) -> tuple[object, ...]:
+    """A row of hours or days; its times must be coarse. The spread is packed by MessagePack."""
+    times = sums.times
+    assert times.coarse or not times.cells
+    return (
+        at,
+        cell.aa_id,
+        short_tag(cell.tag),
+        cell.fip_id,
+        cell.type,
+        sums.blocks,
+        bounded(sums.counts),
+        bounded(sums.statuses),
+        sums.data_bytes,
+        _pack(dense(times)),
+        times.longest,
+    )
+
+
+def bounded(counts: Iterable[int]) -> list[int]:
+    """Counts as a column holds them.
+
+    A count may be 2^53, so that sums of invented ones could pass 2^63. They stop there, for
+    they mean nothing, and must not stop the sums of everybody else.
+    """
+    return [min(count, _LARGEST) for count in counts]
+
+
+async def copy_in(
+    tx: Transaction, table: sa.Table, names: Sequence[str], rows: Iterable[tuple[object, ...]]
+) -> None:
+    """Write rows by COPY."""
+    raw = await tx.connection.get_raw_connection()
+    driver = cast("psycopg.AsyncConnection[object]", raw.driver_connection)
+    into = SQL("COPY {} ({}) FROM STDIN").format(
+        Identifier(table.name), SQL(", ").join(map(Identifier, names))
+    )
+    async with driver.cursor() as cursor, cursor.copy(into) as copy:
+        for row in rows:
+            await copy.write_row(row)
 
 
 def raw_query(times: Sequence[datetime], part: Part) -> sa.Select[tuple[object, ...]]:
@@ -122,10 +156,14 @@ def raw_query(times: Sequence[datetime], part: Part) -> sa.Select[tuple[object, 
 
 
 def sums_query(
-    table: sa.Table, times: Sequence[datetime], part: Part
+    table: sa.Table, wanted: sa.ColumnElement[bool], part: Part
 ) -> sa.Select[tuple[object, ...]]:
-    """Rows of sums of these hours or days."""
-    return sa.select(table).where(within_times(table.c.at, times), *part.of(table))
+    """Rows of sums, as `by_cell` and `merged` read them."""
+    c = table.c
+    return sa.select(
+        *(c.aa_id, c.fip_id, c.tag, c.type, c.blocks),
+        *(c.counts, c.statuses, c.data_bytes, c.spread, c.longest),
+    ).where(wanted, *part.of(table))
 
 
 def blocks_by_cell(rows: Iterable[RowMapping]) -> Mapping[Cell, list[Block]]:
@@ -136,9 +174,12 @@ def blocks_by_cell(rows: Iterable[RowMapping]) -> Mapping[Cell, list[Block]]:
     return found
 
 
-def sums_by_cell(rows: Iterable[RowMapping]) -> Mapping[Cell, list[Rollup]]:
-    """Rows of sums, sorted by whose they are."""
-    found: dict[Cell, list[Rollup]] = defaultdict(list)
-    for row in rows:
-        found[cell_of(row)].append(rollup_of(row))
-    return found
+def sums_by_cell(rows: Iterable[object], *, over_aas: bool = False) -> dict[Cell, Rollup]:
+    """Rows of sums, added up by whose they are."""
+    found: dict[tuple[str, str, str, str], list[Row]] = defaultdict(list)
+    for row in cast("Iterable[Row]", rows):
+        found[(ALL_AAS if over_aas else row[0], row[1], row[2], row[3])].append(row)
+    return {
+        Cell(aa_id, fip_id, long_tag(tag), code): merged(parts)
+        for (aa_id, fip_id, tag, code), parts in found.items()
+    }

@@ -28,16 +28,13 @@ def _figures() -> list[sa.Column[object]]:
 
 
 def _sums() -> list[sa.Column[object]]:
-    """A row of sums, as metrics/rollup.py describes it."""
+    """A row of sums, as metrics/rollup.py describes it; its spread as metrics_sums.py packs it."""
     return [
         sa.Column("blocks", sa.Integer, nullable=False),
         sa.Column("counts", ARRAY(sa.BigInteger), nullable=False),
         sa.Column("statuses", ARRAY(sa.BigInteger), nullable=False),
         sa.Column("data_bytes", sa.Numeric, nullable=False),
-        sa.Column("cells", ARRAY(sa.SmallInteger), nullable=False),
-        sa.Column("surely", ARRAY(sa.BigInteger), nullable=False),
-        sa.Column("maybe", ARRAY(sa.BigInteger), nullable=False),
-        sa.Column("likely", ARRAY(sa.BigInteger), nullable=False),
+        sa.Column("spread", sa.LargeBinary, nullable=False),
         sa.Column("longest", sa.BigInteger, nullable=False),
     ]
 
@@ -77,7 +74,7 @@ metrics_hour: Final = sa.Table(
     sa.Column("at", TIMESTAMP(timezone=True), primary_key=True),
     *_cell(),
     *_sums(),
-    sa.Index("ix_metrics_hour_fip_id", "fip_id", "at"),
+    sa.Index("ix_metrics_hour_fip_id", "fip_id", "at", "aa_id"),
     postgresql_partition_by="RANGE (at)",
 )
 
@@ -87,8 +84,43 @@ metrics_day: Final = sa.Table(
     sa.Column("at", TIMESTAMP(timezone=True), primary_key=True),
     *_cell(),
     *_sums(),
-    sa.Index("ix_metrics_day_fip_id", "fip_id", "at"),
+    sa.Index("ix_metrics_day_fip_id", "fip_id", "at", "aa_id"),
 )
+"""In hours and days an empty `aa_id` stands for all AAs together."""
+
+
+def _pair() -> list[sa.Column[object] | sa.PrimaryKeyConstraint]:
+    """What metrics/pair.py adds up; an empty type stands for all calls."""
+    names = ("total", "succeeded", "client_errors", "answered")
+    soon = ("soon_surely", "soon_maybe", "soon_likely", "longest")
+    sums: list[sa.Column[object]] = [
+        sa.Column(name, sa.BigInteger, nullable=False) for name in (*names, *soon)
+    ]
+    return [
+        sa.Column("at", TIMESTAMP(timezone=True), nullable=False),
+        sa.Column("type", sa.Text, nullable=False),
+        sa.Column("aa_id", sa.Text, nullable=False),
+        sa.Column("fip_id", sa.Text, nullable=False),
+        *sums,
+        sa.PrimaryKeyConstraint("at", "type", "aa_id", "fip_id"),
+    ]
+
+
+metrics_pair_hour: Final = sa.Table(
+    "metrics_pair_hour", metadata, *_pair(), postgresql_partition_by="RANGE (at)"
+)
+
+metrics_pair_day: Final = sa.Table("metrics_pair_day", metadata, *_pair())
+
+metrics_heard: Final = sa.Table(
+    "metrics_heard",
+    metadata,
+    sa.Column("at", TIMESTAMP(timezone=True), primary_key=True),
+    sa.Column("aa_id", sa.Text, primary_key=True),
+    sa.Column("tag", sa.Text, primary_key=True),
+    sa.Column("windows", sa.Integer, nullable=False),
+)
+"""How many windows an AA reported of a day, traffic or none; the day as in metrics_day."""
 
 metrics_receipt: Final = sa.Table(
     "metrics_receipt",

@@ -1,0 +1,84 @@
+"""The few sums that say GOOD or BAD of a pair: what the AA x FIP matrix is made of.
+
+A verdict needs no spread of times, only how many calls ended soon enough. That
+is three numbers that add up exactly, so that a database can add them. Times
+count in the fixed cells of the roll-ups: the verdict is that of
+`health_of_calls` over the same calls in those cells.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from mudra.metrics.catalogue import FIRST_4XX, FIRST_5XX, Position
+from mudra.metrics.health import GOOD_ABOVE_PERCENT, GOOD_BELOW_MS, Status
+from mudra.metrics.rollup import Rollup, answered
+from mudra.metrics.spread import coarse_cell, coarsen, rank
+
+ALL_CALLS: Final = ""
+"""The type under which all calls of a pair are added up."""
+_LIMIT: Final = coarse_cell(GOOD_BELOW_MS)
+"""The cell that holds the limit: its middle lies below the limit, its end above."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairSums:
+    """Calls of one AA to one FIP. `soon_…` of the answered ones ended before the limit of GOOD."""
+
+    total: int
+    succeeded: int
+    client_errors: int
+    answered: int
+    soon_surely: int
+    soon_maybe: int
+    soon_likely: int
+    longest: int
+
+    @property
+    def judged(self) -> int:
+        """Calls in the denominator of success: all but 4xx."""
+        return self.total - self.client_errors
+
+
+def pair_sums(row: Rollup) -> PairSums:
+    """The sums of one cell's roll-up."""
+    times = coarsen(row.times)
+    at = row.counts
+    return PairSums(
+        at[Position.TOTAL],
+        at[Position.OK_200],
+        sum(at[FIRST_4XX:FIRST_5XX]),
+        answered(at),
+        sum(n for cell, n in zip(times.cells, times.surely, strict=True) if cell < _LIMIT),
+        sum(n for cell, n in zip(times.cells, times.maybe, strict=True) if cell <= _LIMIT),
+        sum(n for cell, n in zip(times.cells, times.likely, strict=True) if cell <= _LIMIT),
+        times.longest,
+    )
+
+
+def add_pairs(one: PairSums, other: PairSums) -> PairSums:
+    """Both together."""
+    return PairSums(
+        one.total + other.total,
+        one.succeeded + other.succeeded,
+        one.client_errors + other.client_errors,
+        one.answered + other.answered,
+        one.soon_surely + other.soon_surely,
+        one.soon_maybe + other.soon_maybe,
+        one.soon_likely + other.soon_likely,
+        max(one.longest, other.longest),
+    )
+
+
+def status_of_pair(sums: PairSums) -> Status:
+    """GOOD, BAD or UNSURE, by the rule of decisions part 5."""
+    if not sums.judged:
+        return Status.UNSURE
+    if not sums.answered or sums.succeeded * 100 <= sums.judged * GOOD_ABOVE_PERCENT:
+        return Status.BAD
+    wanted = rank(sums.answered, 50)
+    # The estimate lies below the limit, and so do its bounds where they hold it.
+    at_best = sums.soon_maybe >= wanted
+    at_worst = sums.soon_surely >= wanted or sums.longest < GOOD_BELOW_MS
+    likely = sums.soon_likely >= wanted
+    soon = (at_best and (likely or at_worst)) or (at_worst and likely)
+    return Status.GOOD if soon else Status.BAD

@@ -1,0 +1,42 @@
+"""What is added up for the matrix says the same as the whole health of a pair."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mudra.metrics.health import health_of_calls
+from mudra.metrics.pair import add_pairs, pair_sums, status_of_pair
+from mudra.metrics.report import RequestBlock
+from mudra.metrics.rollup import coarse, merge_all, rollup
+from mudra.metrics.spread import coarsen, dense, merge_dense, merge_spreads
+
+_AROUND_THE_LIMIT = st.one_of(st.integers(0, 40), st.integers(4500, 5600), st.integers(0, 60_000))
+
+
+@st.composite
+def blocks(draw):
+    answers = draw(st.lists(st.integers(0, 30), min_size=14, max_size=14))
+    if draw(st.booleans()):
+        answers = [draw(st.integers(0, 200)), *([0] * 13)]
+    total = sum(answers) + draw(st.integers(0, 5))
+    pxx = tuple(sorted(draw(st.lists(_AROUND_THE_LIMIT, min_size=4, max_size=4))))
+    return RequestBlock("fif", pxx, (total, *answers))
+
+
+@given(st.lists(blocks(), min_size=1, max_size=6))
+def test_the_verdict_of_the_few_sums_is_that_of_all_figures(found):
+    rows = [coarse(rollup([block])) for block in found]
+    added = pair_sums(rows[0])
+    for row in rows[1:]:
+        added = add_pairs(added, pair_sums(row))
+
+    assert added == pair_sums(merge_all(rows))
+    assert status_of_pair(added) is health_of_calls(merge_all(rows)).status
+
+
+@given(st.lists(blocks(), min_size=1, max_size=6))
+def test_spreads_without_holes_add_up_like_those_by_cell(found):
+    spreads = [coarsen(rollup([block]).times) for block in found]
+
+    together = merge_dense([dense(one) for one in spreads], max(one.longest for one in spreads))
+
+    assert together == merge_spreads(spreads)
