@@ -6,7 +6,7 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 revision = "0040"
-down_revision = "0060"
+down_revision = "0062"
 branch_labels = None
 depends_on = None
 
