@@ -1,0 +1,100 @@
+"""The operator's pages in a real browser: the approval from end to end, axe and policy on each."""
+
+import re
+
+import httpx
+import pytest
+from playwright.sync_api import expect
+from tests.browser.conftest import Visit, beside
+from tests.support.operators import Operator, new_operator
+from tests.support.registering import payload, send
+from tests.support.service import PASSWORD, Member, Service, new_member
+
+from mudra.console.navigation import OPERATOR_ITEMS, operator_path
+
+SCOPES = ("members", "registry", "health", "keys", "audit")
+
+
+@pytest.fixture(scope="module")
+def operator(service: Service) -> Operator:
+    return beside(new_operator, service, *SCOPES)
+
+
+def sign_in(visit: Visit, operator: Operator) -> None:
+    page = visit.page
+    page.goto(f"{visit.service.root}/console/sign-in")
+    page.get_by_label("E-mail address").fill(operator.email)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="What breaks this week")).to_be_visible()
+
+
+def fits(visit: Visit) -> bool:
+    """Nothing sticks out to the side."""
+    return bool(visit.page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
+
+
+def served_to(reader: Member, member: Member) -> str:
+    """The base address that the directory serves of a member, to an entity that looks it up."""
+    token = reader.entity_token(reader.secret()).json()["accessToken"]
+    found = httpx.get(
+        f"{reader.service.root}/cr/v2/entityInfo/FIP/{member.entity_id}",
+        headers={"Authorization": f"Bearer {token}"},
+        timeout=30,
+    )
+    return str(found.json()["entityinfo"]["baseurl"]) if found.status_code == 200 else ""
+
+
+def test_an_operator_compares_an_update_and_approves_it(visit: Visit, operator: Operator) -> None:
+    member, counterparty = (
+        beside(new_member, visit.service),
+        beside(new_member, visit.service, "AA"),
+    )
+    made = payload(member)
+    beside(send, member, made)
+    sign_in(visit, operator)
+    page = visit.page
+
+    page.get_by_role("link", name=re.compile(f"first entry of {member.entity_id}")).click()
+    expect(page.get_by_text("Its first entry: nothing is live yet.")).to_be_visible()
+    page.get_by_role("button", name="Approve version 1").click()
+    expect(page.get_by_role("status")).to_have_text("Approved.")
+    changed = payload(member, baseurl="v2:https://moved.example/v2")  # another key as well
+    beside(send, member, changed, update=True)
+    page.goto(f"{visit.service.root}{operator_path('approvals')}")
+    page.get_by_role("link", name=member.entity_id).click()
+
+    expect(page.get_by_text("A new key.")).to_be_visible()
+    expect(page.get_by_text("Calls will go to another address.")).to_be_visible()
+    expect(page.locator(".new", has_text="https://moved.example/v2")).to_be_visible()
+    assert visit.violations() == []
+    assert fits(visit)
+    assert "moved" not in beside(served_to, counterparty, member)
+    page.get_by_role("button", name="Approve version 2").click()
+    expect(page.get_by_role("status")).to_have_text("Approved.")
+    assert beside(served_to, counterparty, member) == "v2:https://moved.example/v2"
+
+
+def test_each_page_of_operators_is_usable_by_everybody(visit: Visit, operator: Operator) -> None:
+    """axe finds nothing, nothing sticks out, the policy is kept, on each page and dialog."""
+    member = beside(new_member, visit.service)
+    sign_in(visit, operator)
+    page = visit.page
+    written = page.locator("main time").first  # in the reader's zone, UTC on hover
+    expect(written).to_have_attribute("title", re.compile(r"^\d{4}(-\d\d){2} [\d:]{8} UTC$"))
+    expect(written).not_to_contain_text("UTC")
+    paths = [operator_path(item.word) for item in OPERATOR_ITEMS]
+    paths += [operator_path("onboard"), operator_path(f"members/{member.entity_id}")]
+
+    for path in paths:
+        answer = page.goto(f"{visit.service.root}{path}")
+        assert answer is not None
+        assert answer.status == 200, path
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        assert visit.violations() == [], path
+        assert fits(visit), path
+    page.get_by_role("button", name="Suspend…").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    assert visit.violations() == []
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
