@@ -15,7 +15,7 @@ ASSETS_STAMP := $(BUILT)/charts.min.js.gz
 NODE_DIR := tests/conformance/node
 NODE_STAMP := $(NODE_DIR)/node_modules/.package-lock.json
 
-.PHONY: screenshots assets help setup run test lint check bench docs clean
+.PHONY: screenshots assets help setup run test test-slow lint check bench docs clean
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 16
 
@@ -59,6 +59,9 @@ $(NODE_STAMP): $(NODE_DIR)/package-lock.json | $(STAMP)
 test: lint $(NODE_STAMP) assets ## everything that must hold before a change lands
 	@$(BIN)/pytest -n 2 --ignore tests/browser
 	@$(BIN)/pytest tests/browser  # apart: Playwright's event loop does not share a process
+
+test-slow: $(STAMP) $(NODE_STAMP) ## what needs minutes, before a release
+	@$(BIN)/pytest -n 2 -m slow --ignore tests/browser
 
 bench: $(STAMP) ## the headline figures, as ratios
 	@for b in bench/[a-z]*.py; do name=$$(basename $$b .py); [ $$name = support ] || $(BIN)/python -m bench.$$name || exit 1; done

@@ -16,6 +16,7 @@ import time
 import urllib.parse
 from pathlib import Path
 
+import uvloop
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
@@ -61,11 +62,11 @@ def measure(
         MUDRA_ENTITY_TOKEN_BURST="100000",
     ) as service:
         load = Load(service.port, requests_for(members))
-        asyncio.run(load.run(CONNECTIONS * workers, 2.0))  # warm: every entity is in memory
+        uvloop.run(load.run(CONNECTIONS * workers, 2.0))  # warm: every entity is in memory
         before_signatures = signatures_per_cpu_second()
         pids = worker_pids(service.pid)
         started = sum(cpu_seconds(pid) for pid in pids)
-        done = asyncio.run(load.run(CONNECTIONS * workers, seconds))
+        done = uvloop.run(load.run(CONNECTIONS * workers, seconds))
         used = sum(cpu_seconds(pid) for pid in pids) - started
         after_signatures = signatures_per_cpu_second()
         assert load.failed == 0, f"{load.failed} answers were no tokens"

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Self
 
 _ANSWERS = re.compile(r"Mudra answers at http://[^:]+:(?P<port>\d+)/")
+_LENGTH = re.compile(rb"\r\ncontent-length: (\d+)", re.IGNORECASE)
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -68,7 +69,10 @@ class RunningService:
 
 
 class Load:
-    """Sends prepared requests over keep-alive connections and counts the answers."""
+    """Sends prepared requests over keep-alive connections and counts the answers.
+
+    As cheap as Python allows, so that the service and not the load is what waits.
+    """
 
     def __init__(self, port: int, requests: list[bytes], expect: bytes = b"HTTP/1.1 200") -> None:
         self._port = port
@@ -82,23 +86,60 @@ class Load:
         """Run for so long; gives the number of answers."""
         self.latencies = []
         until = time.monotonic() + seconds
-        counts = await asyncio.gather(*(self._one(until) for _ in range(connections)))
-        return sum(counts)
+        loop = asyncio.get_running_loop()
+        talks = [
+            (await loop.create_connection(lambda: _Talk(self, until), "127.0.0.1", self._port))[1]
+            for _ in range(connections)
+        ]
+        await asyncio.gather(*(talk.ended for talk in talks))
+        return len(self.latencies)
 
-    async def _one(self, until: float) -> int:
-        reader, writer = await asyncio.open_connection("127.0.0.1", self._port)
-        count = 0
-        while (now := time.monotonic()) < until:
-            writer.write(next(self._requests))
-            head = await reader.readuntil(b"\r\n\r\n")
-            length = re.search(rb"content-length: (\d+)", head, re.IGNORECASE)
-            if length:
-                await reader.readexactly(int(length[1]))
-            self.latencies.append(time.monotonic() - now)
-            self.failed += not head.startswith(self._expect)
-            count += 1
-        writer.close()
-        return count
+    def next_request(self) -> bytes:
+        """Give what is asked next, on whichever connection."""
+        return next(self._requests)
+
+    def heard(self, answer: bytes, seconds: float) -> None:
+        """Note an answer."""
+        self.latencies.append(seconds)
+        self.failed += not answer.startswith(self._expect)
+
+
+class _Talk(asyncio.Protocol):
+    """One connection: asks, reads the answer to its end, asks again until the time is up."""
+
+    def __init__(self, load: Load, until: float) -> None:
+        self._load = load
+        self._until = until
+        self._got = b""
+        self._asked_at = 0.0
+        self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._ask()
+
+    def data_received(self, data: bytes) -> None:
+        self._got += data
+        head, end, body = self._got.partition(b"\r\n\r\n")
+        length = _LENGTH.search(head)
+        if not end or (length and len(body) < int(length[1])):
+            return
+        self._load.heard(self._got, time.monotonic() - self._asked_at)
+        self._got = b""
+        if time.monotonic() < self._until:
+            self._ask()
+        else:
+            self._transport.close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._got or exc:
+            self._load.heard(b"cut off", 0.0)
+        self.ended.set_result(None)
+
+    def _ask(self) -> None:
+        self._asked_at = time.monotonic()
+        self._transport.write(self._load.next_request())
 
 
 def worker_pids(supervisor: int) -> list[int]:

@@ -9,7 +9,6 @@ from pathlib import Path
 import psycopg
 
 from mudra.storage import embedded_locks
-from mudra.storage.embedded import embedded_server
 
 HOLDER = """
 import os, sys
@@ -116,9 +115,3 @@ def keeper(data_dir):
 
 def server_uid(data_dir):
     return int(status(postmaster(data_dir), "Uid"))
-
-
-def seconds_to_hold(data_dir):
-    started = time.monotonic()
-    with embedded_server(data_dir):
-        return time.monotonic() - started

@@ -51,6 +51,7 @@ def client_address(
     return str(address)
 
 
+@lru_cache(maxsize=4096)
 def address_key(address: str) -> str:
     """Give the key under which limits count `address`: IPv6 by its /64."""
     read = _read(address)

@@ -1,13 +1,14 @@
 """The members that every answer of the token service carries (spec 2.2, decisions 3)."""
 
 import re
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
 import msgspec
+
+from mudra.fresh_id import fresh_id
 
 VERSION: Final = "1.0.0"
 MAX_TXN_ID: Final = 128
@@ -36,12 +37,14 @@ class Envelope:
 
 def new_txn_id() -> str:
     """Make a transaction ID for a request that brought none."""
-    return str(uuid.uuid4())
+    return fresh_id()
 
 
 def iso_ms(at: datetime) -> str:
     """Write an instant as ISO 8601 in UTC with milliseconds and `Z`."""
-    return at.astimezone(UTC).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
+    if at.tzinfo is not UTC:
+        at = at.astimezone(UTC)
+    return at.isoformat(timespec="milliseconds")[: -len("+00:00")] + "Z"
 
 
 @dataclass(frozen=True, slots=True)

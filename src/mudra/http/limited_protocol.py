@@ -147,6 +147,10 @@ class _LimitedProtocol(HttpToolsProtocol):
         self._in_message = False
         super().on_message_complete()
 
+    def on_response_complete(self) -> None:
+        self._lingering.flush()
+        super().on_response_complete()
+
     def _count_in_header(self, size: int) -> None:
         self._header_bytes += size
         if self._header_bytes > self.shared.limits.header_bytes:

@@ -1,4 +1,8 @@
-"""Closing a connection so that the client still reads the answer.
+"""A connection whose answers leave in one piece, and that the client can read to its end.
+
+uvicorn writes the head of an answer before it has the body, and each write is a
+call of the kernel that wakes the client. The head waits for what comes next, as
+ASGI asks of a server ("Response Start": nothing is sent before the first body).
 
 Closing a socket with unread bytes makes the kernel send a reset, and the reset
 overtakes the answer: a client that is still sending a body of 9 MiB would see
@@ -10,6 +14,11 @@ import asyncio
 from collections.abc import Callable
 
 LINGER_S = 2.0
+_HEAD_BEGINS = b"HTTP/1.1 "
+_INTERIM = b"HTTP/1.1 1"
+_HEAD_ENDS = b"\r\n\r\n"
+_COPIED = 65536
+"""Bytes up to which head and body are joined; a larger body is not worth its copy."""
 
 
 class LingeringTransport(asyncio.Transport):
@@ -20,11 +29,13 @@ class LingeringTransport(asyncio.Transport):
         self._real = real
         self._is_client_sending = is_client_sending
         self._lingering: asyncio.TimerHandle | None = None
+        self._head = b""
 
     def close(self) -> None:
         """Close at once, or after the client has read the answer, in 2 s at the latest."""
         if self._lingering is not None or self._real.is_closing():
             return
+        self.flush()
         if not (self._is_client_sending() and self._real.can_write_eof()):
             self._real.close()
             return
@@ -42,7 +53,25 @@ class LingeringTransport(asyncio.Transport):
         return self._lingering is not None or self._real.is_closing()
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
-        """Send, unless closing."""
+        """Send, unless closing; the head of an answer with what follows it."""
+        if self._head:
+            head, self._head = self._head, b""
+            if len(data) <= _COPIED:
+                self._send(head + data)
+                return
+            self._send(head)
+        elif data[:9] == _HEAD_BEGINS and data[-4:] == _HEAD_ENDS and data[:10] != _INTERIM:
+            self._head = bytes(data)
+            return
+        self._send(data)
+
+    def flush(self) -> None:
+        """Send a head that nothing follows: the answer is complete."""
+        if self._head:
+            head, self._head = self._head, b""
+            self._send(head)
+
+    def _send(self, data: bytes | bytearray | memoryview) -> None:
         if not self.is_closing():
             self._real.write(data)
 

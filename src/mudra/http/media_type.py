@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 _WORD: Final = r"[A-Za-z0-9!#$%&'*+.^_`|~-]+"
@@ -27,6 +28,7 @@ UNREADABLE: Final = MediaType("", "")
 """No header, or one that breaks the grammar. Equal to no type that is allowed."""
 
 
+@lru_cache(maxsize=64)
 def media_type(header: str) -> MediaType:
     """Read a `Content-Type` header; `UNREADABLE` when it is none.
 

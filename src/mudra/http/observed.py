@@ -28,6 +28,7 @@ def observed(app: ASGIApp, observe: Observe) -> ASGIApp:
                 for name, value in message["headers"]:
                     if name == b"x-request-id":
                         txn_id = value.decode("latin-1")
+                        break
             await send(message)
 
         try:

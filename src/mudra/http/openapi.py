@@ -221,4 +221,6 @@ def _portable(properties: dict[str, object]) -> dict[str, object]:
 def _text_for_secret(wanted: type) -> dict[str, object]:
     if wanted is SecretText:
         return {"type": "string", "minLength": 1, "maxLength": 1024, "format": "password"}
+    if wanted is object:
+        return {}  # any JSON
     raise TypeError(f"no schema for {wanted.__name__}")

@@ -57,7 +57,7 @@ def parse_form(raw: bytes, *, max_fields: int = MAX_FIELDS) -> dict[str, str]:
 
 
 def _decoded(sent: bytes, label: str, part: str) -> str:
-    if _BROKEN_ESCAPE.search(sent):
+    if b"%" in sent and _BROKEN_ESCAPE.search(sent):
         raise FormRefused(
             label, f"has a % in its {part} without two hexadecimal digits; send % itself as %25"
         )

@@ -1,11 +1,11 @@
 """Live registry entries for the demonstration network, made by the real use cases."""
 
 import asyncio
-import uuid
 from collections.abc import Sequence
 from typing import Final
 
 from mudra.audit.event import Caller
+from mudra.fresh_id import fresh_id
 from mudra.registry.actor import DECIDE, SUBMIT, Actor, ActorKind
 from mudra.registry.certificate import Certificate
 from mudra.registry.check import CheckedPayload, check_payload
@@ -62,7 +62,7 @@ def _payload(member: DemoMember, key: Certificate, timestamp: str) -> dict[str, 
     return {
         "ver": "1.0",
         "timestamp": timestamp,
-        "txnid": str(uuid.uuid4()),
+        "txnid": fresh_id(),
         "type": kind,
         "requester": {"name": member.name, "id": member.entity_id},
         "entityinfo": info,

@@ -1,9 +1,9 @@
 """Onboarding across two areas in one transaction: member, admin, first secret."""
 
 import secrets
-import uuid
 
 from mudra.audit.event import Act, Caller, EventName
+from mudra.fresh_id import fresh_id
 from mudra.identity.onboard import NewMember, Onboarded, OnboardResult, onboard_member
 from mudra.runtime.work import Work
 from mudra.tokens.secret import first_secret, new_secret_text
@@ -17,7 +17,7 @@ async def onboard(new: NewMember, caller: Caller, work: Work) -> OnboardResult:
         people=work.people,
         links=work.link_desk,
         journal=work.journal,
-        new_id=lambda: str(uuid.uuid4()),
+        new_id=fresh_id,
     )
     if isinstance(result, Onboarded) and result.created:
         secret = first_secret(result.member.entity_id, await work.people.now())

@@ -2,7 +2,6 @@
 
 import contextlib
 import secrets
-import uuid
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from functools import partial
@@ -17,6 +16,7 @@ from mudra.console.pages.sandbox_home import ShownMail, sandbox_home
 from mudra.console.pages.static_files import static_files
 from mudra.console.routes import console_pages
 from mudra.console.status_keeper import StatusKeeper
+from mudra.fresh_id import fresh_id
 from mudra.http.app import build_app
 from mudra.http.examined import ExaminedTokens
 from mudra.http.registry_desk import FinishedAnswers, RegistryDesk
@@ -142,9 +142,9 @@ class Rooms:
             roster=roster,
             sessions=PostgresSessions(transaction),
             notices=NoticeDesk(roster, outbox),
-            admins=AdminDesk(people, roster, link_desk, journal, _new_id),
+            admins=AdminDesk(people, roster, link_desk, journal, fresh_id),
             members=MemberDesk(people, roster, journal),
-            accounts=AccountDesk(people, roster, link_desk, tokens, outbox, journal, _new_id),
+            accounts=AccountDesk(people, roster, link_desk, tokens, outbox, journal, fresh_id),
             directory=PostgresDirectory(transaction),
             mail_desk=PostgresMailDesk(transaction),
             audit_search=PostgresAuditSearch(transaction),
@@ -164,10 +164,6 @@ class Rooms:
             incidents=PostgresIncidents(transaction),
             aas_and_fips=network,
         )
-
-
-def _new_id() -> str:
-    return str(uuid.uuid4())
 
 
 def open_rooms(settings: Settings, conninfo: str, seal: Seal) -> Rooms:
@@ -260,7 +256,7 @@ def open_edge(rooms: Rooms) -> Edge:
         secret_mac=rooms.seal.secret_mac,
         hasher=Argon2Passwords(rooms.seal.password_pepper, settings.argon2_memory_mib),
         random_bytes=secrets.token_bytes,
-        new_id=_new_id,
+        new_id=fresh_id,
         database_ready=rooms.database.reachable,
         time_machine=rooms.time_machine if settings.sandbox else None,
     )

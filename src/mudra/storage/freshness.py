@@ -13,7 +13,6 @@ A node keeps what issuing needs in memory. Two things keep that true on many nod
 
 import asyncio
 import contextlib
-import uuid
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from time import monotonic
@@ -24,6 +23,7 @@ import psycopg
 import structlog
 from psycopg import sql
 
+from mudra.fresh_id import fresh_id
 from mudra.storage.cut import cut_after
 
 CHANNEL: Final = "mudra_changes"
@@ -67,7 +67,7 @@ class Freshness:
 
     def __init__(self, conninfo: str) -> None:
         self._conninfo = conninfo
-        self.node_id = str(uuid.uuid4())
+        self.node_id = fresh_id()
         self._proven_at = float("-inf")
         self._held: dict[str, float] = {}
         self._fences: dict[str, _Fence] = {}
@@ -115,7 +115,7 @@ class Freshness:
     async def hold(self, key: str) -> None:
         """Make every node read `key` from the database from now on; returns when all do."""
         self._hold_here(key)
-        fence_id = str(uuid.uuid4())
+        fence_id = fresh_id()
         message = Announcement("hold", key, self.node_id, fence_id)
         fence = _Fence(awaited={self.node_id})
         self._fences[fence_id] = fence

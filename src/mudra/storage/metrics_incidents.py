@@ -1,6 +1,5 @@
 """Observations of windows and incidents in PostgreSQL."""
 
-import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import Final, cast
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
+from mudra.fresh_id import fresh_id
 from mudra.metrics.catalogue import Tag
 from mudra.metrics.coverage import TimeRange
 from mudra.metrics.incident import (
@@ -162,7 +162,7 @@ class PostgresIncidents:
                         sa.delete(metrics_incident).where(_I.incident_id == ids[known])
                     )
                 case Opened(incident):
-                    await self._put(str(uuid.uuid4()), incident, now)
+                    await self._put(fresh_id(), incident, now)
                 case _:
                     await self._put(ids[change.known], change.incident, now)
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from time import monotonic
 from typing import Final
 
@@ -22,6 +22,8 @@ from mudra.tokens.ports import KeyMaterial
 from mudra.tokens.signing_keys import SigningKey, published, signing
 
 _READ_ANEW_S: Final = 60.0
+_CHOSEN_FOR: Final = timedelta(seconds=1)
+"""A key is published long before it signs and after, so a second more or less is nothing."""
 
 
 class NoSigningKey(Exception):
@@ -47,6 +49,8 @@ class NodeKeys:
         self._keys: Sequence[SigningKey] = ()
         self._signers: dict[str, TokenSigner] = {}
         self._public: dict[str, RSAKey] = {}
+        self._signing: dict[TokenKind, tuple[datetime, TokenSigner]] = {}
+        """Who signs, as found at an instant; good for a moment of `_CHOSEN_FOR`."""
         self._stale = True
         self._read_at = float("-inf")
         self._reading = asyncio.Lock()
@@ -91,6 +95,7 @@ class NodeKeys:
             if key.kid not in self._public:
                 self._public[key.kid] = RSAKey.import_key(dict(key.public_jwk))
         self._keys = keys
+        self._signing.clear()
         self._read_at = monotonic()
         self._stale = generation != self._freshness.generation
 
@@ -107,10 +112,15 @@ class NodeKeys:
         return self._signer(kind).sign_detached(body)
 
     def _signer(self, kind: TokenKind) -> TokenSigner:
-        key = signing(self._keys, kind, self._clock())
+        now = self._clock()
+        chosen = self._signing.get(kind)
+        if chosen is not None and now - chosen[0] < _CHOSEN_FOR:
+            return chosen[1]
+        key = signing(self._keys, kind, now)
         signer = self._signers.get(key.kid) if key else None
         if signer is None:
             raise NoSigningKey(kind.value)
+        self._signing[kind] = now, signer
         return signer
 
     def published_kids(self) -> Sequence[str]:

@@ -3,7 +3,6 @@
 A letter holds a one-use link, so a dump of the database must not show it.
 """
 
-import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -11,6 +10,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
+from mudra.fresh_id import fresh_id
 from mudra.identity.ports import Notice
 from mudra.mail.compose import Letter, letter_from_bytes, letter_to_bytes
 from mudra.storage.database import Transaction
@@ -54,7 +54,7 @@ class PostgresOutbox:
     async def post(self, notice: Notice) -> None:
         """Put a letter into the outbox; it is sent at least once after the commit."""
         letter = self._compose(notice)
-        mail_id = str(uuid.uuid4())
+        mail_id = fresh_id()
         now = await self._tx.now()
         await self._tx.connection.execute(
             sa.insert(mail_outbox).values(
