@@ -1,35 +1,115 @@
-"""The mudra command: what there is, in one list.
+"""The mudra command: what there is, in one table.
 
-Commands import what they need when they are called, so that `mudra --help`
-stays quick.
+A command's module is imported when it is called (or listed by `mudra --help`):
+importing them all would cost more than a warm start of the service.
 """
 
-from typing import Annotated
+from collections.abc import Callable, Iterator, MutableMapping
+from importlib import import_module
+from typing import Annotated, Any, Final, NamedTuple
 
 import typer
+import typer.main
+from typer._click import Command, Context
+from typer.core import TyperGroup
 
-from mudra.cli import (
-    admin,
-    agent,
-    audit,
-    config,
-    jwk,
-    keys,
-    mail,
-    member,
-    operator,
-    registry,
-    sandbox,
-    secret,
-    token,
+
+class _Call(NamedTuple):
+    """A command of one word: a function of a module of this package, and its examples."""
+
+    module: str
+    example: str
+
+
+_CALLS: Final = {
+    "serve": _Call(
+        "serve",
+        "mudra serve --sandbox --demo · MUDRA_DATABASE_URL=postgresql://… mudra serve --workers 4",
+    ),
+    "login": _Call("login", "mudra login lakshmi@kaveribank.example"),
+    "doctor": _Call("doctor", "mudra doctor --json"),
+    "board": _Call("board", "mudra board --json"),
+}
+_NOUNS: Final = (
+    "member",
+    "mail",
+    "admin",
+    "operator",
+    "secret",
+    "token",
+    "keys",
+    "agent",
+    "sandbox",
+    "audit",
+    "registry",
+    "jwk",
+    "config",
 )
-from mudra.cli.board import board
-from mudra.cli.doctor import doctor
-from mudra.cli.login import login
-from mudra.cli.serve import serve
+"""Each is a module of this package with an `app` of its own."""
+
+
+class _Lazy(MutableMapping[str, Command]):
+    """The commands by name; each is imported when it is taken out."""
+
+    def __init__(self) -> None:
+        self._taken: dict[str, Command] = {}
+
+    def __getitem__(self, name: str) -> Command:
+        if name not in self:
+            raise KeyError(name)
+        if name not in self._taken:
+            self._taken[name] = _call(name) if name in _CALLS else _noun(name)
+        return self._taken[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in _CALLS or name in _NOUNS
+
+    def __iter__(self) -> Iterator[str]:
+        return iter((*_CALLS, *_NOUNS))
+
+    def __len__(self) -> int:
+        return len(_CALLS) + len(_NOUNS)
+
+    def __setitem__(self, name: str, command: Command) -> None:
+        self._taken[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._taken[name]
+
+
+class _Commands(TyperGroup):
+    """The group of all commands (Click, "Lazily Loading Subcommands")."""
+
+    def __init__(self, **attributes: Any) -> None:  # Typer's own, passed on
+        super().__init__(**attributes)
+        self.commands = _Lazy()
+
+    def list_commands(self, ctx: Context) -> list[str]:  # noqa: ARG002  # as the base has it
+        """Name them in the order of the table, importing none."""
+        return list(self.commands)
+
+
+def _noun(name: str) -> Command:
+    group = typer.main.get_group(import_module(f"mudra.cli.{name}").app)
+    group.name = name
+    return group
+
+
+def _call(name: str) -> Command:
+    module, example = _CALLS[name]
+    function: Callable[..., None] = getattr(import_module(f"mudra.cli.{module}"), name)
+    alone = typer.Typer(
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    alone.command(name, epilog=f"Example: {example}")(function)
+    return typer.main.get_command(alone)
+
 
 app = typer.Typer(
     name="mudra",
+    cls=_Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="Identity, registry and health service of an account-aggregator network.",
@@ -37,26 +117,6 @@ app = typer.Typer(
     "4 wait and try again · 5 service or database did not answer",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command(
-    epilog="Example: mudra serve --sandbox --demo · MUDRA_DATABASE_URL=postgresql://… "
-    "mudra serve --workers 4"
-)(serve)
-app.command(epilog="Example: mudra login lakshmi@kaveribank.example")(login)
-app.command(epilog="Example: mudra doctor --json")(doctor)
-app.command(epilog="Example: mudra board --json")(board)
-app.add_typer(member.app, name="member")
-app.add_typer(mail.app, name="mail")
-app.add_typer(admin.app, name="admin")
-app.add_typer(operator.app, name="operator")
-app.add_typer(secret.app, name="secret")
-app.add_typer(token.app, name="token")
-app.add_typer(keys.app, name="keys")
-app.add_typer(agent.app, name="agent")
-app.add_typer(sandbox.app, name="sandbox")
-app.add_typer(audit.app, name="audit")
-app.add_typer(registry.app, name="registry")
-app.add_typer(jwk.app, name="jwk")
-app.add_typer(config.app, name="config")
 
 
 def _version(asked: bool) -> None:
