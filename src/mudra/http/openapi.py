@@ -222,5 +222,5 @@ def _text_for_secret(wanted: type) -> dict[str, object]:
     if wanted is SecretText:
         return {"type": "string", "minLength": 1, "maxLength": 1024, "format": "password"}
     if wanted is object:
-        return {}  # any JSON
+        return {"description": "any JSON value"}
     raise TypeError(f"no schema for {wanted.__name__}")
