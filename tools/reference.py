@@ -1,4 +1,4 @@
-"""Write the generated pages of the reference: settings and commands.
+"""Write the generated pages of the reference: settings, commands, agent.toml.
 
     python tools/reference.py [--check]
 
@@ -13,6 +13,7 @@ import typer.main
 from typer._click import Command
 from typer.core import TyperGroup
 
+from mudra.agent.config_reference import rows
 from mudra.cli.main import app
 from mudra.runtime.config import REFERENCE, Settings
 
@@ -21,7 +22,11 @@ PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
 
 def main() -> int:
     """Write or compare the pages; gives the exit code."""
-    pages = {"settings.md": settings_page(), "commands.md": commands_page()}
+    pages = {
+        "settings.md": settings_page(),
+        "commands.md": commands_page(),
+        "agent.md": agent_page(),
+    }
     stale = [
         name
         for name, text in pages.items()
@@ -68,6 +73,28 @@ def settings_page() -> str:
                 "| `MUDRA_CONFIG_DIR` | where member commands keep their tokens | a directory "
                 "| the user's configuration directory |"
             ),
+            "",
+        ]
+    )
+
+
+def agent_page() -> str:
+    """One row for each key of agent.toml, from its structs."""
+    table = [
+        f"| `{row.key}` | {row.meaning} | {row.allowed} | {row.default or 'needed'} |"
+        for row in rows()
+    ]
+    return "\n".join(
+        [
+            "# agent.toml",
+            "",
+            "Made by `make docs` from `mudra.agent.config`. An example is",
+            "[deploy/agent.toml](../../deploy/agent.toml). An unknown key or a wrong value ends",
+            "the start with one line that names it; `mudra agent check` looks at the rest.",
+            "",
+            "| key | what | allowed | default |",
+            "|---|---|---|---|",
+            *table,
             "",
         ]
     )

@@ -171,3 +171,14 @@ def test_too_many_pushes_of_a_tag_are_told_when_to_come_back(aa):
     assert refused.status_code == 429
     assert 1 <= int(refused.headers["Retry-After"]) <= 50
     assert aa.push(aa.notifications()).status_code == 200
+
+
+def test_what_an_agent_says_beside_its_payload_is_logged_and_bounded(aa):
+    note = "dropped-full=3, clock-jump=+90.0s " + "x" * 5_000
+    answer = aa.push(aa.requests(), **{"Mudra-Agent-Note": note})
+
+    log = (aa.service.data_dir / "mudra.log").read_text()
+    (line,) = [line for line in log.splitlines() if "agent note" in line and aa.aa_id in line]
+    told = msgspec.json.decode(line)
+    assert told["note"] == note[:300]
+    assert told["txn_id"] == answer.json()["txnId"]

@@ -167,7 +167,7 @@ def _sentence(fault: str) -> str:
     missing = text.partition("missing required field `")[2].rstrip("`")
     if missing:
         return f"{f'{key}.' if key else ''}{missing} is missing; it has no default"
-    allowed = _ALLOWED.get(_PLACE.sub("", key).rpartition(".")[2])
+    allowed = ALLOWED.get(_PLACE.sub("", key).rpartition(".")[2])
     if allowed:
         return f"{key} must be {allowed}"
     return f"{key}: {text[:1].lower()}{text[1:]}" if key else text
@@ -181,7 +181,7 @@ def _known_keys(key: str) -> list[str]:
 _PLACE: Final = re.compile(r"\[[^]]*\]")
 _ENTITY: Final = "an entity ID: 1 to 64 of A-Z a-z 0-9 @ . _ -"
 _ADDRESS: Final = "an http or https address without user, password and final slash"
-_ALLOWED: Final = {
+ALLOWED: Final = {  # by the last part of the key
     "aa_id": _ENTITY,
     "fips": f"a table of hosts, each with {_ENTITY}",
     "token_url": _ADDRESS,

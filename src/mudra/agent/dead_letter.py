@@ -1,4 +1,9 @@
-"""Payloads that the operator refused for good, each with its answer, for a person to look at."""
+"""Payloads that the operator refused for good, each with its answer, for a person to look at.
+
+When the reason is gone, `agent resend` moves letters to the folder `resend`; the
+agent takes them from there into its spool, whether it runs at that moment or
+starts later. A letter that is taken twice is answered `duplicate`.
+"""
 
 import os
 from pathlib import Path
@@ -6,9 +11,10 @@ from typing import Final
 
 import msgspec
 
-from mudra.agent.spool import Waiting
+from mudra.agent.spool import KEEP, Spool, Waiting
 
 FOLDER: Final = "dead-letters"
+AGAIN: Final = "resend"
 
 
 class DeadLetter(msgspec.Struct, frozen=True, rename="camel"):
@@ -45,3 +51,41 @@ def bury(directory: Path, waiting: Waiting, letter: DeadLetter) -> Path:
 def dead_letters(directory: Path) -> list[Path]:
     """All letters, oldest window first."""
     return sorted((directory / FOLDER).glob("*.json"))
+
+
+def ask_again(directory: Path, letters: list[Path], now: int) -> tuple[list[Path], list[Path]]:
+    """Have these letters sent again: those that will be, and those that are too old for that.
+
+    The operator takes windows of the last 7 days (decisions part 5). Raises OSError.
+    """
+    folder = directory / AGAIN
+    folder.mkdir(mode=0o700, exist_ok=True)
+    fresh = [letter for letter in letters if _window(letter) > now - KEEP]
+    for letter in fresh:
+        letter.replace(folder / letter.name)
+    return fresh, [letter for letter in letters if letter not in fresh]
+
+
+def take_back(directory: Path, spool: Spool, now: int) -> int:
+    """Put the letters that are to be sent again into the spool; how many there were.
+
+    Raises OSError and sqlite3.Error; what is not taken stays for the next time.
+    """
+    taken = 0
+    for path in sorted((directory / AGAIN).glob("*.json")):
+        try:
+            letter = msgspec.json.decode(path.read_bytes(), type=DeadLetter)
+        except msgspec.DecodeError:
+            path.replace(path.with_suffix(".unreadable"))
+            continue
+        spool.put_back(
+            Waiting(0, _window(path), letter.tag, letter.txn_id, now), bytes(letter.payload)
+        )
+        path.unlink()
+        taken += 1
+    return taken
+
+
+def _window(letter: Path) -> int:
+    start = letter.name.partition("-")[0]
+    return int(start) if start.isdigit() else 0

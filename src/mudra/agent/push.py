@@ -29,7 +29,7 @@ from mudra.agent.backoff import (
 )
 from mudra.agent.clock import MINUTE, Clock
 from mudra.agent.credentials import CredentialFault, Tokens, read_bounded
-from mudra.agent.dead_letter import DeadLetter, bury
+from mudra.agent.dead_letter import DeadLetter, bury, take_back
 from mudra.agent.keeper import Keeper
 from mudra.agent.payload import written
 from mudra.agent.spool import MOST_BYTES, Waiting
@@ -201,6 +201,10 @@ class Pusher:
 
     async def _enforce(self) -> None:
         now = self.clock.wall()
+        try:
+            await self.keeper.with_disk(lambda: take_back(self.directory, self.keeper.spool, now))
+        except OSError as fault:
+            self.warn(f"the letters to be sent again cannot be read: {fault}")
         dropped = await self.keeper.with_disk(
             lambda: self.keeper.spool.enforce(now, self.most_bytes)
         )

@@ -238,6 +238,14 @@ class Spool:
                 self._remember(name, value)
             self._count(count, 1)
 
+    def put_back(self, waiting: Waiting, body: bytes) -> None:
+        """Let a payload wait anew, unless it does already."""
+        header = Header(waiting.window, waiting.tag, waiting.txn_id, waiting.due)
+        with self._db:
+            self._db.execute("BEGIN IMMEDIATE")
+            self._db.execute("DELETE FROM record WHERE txn_id = ?", (waiting.txn_id,))
+            self._add(header, framed(header, self._packer.compress(body)))
+
     def enforce(self, now: int, most_bytes: int = MOST_BYTES) -> int:
         """Keep 7 days and 1 GiB at most, oldest out first; how many records went."""
         sizes = self._db.execute(

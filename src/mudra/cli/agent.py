@@ -11,10 +11,12 @@ from typing import Annotated, Final
 import msgspec
 import typer
 
+from mudra.agent.assembly import VERSION
 from mudra.agent.check import Checked
 from mudra.agent.check import check as look
 from mudra.agent.clock import MachineClock
 from mudra.agent.config import Config, ConfigFault, read_config
+from mudra.agent.dead_letter import FOLDER, ask_again, dead_letters
 from mudra.agent.replay import Replay
 from mudra.agent.run import run as run_until_stopped
 from mudra.agent.sources.access_log import FORMATS
@@ -35,12 +37,18 @@ AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON, for progra
 
 
 @app.command()
-def run(config: ConfigPath = DEFAULT_CONFIG) -> None:
-    """Run the agent until it is stopped.
+def run(config: ConfigPath = DEFAULT_CONFIG, *, as_json: AsJson = False) -> None:
+    """Run the agent until it is stopped; its log goes to standard error, as JSON lines.
 
     Example: `mudra agent run --config /etc/mudra/agent.toml`
     """
-    raise typer.Exit(run_until_stopped(_read(config)))
+    read = _read(config)
+    if as_json:
+        told = {"aaId": read.aa_id, "agentVersion": VERSION, "listen": read.http.listen}
+        typer.echo(msgspec.json.encode(told).decode())
+    else:
+        typer.echo(f"the agent of {read.aa_id} listens at {', '.join(read.http.listen)}")
+    raise typer.Exit(run_until_stopped(read))
 
 
 @app.command()
@@ -89,6 +97,9 @@ def replay(
     from_fips: Annotated[
         bool, typer.Option("--from-fips", help="The log is of calls received, not made.")
     ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON document, with what was not counted.")
+    ] = False,
 ) -> None:
     """Turn a log into payloads, one a line, without sending anything.
 
@@ -108,8 +119,20 @@ def replay(
     fips = {host.lower(): fip for host, fip in read.fips.items()}
     made = Replay(read.aa_id, fields, fips, inward=inward)
     try:
-        for payload in made.payloads(file):
-            sys.stdout.write(payload.body.decode() + "\n")
+        payloads = (payload.body for payload in made.payloads(file))
+        if as_json:
+            raws = [msgspec.Raw(body) for body in payloads]
+            left = made.figures
+            counts = {
+                "otherCalls": left.other_calls,
+                "unknownFip": left.unknown_peer,
+                "unreadable": left.unreadable,
+            }
+            told = {"payloads": raws, "notCounted": counts}
+            typer.echo(msgspec.json.encode(told).decode())
+            return
+        for body in payloads:
+            sys.stdout.write(body.decode() + "\n")
     except OSError as fault:
         typer.echo(f"{file} cannot be read: {fault.strerror}", err=True)
         raise typer.Exit(1) from None
@@ -119,6 +142,40 @@ def replay(
         f"{left.unknown_peer} of unknown FIPs, {left.unreadable} unreadable lines",
         err=True,
     )
+
+
+@app.command()
+def resend(
+    letters: Annotated[
+        list[Path] | None, typer.Argument(help="Dead letters; all when none is named.")
+    ] = None,
+    config: ConfigPath = DEFAULT_CONFIG,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Send dead letters again, once the reason of their refusal is gone.
+
+    The agent takes them within a minute, or when it starts. Windows of more than
+    7 days ago stay where they are: the operator takes them no more.
+
+    Example: `mudra agent resend --config agent.toml`
+    """
+    directory = Path(_read(config).directory)
+    wanted = letters or dead_letters(directory)
+    missing = [letter for letter in wanted if not letter.is_file()]
+    if missing:
+        typer.echo(f"{missing[0]} is no dead letter; they lie in {directory / FOLDER}", err=True)
+        raise typer.Exit(2)
+    try:
+        sent, old = ask_again(directory, wanted, MachineClock().wall())
+    except OSError as fault:
+        typer.echo(f"{directory} cannot be written: {fault.strerror}", err=True)
+        raise typer.Exit(1) from None
+    if as_json:
+        told = {"resent": [one.name for one in sent], "tooOld": [one.name for one in old]}
+        typer.echo(msgspec.json.encode(told).decode())
+    else:
+        typer.echo(f"{len(sent)} are sent again, {len(old)} are too old for that")
 
 
 def _read(path: Path) -> Config:

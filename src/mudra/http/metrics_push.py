@@ -1,8 +1,10 @@
 """POST {prefix}/push (spec 4.5, decisions 5): an AA's agent reports ten minutes."""
 
 from collections.abc import Sequence
+from typing import Final
 
 import msgspec
+import structlog
 from litestar import Response, post
 from litestar.handlers import HTTPRouteHandler
 
@@ -22,6 +24,10 @@ from mudra.metrics.receive import Received, keep_refused, receive
 from mudra.metrics.report import Report
 from mudra.tokens.check import TokenFacts
 from mudra.tokens.claims import EntityType
+
+AGENT_NOTE: Final = "mudra-agent-note"
+MOST_NOTE: Final = 300
+_log = structlog.get_logger()
 
 
 def push_route(prefixes: Sequence[str], gate: PushGate) -> HTTPRouteHandler:
@@ -62,6 +68,7 @@ async def _answer(request: AnyRequest, service: Service, gate: PushGate) -> Answ
     wait_s = service.push_rate.wait_s(f"{facts.subject}\0{tag}")
     if wait_s:
         return refusal(exchange.envelope, TooManyPushes(wait_s))
+    _tell_note(request.headers.get(AGENT_NOTE), facts.subject, txn_id)
     async with gate.at_database():
         outcome = await _stored(checked, facts, exchange)
     if isinstance(outcome, Received):
@@ -73,6 +80,12 @@ async def _answer(request: AnyRequest, service: Service, gate: PushGate) -> Answ
             {"findings": msgspec.to_builtins(outcome.findings)},
         )
     return refusal(exchange.envelope, outcome)
+
+
+def _tell_note(note: str | None, aa_id: str, txn_id: str) -> None:
+    """Log what the agent says beside the payload: drops, jumps of its clock (quality G3, G8)."""
+    if note:
+        _log.warning("agent note", aa_id=aa_id, note=note[:MOST_NOTE], txn_id=txn_id)
 
 
 async def _stored(

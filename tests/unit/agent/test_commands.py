@@ -3,6 +3,7 @@
 import asyncio
 import json
 import random
+import time
 from pathlib import Path
 
 import msgspec
@@ -10,6 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from mudra.agent.check import check
+from mudra.agent.dead_letter import dead_letters
+from mudra.agent.payload import written
 from mudra.cli.agent import app
 from tests.support import agents
 from tests.support.hostile_operator import PUSH, HostileOperator
@@ -150,10 +153,14 @@ def test_replay_turns_a_log_into_payloads_and_sends_nothing(tmp_path: Path) -> N
     told = msgspec.json.decode(answer.stdout.splitlines()[0])
     assert told["fips"][0]["metrics"][0]["counts"][:2] == [1, 1]
     assert "1 calls of other kinds" in answer.stderr
+    words = ["replay", str(log), "--format", "nginx", "--config", str(_file(tmp_path)), "--json"]
+    document = json.loads(CliRunner().invoke(app, words).stdout)
+    assert document["payloads"][0]["fips"] == msgspec.to_builtins(told["fips"])
+    assert document["notCounted"] == {"otherCalls": 1, "unknownFip": 0, "unreadable": 1}
     assert not (tmp_path / "spool").exists()
 
 
-@pytest.mark.parametrize("command", ["run", "check", "status", "replay"])
+@pytest.mark.parametrize("command", ["run", "check", "status", "replay", "resend"])
 def test_every_command_has_help_with_an_example(command: str) -> None:
     answer = CliRunner().invoke(app, [command, "--help"])
 
@@ -172,3 +179,45 @@ def test_a_bad_configuration_ends_every_command_with_one_sentence(
 
     assert answer.exit_code == 2
     assert "did you mean aa_id?" in answer.output
+
+
+def test_a_dead_letter_is_sent_again_once_the_reason_is_gone(tmp_path: Path) -> None:
+    async def story() -> None:
+        now = int(time.time() * 1000)
+        clock = MovedClock(now - now % WINDOW)
+        operator = HostileOperator(1, refuse_windows={written(clock.now)})
+        agent = agents.agent(tmp_path, clock, operator)
+        await agents.take(agent.keeper, agents.call(clock))
+        clock.pass_time(WINDOW + 91 * SECOND)
+        await agent.tick()
+        await agents.drain(agent, clock, at_most=10)
+        assert len(dead_letters(tmp_path / "spool")) == 1
+
+        operator.refuse_windows.clear()
+        answer = CliRunner().invoke(app, ["resend", "--json", "--config", str(_file(tmp_path))])
+        assert len(json.loads(answer.stdout)["resent"]) == 1
+        assert dead_letters(tmp_path / "spool") == []
+        clock.pass_time(61 * SECOND)
+        await agent.push_once()
+        await agents.drain(agent, clock, at_most=10)
+
+        assert len(operator.stored) == 1
+        assert not list((tmp_path / "spool" / "resend").iterdir())
+        await agent.aclose()
+
+    asyncio.run(story())
+
+
+def test_letters_that_nobody_takes_any_more_stay_where_they_are(tmp_path: Path) -> None:
+    folder = tmp_path / "spool" / "dead-letters"
+    folder.mkdir(parents=True)
+    (folder / "1000000000000-req-fipMetrics-aa-1.json").write_text("{}")
+    config = str(_file(tmp_path))
+
+    answer = CliRunner().invoke(app, ["resend", "--config", config])
+    unknown = CliRunner().invoke(app, ["resend", str(folder / "none.json"), "--config", config])
+
+    assert answer.output == "0 are sent again, 1 are too old for that\n"
+    assert len(list(folder.iterdir())) == 1
+    assert unknown.exit_code == 2
+    assert str(folder) in unknown.output
