@@ -12,7 +12,7 @@ from mudra.cli.settings import DataDir
 from mudra.mail.compose import TemplateError
 from mudra.mail.mail_server import MailUrlError
 from mudra.runtime.config import ConfigError, Settings, load_settings
-from mudra.runtime.demo_network import DEMO_NETWORK, DEMO_PASSWORD, FIRST_DAYS, Demo
+from mudra.runtime.demo_network import DEMO_NETWORK, DEMO_OPERATORS, DEMO_PASSWORD, FIRST_DAYS, Demo
 from mudra.runtime.serve import serve as serve_node
 from mudra.runtime.supervisor import CannotListen
 from mudra.storage.embedded import EmbeddedServerError
@@ -78,6 +78,7 @@ def _announce(settings: Settings, demo: Demo) -> None:
     ]
     if settings.sandbox:
         lines.insert(2, f"  look here  {root}/")
+        lines.insert(3, f"  console    {root}/console")
         lines.append(f"  log        {settings.data_dir.resolve() / 'mudra.log'}")
     if demo is not Demo.NONE:
         lines += _demo_lines(settings, demo)
@@ -95,6 +96,7 @@ def _demo_lines(settings: Settings, demo: Demo) -> list[str]:
         "",
         f"The demonstration network (every admin's password: {DEMO_PASSWORD})",
         *rows,
+        *[f"  operator: {o.email} ({', '.join(o.scopes) or 'all scopes'})" for o in DEMO_OPERATORS],
         "",
         "Paste these into another terminal; they end in a verified token:",
         "",

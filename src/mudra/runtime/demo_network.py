@@ -78,3 +78,18 @@ DEMO_NETWORK: Final = (
         "Zoya Ansari",
     ),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class DemoOperator:
+    """One of the operator's people; without scopes it has all of them."""
+
+    email: str
+    name: str
+    scopes: tuple[str, ...] = ()
+
+
+DEMO_OPERATORS: Final = (
+    DemoOperator("vikram@network.example", "Vikram Desai"),
+    DemoOperator("night-desk@network.example", "Night Desk", ("health",)),
+)

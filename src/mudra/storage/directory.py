@@ -1,6 +1,6 @@
 """Members and people by the page, as an operator looks for them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -139,6 +139,16 @@ class PostgresDirectory:
             .limit(limit)
         )
         return [ExpiringSecret(*row) for row in rows]
+
+    async def addresses(self, user_ids: Collection[str]) -> Mapping[str, str]:
+        """Give the address of each of these users that exists."""
+        u = user_account.c
+        rows = await self._tx.connection.execute(
+            sa.select(sa.cast(u.user_id, sa.Text), u.email).where(
+                sa.cast(u.user_id, sa.Text).in_(user_ids)
+            )
+        )
+        return {user_id: email for user_id, email in rows}  # noqa: C416  # rows are no pairs
 
     async def users(self, which: UserFilter, after: str, limit: int) -> Sequence[UserRow]:
         """List people by address."""

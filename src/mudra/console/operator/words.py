@@ -1,11 +1,14 @@
 """Words, colours and addresses that several pages of operators share."""
 
+from collections.abc import Iterable
 from typing import Final
 
 from mudra.console.navigation import operator_path
 from mudra.runtime.board import BoardRow, Kind, Urgency
+from mudra.runtime.work import Work
 from mudra.storage.mail_desk import QueuedMail
 
+_USER: Final = "user:"
 STATUS_TONES: Final = {
     "active": "good",
     "live": "good",
@@ -72,3 +75,10 @@ def row_link(row: BoardRow) -> str:
             return operator_path("mails?failed=true")
         case _:
             return member_link(row.entity_id)
+
+
+async def names_of(actors: Iterable[str], work: Work) -> dict[str, str]:
+    """Give the address of each actor that is a person (`user:ID`); of others nothing."""
+    ids = {one.removeprefix(_USER) for one in actors if one.startswith(_USER)}
+    addresses = await work.directory.addresses(ids)
+    return {f"{_USER}{user_id}": email for user_id, email in addresses.items()}

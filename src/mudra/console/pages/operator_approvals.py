@@ -9,7 +9,7 @@ from litestar.types import ControllerRouterHandler
 from mudra.console.answer import GoTo, Outcome, Shown
 from mudra.console.entrance import Fields, operator_errand, operator_page
 from mudra.console.operator.comparison import compared, new_key, whole
-from mudra.console.operator.words import approval_link, member_link, tone
+from mudra.console.operator.words import approval_link, member_link, names_of, tone
 from mudra.console.table import Column, Table
 from mudra.console.visit import Visit
 from mudra.http.errors import InvalidField, problem_of
@@ -170,17 +170,11 @@ async def _page(visit: Visit, entity_id: str, refusal: object | None = None) -> 
 
 
 async def _names(visit: Visit, record: Record) -> dict[str, str]:
-    """Give the addresses of the people who acted on the entry, by their names in its history."""
-    actors = {
-        one for version in record.versions for one in (version.submitted_by, version.decided_by)
-    }
-    names: dict[str, str] = {}
+    """Name the people who acted on the entry; the visit's own transaction may have ended."""
     async with visit.service.open_work() as work:
-        for actor in sorted(actors):
-            if actor.startswith("user:"):
-                user = await work.people.by_id(actor.removeprefix("user:"))
-                names[actor] = user.email if user else actor
-    return names
+        return await names_of(
+            [who for one in record.versions for who in (one.submitted_by, one.decided_by)], work
+        )
 
 
 def _compared(record: Record) -> dict[str, object]:

@@ -1,5 +1,6 @@
 """The audit: search by event, entity, actor and time; verify that nobody changed it."""
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
@@ -10,7 +11,7 @@ from mudra.audit.event import EventName, Outcome
 from mudra.console import answer
 from mudra.console.answer import Shown
 from mudra.console.entrance import Fields, operator_errand, operator_page
-from mudra.console.operator.words import tone
+from mudra.console.operator.words import names_of, tone
 from mudra.console.table import Column, Table
 from mudra.console.visit import Visit
 from mudra.http.errors import InvalidField
@@ -21,20 +22,32 @@ from mudra.storage.audit_search import AuditFilter, AuditRow
 
 MOST: Final = 1000
 LONGEST: Final = 300
-TABLE: Final = Table[AuditRow](
+
+
+@dataclass(frozen=True, slots=True)
+class ShownEvent:
+    """An event, with a person's address in the place of its ID."""
+
+    row: AuditRow
+    actor: str
+
+
+TABLE: Final = Table[ShownEvent](
     "events",
     "Events",
     (
-        Column("at", "At", lambda r: r.at, "time"),
-        Column("event", "Event", lambda r: r.event, "code"),
-        Column("outcome", "Outcome", lambda r: r.outcome, "tag", tone=lambda r: tone(r.outcome)),
+        Column("at", "At", lambda r: r.row.at, "time"),
+        Column("event", "Event", lambda r: r.row.event, "code"),
+        Column(
+            "outcome", "Outcome", lambda r: r.row.outcome, "tag", tone=lambda r: tone(r.row.outcome)
+        ),
         Column("actor", "Actor", lambda r: r.actor),
-        Column("entity", "Entity", lambda r: r.entity_id or None, "code"),
-        Column("address", "Address", lambda r: r.address or None),
-        Column("reason", "Reason", lambda r: r.reason or None),
-        Column("detail", "Detail", lambda r: _detail(r) or None),
-        Column("txn", "Transaction", lambda r: r.txn_id or None, "code"),
-        Column("seq", "Row", lambda r: r.seq, "number"),
+        Column("entity", "Entity", lambda r: r.row.entity_id or None, "code"),
+        Column("address", "Address", lambda r: r.row.address or None),
+        Column("reason", "Reason", lambda r: r.row.reason or None),
+        Column("detail", "Detail", lambda r: _detail(r.row) or None),
+        Column("txn", "Transaction", lambda r: r.row.txn_id or None, "code"),
+        Column("seq", "Row", lambda r: r.row.seq, "number"),
     ),
     first_sort="-seq",
 )
@@ -50,7 +63,9 @@ async def search(request: AnyRequest, service: Injected) -> Response[str] | Resp
             return which
         before = visit.query.get("before", "")
         upto = int(before) if before.isascii() and before.isdigit() and len(before) < 19 else None  # noqa: PLR2004
-        rows = await visit.work.audit_search.events(which, upto, MOST)
+        found = await visit.work.audit_search.events(which, upto, MOST)
+        names = await names_of([row.actor for row in found], visit.work)
+        rows = [ShownEvent(row, names.get(row.actor, row.actor)) for row in found]
         return TABLE.export(rows, visit.query) or Shown(
             "operator_audit.html",
             {
@@ -58,7 +73,7 @@ async def search(request: AnyRequest, service: Injected) -> Response[str] | Resp
                 "events": [event.value for event in EventName],
                 "outcomes": [outcome.value for outcome in Outcome],
                 "asked": {name: visit.query.get(name, "") for name in _FIELDS},
-                "older": rows[-1].seq if len(rows) == MOST else None,
+                "older": found[-1].seq if len(rows) == MOST else None,
                 "most": MOST,
             },
         )

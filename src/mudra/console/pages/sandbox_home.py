@@ -12,6 +12,7 @@ from litestar import Response, Router, get
 from mudra.console.render import page
 from mudra.http.service import Injected
 from mudra.identity.ports import Member
+from mudra.storage.directory import UserFilter
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,7 @@ def sandbox_home(read_mails: ReadMails, password: str) -> Router:
         """Show what there is to try."""
         async with service.open_work() as work:
             members: Sequence[Member] = await work.people.members()
+            operators = await work.directory.users(UserFilter(operators_only=True), "", 20)
         mails = await read_mails()
         return page(
             "sandbox.html",
@@ -44,6 +46,7 @@ def sandbox_home(read_mails: ReadMails, password: str) -> Router:
                 "base": service.settings.token_prefix,
                 "issuer": service.settings.issuer,
                 "members": members,
+                "operators": [one.email for one in operators],
                 "mails": list(reversed(mails)),
                 "now": service.clock(),
                 "password": password,
