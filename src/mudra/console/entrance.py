@@ -6,6 +6,7 @@ the database at each visit.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 
 from litestar import Response
@@ -21,10 +22,13 @@ from mudra.http.exchange import AnyRequest, Exchange, new_exchange
 from mudra.http.intake import FORM_LIMITS, BodyLimits, read_form
 from mudra.http.operator_access import NoOperator, Operator, as_operator
 from mudra.http.service import Service
+from mudra.http.turns import Turns
+from mudra.http.with_password import with_password
 from mudra.identity.roster import Scope
 from mudra.identity.session import session_key
-from mudra.identity.user import UserState
+from mudra.identity.user import User, UserState
 from mudra.runtime.work import Work
+from mudra.secret_text import SecretText
 from mudra.storage.directory import MemberFilter
 from mudra.tokens.manage_secret import NotYourEntity
 
@@ -53,6 +57,28 @@ async def member_act(
 ) -> Response[str] | Response[bytes]:
     """Take a form of an entity's page from one of its admins."""
     return await _done(request, service, _own(entity_id), do, limits)
+
+
+async def member_proven_act(
+    request: AnyRequest, service: Service, entity_id: str, do: Do, turns: Turns | None = None
+) -> Response[str] | Response[bytes]:
+    """Do the same for what shows a secret: a `password` in the form proves who it is.
+
+    `do` must ask `visit.may_show_secrets`. With `turns`, those
+    who change the same entity wait for each other before they take a connection.
+    """
+    exchange = new_exchange(request, service)
+    fields = await read_form(request.receive, request.scope["headers"], FORM_LIMITS)
+    gate = _own(entity_id)
+    refused: object | None = None
+    if isinstance(fields, Mapping) and fields.get("password"):
+        refused = await _prove(exchange, fields, gate)
+
+    async def with_proof(visit: Visit, sent: Fields) -> Outcome:
+        return await do(replace(visit, proof_refused=refused), sent)
+
+    async with turns.of(entity_id) if turns else nullcontext():
+        return await _taken(exchange, fields, gate, with_proof)
 
 
 async def operator_page(
@@ -125,9 +151,14 @@ async def _visited(
 async def _done(
     request: AnyRequest, service: Service, gate: _Gate, do: Do, limits: BodyLimits
 ) -> Response[str] | Response[bytes]:
-    exchange = new_exchange(request, service)
     fields = await read_form(request.receive, request.scope["headers"], limits)
-    async with service.open_work() as work:
+    return await _taken(new_exchange(request, service), fields, gate, do)
+
+
+async def _taken(
+    exchange: Exchange, fields: object, gate: _Gate, do: Do
+) -> Response[str] | Response[bytes]:
+    async with exchange.service.open_work() as work:
         visit = await _signed_in(exchange, work)
         if visit is None:
             return nobody_signed_in(exchange)
@@ -138,6 +169,23 @@ async def _done(
         if isinstance(passed, Visit) and isinstance(fields, Mapping):
             outcome = await do(passed, fields)
     return frame(passed if isinstance(passed, Visit) else visit, outcome)
+
+
+async def _prove(exchange: Exchange, fields: Fields, gate: _Gate) -> object | None:
+    """Check the typed password by the rules of signing in; gives its refusal."""
+    async with exchange.service.open_work() as work:
+        visit = await _signed_in(exchange, work)
+        if visit is None or _form_refused(visit, fields) is not None:
+            return None  # told by what comes after
+        if not isinstance(await gate(visit), Visit):
+            return None
+    session = visit.session
+
+    async def enter(work: Work, _: User) -> None:
+        await work.sessions.proven(session, await work.people.now())
+
+    typed = SecretText(fields["password"])
+    return await with_password(exchange, visit.user.email, typed, enter)
 
 
 async def _signed_in(exchange: Exchange, work: Work) -> Visit | None:

@@ -42,7 +42,13 @@ class Link:
     current: bool
 
 
-MEMBER_ITEMS: Final = (MemberItem("", "Overview"),)
+MEMBER_ITEMS: Final = (
+    MemberItem("", "Overview"),
+    MemberItem("secret", "Secret"),
+    MemberItem("try", "Try it"),
+    MemberItem("people", "People"),
+    MemberItem("activity", "Activity"),
+)
 
 OPERATOR_ITEMS: Final[Sequence[OperatorItem]] = (
     OperatorItem("board", "Board", None),

@@ -7,6 +7,7 @@ from litestar.types import ControllerRouterHandler
 from mudra.console.framing import site_facts
 from mudra.console.navigation import CONSOLE
 from mudra.console.pages import (
+    activity,
     operator_approvals,
     operator_audit,
     operator_board,
@@ -17,7 +18,10 @@ from mudra.console.pages import (
     operator_people,
     operator_settings,
     overview,
+    people,
+    secret,
     sign_in,
+    try_it,
 )
 from mudra.console.render import page, sentence
 from mudra.http.envelope import new_txn_id
@@ -43,6 +47,10 @@ def console_pages(service: Service) -> Router:
         *operator_audit.handlers,
         *operator_people.handlers,
         *operator_settings.handlers,
+        *secret.handlers,
+        *try_it.handlers,
+        *people.handlers,
+        *activity.handlers,
     ]
     return Router(
         CONSOLE,

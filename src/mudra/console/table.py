@@ -126,7 +126,7 @@ class Table(Generic[R]):
         writer.writerow([column.title for column in self.columns])
         for row in self._chosen(rows, query):
             writer.writerow([_plain(column.value(row)) for column in self.columns])
-        return Download(f"{self.name}.csv", "text/csv; charset=utf-8", text.getvalue().encode())
+        return Download(f"{self.name}.csv", "text/csv", text.getvalue().encode())
 
     def _chosen(self, rows: Sequence[R], query: Mapping[str, str]) -> Sequence[R]:
         words = self._words(query).casefold()

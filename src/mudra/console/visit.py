@@ -20,7 +20,7 @@ class Visit:
     """A signed-in visit, inside of its one transaction.
 
     `entity` is the member whose page this is; None on pages of operators and of
-    the account.
+    the account. `proof_refused` is the refusal of a password that came with a form.
     """
 
     exchange: Exchange
@@ -30,6 +30,7 @@ class Visit:
     session: Session
     now: datetime
     entity: MemberRow | None = None
+    proof_refused: object | None = None
 
     @property
     def service(self) -> Service:
@@ -48,6 +49,11 @@ class Visit:
         if self.scopes:
             return self.exchange.caller(Operator("", self.user.email, self.scopes).actor)
         return self.exchange.caller(f"user:{self.user.user_id}")
+
+    @property
+    def may_show_secrets(self) -> bool:
+        """Tell whether the password was typed lately, and no wrong one came with this form."""
+        return self.proof_refused is None and self.session.may_show_secrets(self.now)
 
     @property
     def query(self) -> Mapping[str, str]:

@@ -5,7 +5,19 @@ from mudra.http.envelope import Body
 from mudra.http.people_requests import AdminOrder, AdminRemoval, ContactOrder, HandOver
 from mudra.http.people_responses import admin_members, warnings_of
 from mudra.identity.look_after import AdminsChanged
+from mudra.identity.user import User
 from mudra.runtime.work import Work
+from mudra.tokens.manage_secret import NotYourEntity
+
+
+async def locked_own(work: Work, user: User, entity_id: str) -> NotYourEntity | None:
+    """Hold the lock of an entity that the user administers; others and unknown ones look alike."""
+    if entity_id not in user.administers:
+        return NotYourEntity()
+    # The member's lock first: two admins who remove each other come one after the other.
+    await work.people.member(entity_id)
+    again = await work.people.by_id(user.user_id)
+    return None if again and entity_id in again.administers else NotYourEntity()
 
 
 async def add(work: Work, caller: Caller, order: AdminOrder) -> object:

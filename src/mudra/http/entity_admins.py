@@ -26,7 +26,6 @@ from mudra.http.people_responses import AdminsAnswer, StatusAnswer, TokensAnswer
 from mudra.http.service import Injected
 from mudra.identity.user import User
 from mudra.runtime.work import Work
-from mudra.tokens.manage_secret import NotYourEntity
 
 _Own = Callable[[Work, Caller, User], Awaitable[object]]
 
@@ -160,20 +159,10 @@ async def _for_own(exchange: Exchange, order: object, act: _Own) -> Response[byt
 
     async def own(work: Work, caller: Caller, user: User) -> object:
         entity_id = getattr(order, "entity_id", "")
-        if entity_id not in user.administers:
-            return NotYourEntity()
-        # The member's lock first: two admins who remove each other come one after the other.
-        await work.people.member(entity_id)
-        if entity_id not in await _administered(work, user):
-            return NotYourEntity()
-        return await act(work, caller, user)
+        refused = await admin_orders.locked_own(work, user, entity_id)
+        return refused or await act(work, caller, user)
 
     return await _answered(exchange, order, own)
-
-
-async def _administered(work: Work, user: User) -> tuple[str, ...]:
-    again = await work.people.by_id(user.user_id)
-    return again.administers if again else ()
 
 
 async def _answered(exchange: Exchange, order: object, act: _Own) -> Response[bytes]:

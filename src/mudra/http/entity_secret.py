@@ -14,15 +14,14 @@ from mudra.http.responses import (
     EntitySecretResetResponse,
     EntitySecretRetireResponse,
 )
+from mudra.http.secret_reset import reset_and_tell
 from mudra.http.service import Injected
-from mudra.identity.ports import NoticeKind
 from mudra.runtime.work import Work
 from mudra.tokens.claims import epoch_ms
 from mudra.tokens.manage_secret import (
     ResetOrder,
     SecretShown,
     read_secret,
-    reset_secret,
     retire_old_secret,
 )
 from mudra.tokens.secret import EntitySecret
@@ -79,19 +78,16 @@ async def reset(request: AnyRequest, service: Injected) -> Response[bytes]:
     async with service.reset_turns.of(order.entity_id), service.open_work() as work:
         admin = await _admin(exchange, work)
         shown = (
-            await reset_secret(
+            await reset_and_tell(
                 ResetOrder(order.entity_id, order.secret_expiry_days, order.old_secret_validity),
-                admin.user.administers,
+                admin.user,
                 exchange.caller(f"user:{admin.user.user_id}"),
-                secrets=work.secrets,
-                journal=work.journal,
-                random_bytes=service.random_bytes,
+                work,
+                service.random_bytes,
             )
             if isinstance(admin, SignedInUser)
             else admin
         )
-        if isinstance(shown, SecretShown) and isinstance(admin, SignedInUser):
-            await _tell_of_reset(shown, admin.user.email, work)
     if is_refusal(shown):
         return refusal(exchange.envelope, shown).response()
     assert isinstance(shown, SecretShown)
@@ -132,21 +128,6 @@ async def retire(request: AnyRequest, service: Injected) -> Response[bytes]:
     return success(
         exchange.envelope, {"entityId": old.entity_id, "oldSecretValidity": 0}
     ).response()
-
-
-async def _tell_of_reset(shown: SecretShown, reset_by: str, work: Work) -> None:
-    """Write to all admins and the backup contact, in the transaction of the reset."""
-    old = shown.in_grace
-    await work.notices.tell(
-        shown.secret.entity_id,
-        NoticeKind.SECRET_RESET,
-        {
-            "reset_by": reset_by,
-            "reset_at": iso_ms(shown.secret.created_at),
-            "expires_at": iso_ms(shown.secret.expires_at),
-            "old_secret_ends_at": iso_ms(old.grace_until) if old and old.grace_until else "",
-        },
-    )
 
 
 async def _admin(exchange: Exchange, work: Work) -> SignedInUser | object:

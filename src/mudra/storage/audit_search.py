@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 import sqlalchemy as sa
 
@@ -24,6 +25,18 @@ class AuditRow:
     txn_id: str
     reason: str
     detail: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class TokensOfDay:
+    """How many Entity Access Tokens were issued and refused on a day of UTC."""
+
+    day: datetime
+    issued: int
+    refused: int
+
+
+_MOST_COUNTED: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +61,34 @@ class PostgresAuditSearch:
 
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
+
+    async def tokens_by_day(self, entity_id: str, since: datetime) -> Sequence[TokensOfDay]:
+        """Count an entity's issued and refused tokens by day (UTC), the newest day first.
+
+        Looks at the latest 20,000 rows at most; what came before them is left out.
+        """
+        c = audit_event.c
+        latest = (
+            sa.select(c.at, c.event, c.detail)
+            .where(c.entity_id == entity_id, c.at >= since)
+            .where(c.event.in_(["entity:token:issue", "entity:token:refuse"]))
+            .order_by(c.seq.desc())
+            .limit(_MOST_COUNTED)
+            .subquery()
+        )
+        day = sa.func.date_trunc("day", latest.c.at, "UTC").label("day")
+        count = sa.func.coalesce(latest.c.detail["count"].as_integer(), 1)
+        issued = latest.c.event == "entity:token:issue"
+        rows = await self._tx.connection.execute(
+            sa.select(
+                day,
+                sa.func.coalesce(sa.func.sum(count).filter(issued), 0),
+                sa.func.coalesce(sa.func.sum(count).filter(~issued), 0),
+            )
+            .group_by(day)
+            .order_by(day.desc())
+        )
+        return [TokensOfDay(row[0], int(row[1]), int(row[2])) for row in rows]
 
     async def events(
         self, which: AuditFilter, before: int | None, limit: int

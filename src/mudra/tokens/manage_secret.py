@@ -13,7 +13,12 @@ from mudra.secret_text import SecretText
 from mudra.tokens import reset_rule
 from mudra.tokens.old_secret import NEVER_USED, SecretUse
 from mudra.tokens.ports import SecretHolding, Secrets, SecretUses
-from mudra.tokens.reset_rule import ResetLimitReached, ResetPermitted, ResetTooSoon
+from mudra.tokens.reset_rule import (
+    ResetDecision,
+    ResetLimitReached,
+    ResetPermitted,
+    ResetTooSoon,
+)
 from mudra.tokens.secret import EntitySecret, new_secret_text, rotate
 
 
@@ -131,12 +136,16 @@ async def retire_old_secret(
 
 @dataclass(frozen=True, slots=True)
 class UseShown:
-    """How the current secret, and the old one while its grace runs, were used."""
+    """How the current secret, and the old one while its grace runs, were used.
+
+    `next_reset` tells whether a reset is permitted now, and when not.
+    """
 
     current: EntitySecret
     current_use: SecretUse
     old: EntitySecret | None
     old_use: SecretUse
+    next_reset: ResetDecision
     now: datetime
 
 
@@ -153,6 +162,7 @@ async def secret_use(
         await uses.of(entity_id, holding.current.version),
         old,
         await uses.of(entity_id, old.version) if old else NEVER_USED,
+        reset_rule.decide(holding.resets, holding.now),
         holding.now,
     )
 

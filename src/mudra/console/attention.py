@@ -1,0 +1,118 @@
+"""What needs a member's attention now, the worst first. Pure: facts come in, lines go out."""
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from mudra.console.render import span
+from mudra.registry.record import Record, Standing, Status
+from mudra.tokens.manage_secret import UseShown
+
+_SOON: Final = timedelta(days=7)
+_NEAR: Final = timedelta(days=30)
+
+
+class Weight(enum.IntEnum):
+    """How soon somebody must act."""
+
+    NOW = 0
+    SOON = 1
+    GOOD_TO_KNOW = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One thing to see to: what, why, and the page where it is done."""
+
+    weight: Weight
+    what: str
+    why: str
+    page: str
+    act: str
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a member. `missing` counts windows of the last day that did not come."""
+
+    entity_type: str
+    used: UseShown
+    able_admins: int
+    record: Record | None
+    missing: int
+    now: datetime
+
+
+def attention(facts: Facts) -> Sequence[Line]:
+    """List what needs attention; nothing for a member with whom all is well."""
+    lines = [
+        *_secret(facts.used, facts.now),
+        *_old_secret(facts.used, facts.now),
+        *_reporting(facts),
+        *_registration(facts.record),
+        *_people(facts.able_admins),
+    ]
+    return sorted(lines, key=lambda line: line.weight)
+
+
+def _secret(used: UseShown, now: datetime) -> Sequence[Line]:
+    left = used.current.expires_at - now
+    if left <= timedelta():
+        why = "Your programs get no new tokens until it is reset."
+        return [Line(Weight.NOW, "The secret has expired", why, "secret", "Reset it")]
+    if left > _NEAR:
+        return []
+    weight = Weight.NOW if left <= _SOON else Weight.SOON
+    why = "Reset it with a grace period, and no program stops meanwhile."
+    return [Line(weight, f"The secret expires in {span(left)}", why, "secret", "Reset it")]
+
+
+def _old_secret(used: UseShown, now: datetime) -> Sequence[Line]:
+    if used.old is None or used.old.grace_until is None:
+        return []
+    rest = span(used.old.grace_until - now)
+    places = len(used.old_use.addresses)
+    if used.old_use.count_in_grace == 0:
+        why = f"It stays valid for {rest} more, unless you retire it."
+        what = "Nothing uses the old secret any more"
+        return [Line(Weight.GOOD_TO_KNOW, what, why, "secret", "Retire it")]
+    what = f"The old secret is still used from {places} address{'' if places == 1 else 'es'}"
+    why = f"In {rest} these programs get no more tokens."
+    return [Line(Weight.SOON, what, why, "secret", "See from where")]
+
+
+def _reporting(facts: Facts) -> Sequence[Line]:
+    if not facts.missing:
+        return []
+    windows = f"{facts.missing} window{'' if facts.missing == 1 else 's'}"
+    why = "A gap counts neither as health nor as zero; the agent can send them later, for 7 days."
+    what = f"{windows} of the last 24 hours did not come"
+    return [Line(Weight.SOON, what, why, "health", "See the gaps")]
+
+
+def _registration(record: Record | None) -> Sequence[Line]:
+    page = "registration"
+    if record is None:
+        why = "Other members cannot find you in the registry."
+        return [Line(Weight.SOON, "No registration yet", why, page, "Register")]
+    if record.standing is Standing.SUSPENDED:
+        why = "No new tokens are issued; ask the operator of the network."
+        return [Line(Weight.NOW, "The registration is suspended", why, page, "See why")]
+    last = record.versions[-1]
+    if last.status is Status.REJECTED:
+        why = f"The operator's reason: {last.reason}"
+        return [Line(Weight.NOW, f"Version {last.number} was rejected", why, page, "Correct it")]
+    if last.status is Status.SUBMITTED:
+        why = "Nothing for you to do; what others see has not changed yet."
+        what = f"Version {last.number} waits for the operator's approval"
+        return [Line(Weight.GOOD_TO_KNOW, what, why, page, "See it")]
+    return []
+
+
+def _people(able: int) -> Sequence[Line]:
+    if able > 1:
+        return []
+    why = "When that person is away, nobody can reset the secret."
+    return [Line(Weight.GOOD_TO_KNOW, "Only one admin can act", why, "people", "Add one")]

@@ -1,0 +1,95 @@
+"""What happened to an entity: tokens by day, and its audit."""
+
+from datetime import timedelta
+from typing import Final
+
+from litestar import Response, get
+from litestar.types import ControllerRouterHandler
+
+from mudra.console.answer import Outcome, Shown
+from mudra.console.entrance import member_page
+from mudra.console.table import Column, Table
+from mudra.console.visit import Visit
+from mudra.http.exchange import AnyRequest
+from mudra.http.service import Injected
+from mudra.storage.audit_search import AuditFilter, AuditRow, TokensOfDay
+
+_DAYS: Final = timedelta(days=14)
+_MOST: Final = 500
+_TONES: Final = {"success": "good", "refused": "warn", "failed": "bad"}
+
+_TOKENS = Table(
+    "tokens",
+    "Tokens by day",
+    (
+        Column[TokensOfDay]("day", "Day (UTC)", lambda row: f"{row.day:%Y-%m-%d}"),
+        Column[TokensOfDay]("issued", "Issued", lambda row: row.issued, "number"),
+        Column[TokensOfDay]("refused", "Refused", lambda row: row.refused, "number"),
+    ),
+    first_sort="-day",
+)
+
+
+def _who(row: AuditRow, names: dict[str, str]) -> str:
+    return names.get(row.actor, row.actor)
+
+
+def _audit(names: dict[str, str]) -> Table[AuditRow]:
+    return Table(
+        "audit",
+        "Audit of this entity",
+        (
+            Column[AuditRow]("at", "When", lambda row: row.at, "time"),
+            Column[AuditRow]("event", "What", lambda row: row.event, "code"),
+            Column[AuditRow](
+                "outcome",
+                "Outcome",
+                lambda row: row.outcome,
+                "tag",
+                tone=lambda row: _TONES.get(row.outcome, "quiet"),
+            ),
+            Column[AuditRow]("who", "Who", lambda row: _who(row, names)),
+            Column[AuditRow]("reason", "Reason", lambda row: row.reason or None),
+            # From where an operator works is no business of a member's.
+            Column[AuditRow](
+                "address",
+                "From",
+                lambda row: None if row.actor.startswith("operator:") else row.address or None,
+                "code",
+            ),
+            Column[AuditRow]("txn", "Transaction", lambda row: row.txn_id or None, "code"),
+        ),
+        first_sort="-at",
+    )
+
+
+@get("/entity/{entity_id:str}/activity", include_in_schema=False)
+async def activity(
+    entity_id: str, request: AnyRequest, service: Injected
+) -> Response[str] | Response[bytes]:
+    """Show tokens by day, and the latest events."""
+
+    async def look(visit: Visit) -> Outcome:
+        work = visit.work
+        days = await work.audit_search.tokens_by_day(entity_id, visit.now - _DAYS)
+        events = await work.audit_search.events(AuditFilter(entity_id=entity_id), None, _MOST)
+        names = {f"user:{a.user_id}": a.email for a in await work.roster.admins(entity_id)}
+        audit = _audit(names)
+        return (
+            _TOKENS.export(days, visit.query)
+            or audit.export(events, visit.query)
+            or Shown(
+                "activity.html",
+                {
+                    "days": _TOKENS.view(days, visit.query),
+                    "events": audit.view(events, visit.query),
+                    "all_shown": len(events) < _MOST,
+                    "most": _MOST,
+                },
+            )
+        )
+
+    return await member_page(request, service, entity_id, look)
+
+
+handlers: Final[list[ControllerRouterHandler]] = [activity]

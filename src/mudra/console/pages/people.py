@@ -1,0 +1,121 @@
+"""Who looks after an entity: add, remove, hand over, backup contact."""
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from litestar import Response, get, post
+from litestar.types import ControllerRouterHandler
+
+from mudra.console.answer import GoTo, Outcome, Shown
+from mudra.console.entrance import Fields, member_act, member_page
+from mudra.console.navigation import CONSOLE, member_path
+from mudra.console.render import sentence
+from mudra.console.visit import Visit
+from mudra.http import admin_orders
+from mudra.http.errors import is_refusal, problem_of
+from mudra.http.exchange import AnyRequest
+from mudra.http.members import read_members
+from mudra.http.people_requests import AdminOrder, AdminRemoval, ContactOrder, HandOver
+from mudra.http.service import Injected, Service
+from mudra.identity.user import UserState
+
+_PATH: Final = "/entity/{entity_id:str}/people"
+_PAGES = Response[str] | Response[bytes]
+_Change = Callable[[Visit, Fields], Awaitable[object]]
+
+
+@get(_PATH, include_in_schema=False)
+async def people(entity_id: str, request: AnyRequest, service: Injected) -> _PAGES:
+    """List the admins and the backup contact."""
+    return await member_page(request, service, entity_id, _page)
+
+
+@post(f"{_PATH}/add", include_in_schema=False)
+async def add(entity_id: str, request: AnyRequest, service: Injected) -> _PAGES:
+    """Add an admin, who is invited by mail when new."""
+
+    async def change(visit: Visit, fields: Fields) -> object:
+        order = read_members({**fields, "entityId": entity_id}, AdminOrder)
+        if not isinstance(order, AdminOrder):
+            return order
+        return await admin_orders.add(visit.work, visit.caller, order)
+
+    return await _changed(request, service, entity_id, change, "added")
+
+
+@post(f"{_PATH}/remove", include_in_schema=False)
+async def remove(entity_id: str, request: AnyRequest, service: Injected) -> _PAGES:
+    """End an admin's rights; the last one who can act stays."""
+
+    async def change(visit: Visit, fields: Fields) -> object:
+        order = read_members({**fields, "entityId": entity_id}, AdminRemoval)
+        if not isinstance(order, AdminRemoval):
+            return order
+        return await admin_orders.remove(visit.work, visit.caller, order, may_leave_none=False)
+
+    return await _changed(request, service, entity_id, change, "removed")
+
+
+@post(f"{_PATH}/hand-over", include_in_schema=False)
+async def hand_over(entity_id: str, request: AnyRequest, service: Injected) -> _PAGES:
+    """Put somebody else in one's own place."""
+
+    async def change(visit: Visit, fields: Fields) -> object:
+        order = read_members({**fields, "entityId": entity_id}, HandOver)
+        if not isinstance(order, HandOver):
+            return order
+        return await admin_orders.hand_over(visit.work, visit.caller, order, visit.user.email)
+
+    return await _changed(request, service, entity_id, change, "handed-over")
+
+
+@post(f"{_PATH}/contact", include_in_schema=False)
+async def contact(entity_id: str, request: AnyRequest, service: Injected) -> _PAGES:
+    """Set the backup contact, who gets the letters too."""
+
+    async def change(visit: Visit, fields: Fields) -> object:
+        order = read_members({**fields, "entityId": entity_id}, ContactOrder)
+        if not isinstance(order, ContactOrder):
+            return order
+        return await admin_orders.set_contact(visit.work, visit.caller, order)
+
+    return await _changed(request, service, entity_id, change, "contact")
+
+
+async def _changed(
+    request: AnyRequest, service: Service, entity_id: str, change: _Change, told: str
+) -> _PAGES:
+    async def do(visit: Visit, fields: Fields) -> Outcome:
+        refused = await admin_orders.locked_own(visit.work, visit.user, entity_id)
+        if refused is not None:
+            return refused
+        outcome = await change(visit, fields)
+        if is_refusal(outcome):
+            return await _page(visit, outcome, fields)
+        user = await visit.work.people.by_id(visit.user.user_id)
+        if user is None or entity_id not in user.administers:
+            return GoTo(CONSOLE)
+        return GoTo(f"{member_path(entity_id, 'people')}?told={told}")
+
+    return await member_act(request, service, entity_id, do)
+
+
+async def _page(visit: Visit, refusal: object | None = None, fields: Fields | None = None) -> Shown:
+    roster, entity_id = visit.work.roster, visit.member.entity_id
+    problem = problem_of(refusal) if refusal is not None else None
+    admins = await roster.admins(entity_id)
+    return Shown(
+        "people.html",
+        {
+            "admins": admins,
+            "able": sum(1 for admin in admins if admin.state is UserState.ACTIVE),
+            "contact": await roster.contact(entity_id),
+            "problem": sentence(problem.sentence) if problem else "",
+            "typed": (fields or {}).get("email", "")[:254],
+            "told": visit.query.get("told", ""),
+        },
+        problem.status if problem else 200,
+    )
+
+
+handlers: Final[list[ControllerRouterHandler]] = [people, add, remove, hand_over, contact]

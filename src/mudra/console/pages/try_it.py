@@ -1,0 +1,29 @@
+"""Programs to get a token with, filled in with the member's own values."""
+
+from typing import Final
+
+from litestar import Response, get
+from litestar.types import ControllerRouterHandler
+
+from mudra.console.answer import Outcome, Shown
+from mudra.console.entrance import member_page
+from mudra.console.snippets import snippets
+from mudra.console.visit import Visit
+from mudra.http.exchange import AnyRequest
+from mudra.http.service import Injected
+
+
+@get("/entity/{entity_id:str}/try", include_in_schema=False)
+async def try_it(
+    entity_id: str, request: AnyRequest, service: Injected
+) -> Response[str] | Response[bytes]:
+    """Show the programs."""
+
+    async def look(_: Visit) -> Outcome:
+        issuer = service.settings.issuer
+        return Shown("try_it.html", {"snippets": snippets(issuer, entity_id), "issuer": issuer})
+
+    return await member_page(request, service, entity_id, look)
+
+
+handlers: Final[list[ControllerRouterHandler]] = [try_it]

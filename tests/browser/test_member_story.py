@@ -1,0 +1,80 @@
+"""A member's whole story in a real browser: from the mail to a verified token (issue 6)."""
+
+import re
+
+from playwright.sync_api import Page, expect
+from tests.browser.conftest import Visit, beside
+from tests.support.service import latest_link, onboard
+
+from mudra.client import TokenVerifier
+
+PASSWORD = "granite otter velvet lamp"
+SECRET_PAGES = ("Overview", "Try it", "People", "Activity")
+
+
+def well(visit: Visit) -> None:
+    """Nothing sticks out, and axe finds nothing."""
+    assert visit.violations() == []
+    assert visit.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def to(page: Page, title: str) -> None:
+    """Use the menu, which is folded on a narrow screen."""
+    menu = page.get_by_role("button", name="Menu")
+    if menu.is_visible():
+        menu.click()
+    page.get_by_role("navigation", name="Console").get_by_role("link", name=title).click()
+
+
+def test_from_the_mail_to_a_verified_token(visit: Visit) -> None:
+    entity_id, email = beside(onboard, visit.service)
+    page = visit.page
+
+    page.goto(beside(latest_link, visit.service, email))
+    page.get_by_label("New password").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    page.get_by_role("link", name="Sign in to the console").click()
+    well(visit)
+    page.get_by_label("E-mail address").fill(email)
+    page.get_by_label("Password").fill("something else entirely")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("alert")).to_contain_text("Username or password is wrong")
+    well(visit)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_role("heading", name="What needs attention now")).to_be_visible()
+    well(visit)
+    to(page, "Secret")
+    page.get_by_role("button", name="Show the secret").click()
+    secret = page.get_by_label("The secret", exact=True).inner_text()
+    well(visit)
+    made = page.locator("time").first  # in the reader's zone, with UTC on hover
+    expect(made).to_have_attribute("title", re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$"))
+    expect(made).not_to_contain_text("UTC")
+    page.get_by_role("button", name="Reset the secret…").click()
+    expect(page.get_by_role("dialog")).to_contain_text("grace period")
+    well(visit)
+    page.get_by_role("button", name="Reset it").click()
+    expect(page.get_by_role("status").first).to_contain_text("The secret is new.")
+    expect(page.get_by_text("The next is permitted from")).to_be_visible()
+    expect(page.get_by_role("heading", name="Old secret")).to_be_visible()
+    renewed = page.get_by_label("The secret", exact=True).inner_text()
+    assert renewed != secret
+    well(visit)
+
+    for title in SECRET_PAGES:
+        to(page, title)
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        well(visit)
+    answer = visit.service.client().post(
+        "/v1/entity/token/generate", data={"id": entity_id, "secret": renewed}
+    )
+    verifier = TokenVerifier(visit.service.issuer)
+    verified = verifier.verify(answer.json()["accessToken"])
+    assert verified.entity_id == entity_id
+
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_text("You are signed out.")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("heading", name="Sign in")).to_be_visible()

@@ -1,0 +1,200 @@
+"""A member's pages over HTTP: rights on each, the secret behind a password, people, snippets that run."""
+
+import html
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+from litestar.handlers import HTTPRouteHandler
+from tests.support.console import Reader, reader
+from tests.support.service import PASSWORD, Member, Service, latest_link, new_member, set_password
+
+from mudra.console.pages import activity, overview, people, secret, try_it
+from mudra.console.snippets import snippets
+
+PAGES = sorted(
+    (path, next(iter(handler.http_methods)))
+    for module in (overview, secret, people, activity, try_it)
+    for handler in module.handlers
+    if isinstance(handler, HTTPRouteHandler)
+    for path in handler.paths
+)
+_SHOWN = re.compile(r'id="secret-text"[^>]*>([^<]+)<')
+
+
+@pytest.fixture(scope="module")
+def resident(service: Service) -> Member:
+    """A member that tests share which leave its secret and its people alone."""
+    return new_member(service)
+
+
+@pytest.fixture(scope="module")
+def stranger(service: Service) -> Member:
+    """A member that asks for what is another's."""
+    return new_member(service, "AA")
+
+
+def signed_in(member: Member) -> Reader:
+    browser = reader(member.service)
+    assert browser.sign_in(member.email).status_code == 303
+    return browser
+
+
+def at(member: Member, word: str = "") -> str:
+    return f"/console/entity/{member.entity_id}" + (f"/{word}" if word else "")
+
+
+def shown_secret(page: httpx.Response) -> str | None:
+    found = _SHOWN.search(page.text)
+    return found[1] if found else None
+
+
+@pytest.mark.parametrize(("path", "method"), PAGES)
+def test_every_page_is_for_the_entity_s_admins_only(
+    resident: Member, stranger: Member, path: str, method: str
+) -> None:
+    address = "/console" + path.replace("{entity_id:str}", resident.entity_id)
+    other, nobody = signed_in(stranger), reader(resident.service)
+    word = other.word(at(stranger))
+
+    def ask(browser: Reader) -> httpx.Response:
+        if method == "GET":
+            return browser.get(address)
+        return browser.post(address, {"form_word": word, "email": "x@y.example"})
+
+    refused = ask(other)
+    assert refused.status_code == 403
+    assert "Not yours to see" in refused.text
+    assert ask(nobody).headers["location"].startswith("/console/sign-in")
+
+
+def test_the_secret_is_shown_after_the_password_only(resident: Member) -> None:
+    browser = signed_in(resident)
+    resident.service.advance("PT6M")
+    page = at(resident, "secret")
+
+    assert shown_secret(browser.get(page)) is None
+    silent = browser.act(page, f"{page}/show")
+    wrong = browser.act(page, f"{page}/show", password="not-the-password-at-all")
+    right = browser.act(page, f"{page}/show", password=PASSWORD)
+
+    assert shown_secret(silent) is shown_secret(wrong) is None
+    assert wrong.status_code == 401
+    assert "That is not your password" in wrong.text
+    assert shown_secret(right) == resident.secret()
+    assert right.headers["cache-control"] == "no-store"
+    assert shown_secret(browser.get(page)) is None
+
+
+def test_guessing_the_password_of_an_open_session_is_slowed_down(service: Service) -> None:
+    member = new_member(service)
+    browser = signed_in(member)
+    page = at(member, "secret")
+    answers = [
+        browser.act(page, f"{page}/show", password=f"not-the-password-{n}") for n in range(5)
+    ]
+
+    assert [answer.status_code for answer in answers][-1] == 429
+    assert "Too many failed sign-ins; try again in" in answers[-1].text
+
+
+def test_a_reset_keeps_the_old_secret_in_grace_and_says_when_the_next_is_permitted(
+    service: Service,
+) -> None:
+    member = new_member(service)
+    browser, page = signed_in(member), at(member, "secret")
+    before = member.secret()
+    member.entity_token(before)
+    done = browser.act(page, f"{page}/reset", oldSecretValidity="7", secretExpiryDays="90")
+
+    after = shown_secret(done)
+    assert after
+    assert after != before
+    assert member.entity_token(before).json()["message"]
+    assert "is permitted from" in done.text
+    assert browser.act(page, f"{page}/reset", oldSecretValidity="0").status_code in {400, 429}
+
+    assert browser.act(page, f"{page}/retire").headers["location"].endswith("told=retired")
+    assert member.entity_token(before).status_code == 401
+
+
+@pytest.mark.parametrize("days", ["8", "-1", "seven", "", "1e1"])
+def test_a_grace_that_is_not_permitted_is_refused_in_words(resident: Member, days: str) -> None:
+    browser, page = signed_in(resident), at(resident, "secret")
+    before = resident.secret()
+    refused = browser.act(page, f"{page}/reset", oldSecretValidity=days, secretExpiryDays="90")
+
+    assert refused.status_code == 400
+    assert "OldSecretValidity must be a whole number from 0 to 7" in refused.text
+    assert resident.secret() == before
+
+
+def test_people_come_and_go_and_the_last_one_stays(service: Service) -> None:
+    member = new_member(service)
+    browser, page = signed_in(member), at(member, "people")
+    second = f"second-{member.email}"
+    added = browser.act(page, f"{page}/add", email=second, name="Ravi Das")
+    assert added.headers["location"].endswith("told=added")
+    assert second in browser.get(page).text
+
+    last = browser.act(page, f"{page}/remove", email=member.email)
+    assert last.status_code == 409
+    assert "last admin who can act" in last.text
+    set_password(service.client(), latest_link(service, second))
+    browser.act(page, f"{page}/contact", email="team@member.example")
+    gone = browser.act(page, f"{page}/remove", email=member.email)
+
+    assert gone.headers["location"] == "/console"
+    assert browser.get(page).status_code == 403
+
+
+def test_activity_shows_tokens_and_events_and_gives_them_as_csv(resident: Member) -> None:
+    resident.entity_token(resident.secret())
+    browser, page = signed_in(resident), at(resident, "activity")
+    resident.service.wait_until(lambda: "entity:token:issue" in browser.get(page).text)
+    file = browser.get(f"{page}?export=audit")
+
+    assert file.headers["content-type"] == "text/csv; charset=utf-8"
+    assert "entity:token:issue,success" in file.text
+    assert resident.email in file.text
+
+
+RUNNERS = {
+    "curl": "sh",
+    "python": sys.executable,
+    "node": str(Path(sys.executable).parent / "node"),
+}
+
+
+@pytest.mark.parametrize("language", sorted(RUNNERS))
+def test_the_programs_of_the_page_give_a_token(
+    resident: Member, tmp_path: Path, language: str
+) -> None:
+    runner = RUNNERS[language]
+    if language == "curl" and shutil.which("curl") is None:
+        pytest.skip("no curl on this machine")
+    program = next(
+        one for one in snippets(resident.service.issuer, resident.entity_id) if one.key == language
+    )
+    file = tmp_path / program.file
+    file.write_text(program.text)
+    environment = {"PATH": os.environ["PATH"], "ENTITY_SECRET": resident.secret()}
+    done = subprocess.run(
+        [runner, str(file)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert "eyJ" in done.stdout
+    assert program.text.split("\n")[0] in html.unescape(
+        signed_in(resident).get(at(resident, "try")).text
+    )

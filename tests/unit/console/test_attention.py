@@ -1,0 +1,65 @@
+"""What needs a member's attention now: the worst first, nothing when all is well. Pure."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from mudra.console.attention import Facts, attention
+from mudra.registry.entry import EntityType
+from mudra.registry.record import Record, Standing
+from mudra.tokens.manage_secret import UseShown
+from mudra.tokens.old_secret import NEVER_USED, AddressUse, SecretUse
+from mudra.tokens.reset_rule import ResetPermitted
+from mudra.tokens.secret import EntitySecret, SecretState
+
+NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
+
+
+def used(days_left: int) -> UseShown:
+    current = EntitySecret("A-FIP", 2, SecretState.CURRENT, NOW, NOW + timedelta(days=days_left))
+    return UseShown(current, NEVER_USED, None, NEVER_USED, ResetPermitted(4), NOW)
+
+
+def whats(days_left: int = 100, *, able: int = 2, missing: int = 0, **old: UseShown) -> list[str]:
+    shown = old.get("shown") or used(days_left)
+    facts = Facts("AA", shown, able, None, missing, NOW)
+    return [line.what for line in attention(facts) if line.what != "No registration yet"]
+
+
+def test_all_is_well_says_nothing() -> None:
+    assert whats() == []
+
+
+def test_an_expiring_secret_is_told_from_thirty_days_on() -> None:
+    assert whats(31) == []
+    assert whats(12) == ["The secret expires in 12 days"]
+    assert whats(-1) == ["The secret has expired"]
+
+
+def test_the_old_secret_is_told_with_its_addresses_or_as_ready_to_be_retired() -> None:
+    old = EntitySecret(
+        "A-FIP", 1, SecretState.GRACE, NOW, NOW + timedelta(days=9), NOW + timedelta(days=5), 7
+    )
+    calls = SecretUse((AddressUse("192.0.2.1", 3, NOW), AddressUse("192.0.2.2", 1, NOW)), 4)
+    busy = replace(used(100), old=old, old_use=calls)
+
+    assert whats(shown=busy) == ["The old secret is still used from 2 addresses"]
+    assert whats(shown=replace(busy, old_use=NEVER_USED)) == [
+        "Nothing uses the old secret any more"
+    ]
+
+
+def test_the_worst_comes_first() -> None:
+    assert whats(-1, able=1, missing=3) == [
+        "The secret has expired",
+        "3 windows of the last 24 hours did not come",
+        "Only one admin can act",
+    ]
+
+
+def test_a_suspended_registration_is_for_now() -> None:
+    record = Record("A-FIP", EntityType.FIP, Standing.SUSPENDED, ())
+    facts = Facts("FIP", used(100), 2, record, 0, NOW)
+
+    assert [(line.weight, line.what) for line in attention(facts)] == [
+        (0, "The registration is suspended")
+    ]
