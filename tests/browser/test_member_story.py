@@ -9,7 +9,7 @@ from tests.support.service import latest_link, onboard
 from mudra.client import TokenVerifier
 
 PASSWORD = "granite otter velvet lamp"
-SECRET_PAGES = ("Overview", "Try it", "People", "Activity")
+PAGES = ("Overview", "Try it", "Registration", "People", "Activity")
 
 
 def well(visit: Visit) -> None:
@@ -63,7 +63,7 @@ def test_from_the_mail_to_a_verified_token(visit: Visit) -> None:
     assert renewed != secret
     well(visit)
 
-    for title in SECRET_PAGES:
+    for title in PAGES:
         to(page, title)
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         well(visit)

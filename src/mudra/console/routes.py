@@ -19,6 +19,7 @@ from mudra.console.pages import (
     operator_settings,
     overview,
     people,
+    registration,
     secret,
     sign_in,
     try_it,
@@ -49,6 +50,7 @@ def console_pages(service: Service) -> Router:
         *operator_settings.handlers,
         *secret.handlers,
         *try_it.handlers,
+        *registration.handlers,
         *people.handlers,
         *activity.handlers,
     ]

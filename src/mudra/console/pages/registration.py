@@ -1,0 +1,159 @@
+"""A member's entry in the registry: form and JSON side by side, findings, difference, submit."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from litestar import Response, get, post
+from litestar.types import ControllerRouterHandler
+
+from mudra.console.answer import GoTo, Outcome, Shown
+from mudra.console.draft import draft_of
+from mudra.console.entrance import Fields, member_act, member_page
+from mudra.console.navigation import member_path
+from mudra.console.render import sentence
+from mudra.console.visit import Visit
+from mudra.finding import Finding
+from mudra.http.errors import problem_of
+from mudra.http.exchange import AnyRequest
+from mudra.http.intake import BodyLimits
+from mudra.http.registry_errors import PayloadRefused, TooManyWrites
+from mudra.http.service import Injected
+from mudra.http.strict_json import JsonRefused, parse_json
+from mudra.registry.actor import Actor, ActorKind
+from mudra.registry.check import CheckedPayload, address_findings, check_payload
+from mudra.registry.decision import Decision
+from mudra.registry.difference import FieldChange, difference, matters, needs_approval
+from mudra.registry.record import Record, Status
+from mudra.registry.register import submit_entry, update_entry
+from mudra.registry.submission import Repeat
+
+_PATH: Final = "/entity/{entity_id:str}/registration"
+_PAGES = Response[str] | Response[bytes]
+_LIMITS: Final = BodyLimits(192 * 1024)
+"""64 KiB of JSON, of which a form writes up to three bytes for one."""
+_OF_THE_REQUEST: Final = ("$.timestamp", "$.txnid")
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What is found in a draft: findings, and what it would change of the live version."""
+
+    findings: Sequence[Finding]
+    checked: CheckedPayload | None
+    changes: Sequence[FieldChange]
+    first: bool
+    approval: bool
+
+    @property
+    def worth_sending(self) -> bool:
+        """Tell whether submitting it would do anything."""
+        return self.checked is not None and (self.first or matters(tuple(self.changes)))
+
+
+@get(_PATH, include_in_schema=False)
+async def registration(entity_id: str, request: AnyRequest, service: Injected) -> _PAGES:
+    """Show the entry as it stands, as a draft for the next version."""
+
+    async def look(visit: Visit) -> Outcome:
+        record = await service.registry.registry(visit.caller).history(entity_id)
+        draft = draft_of(
+            record,
+            entity_id=entity_id,
+            name=visit.member.name,
+            entity_type=visit.member.entity_type,
+            now=visit.now,
+            txn_id=visit.exchange.txn_id,
+        )
+        return await _page(visit, record, draft)
+
+    return await member_page(request, service, entity_id, look)
+
+
+@post(f"{_PATH}/check", include_in_schema=False, status_code=200)
+async def check(entity_id: str, request: AnyRequest, service: Injected) -> _PAGES:
+    """Say what is found in a draft; keeps nothing."""
+
+    async def do(visit: Visit, fields: Fields) -> Outcome:
+        draft = fields.get("payload", "")
+        record = await service.registry.registry(visit.caller).history(entity_id)
+        if request.headers.get("hx-request"):
+            return Shown(
+                "registration_findings.html", {"judged": await _judge(visit, record, draft)}
+            )
+        return await _page(visit, record, draft)
+
+    return await member_act(request, service, entity_id, do, _LIMITS)
+
+
+@post(f"{_PATH}/submit", include_in_schema=False, status_code=200)
+async def submit(entity_id: str, request: AnyRequest, service: Injected) -> _PAGES:
+    """Submit a draft by the use cases of /entityInfo, within the same budget of writes."""
+
+    async def do(visit: Visit, fields: Fields) -> Outcome:
+        draft = fields.get("payload", "")
+        registry = service.registry.registry(visit.caller)
+        record = await registry.history(entity_id)
+        judged = await _judge(visit, record, draft)
+        if judged.checked is None:
+            refused = PayloadRefused(tuple(judged.findings))
+            return await _page(visit, record, draft, refused)
+        user = visit.user
+        actor = Actor(ActorKind.MEMBER_ADMIN, f"user:{user.user_id}", frozenset(user.administers))
+        wait_s = await service.registry_budget.wait_s(actor.name)
+        if wait_s:
+            return await _page(visit, record, draft, TooManyWrites(wait_s))
+        write = submit_entry if judged.first else update_entry
+        outcome = await write(registry, judged.checked, actor)
+        if not isinstance(outcome, Decision | Repeat):
+            return await _page(visit, record, draft, outcome)
+        return GoTo(f"{member_path(entity_id, 'registration')}?told={outcome.status}")
+
+    return await member_act(request, service, entity_id, do, _LIMITS)
+
+
+async def _judge(visit: Visit, record: Record | None, draft: str) -> Judged:
+    first = record is None or (record.live is None and record.pending is None)
+    findings, checked = await _checked(visit, draft)
+    live = record.live if record else None
+    base = live or (record.pending if record else None)
+    changes = difference(base.entry, checked.entry) if base and checked else ()
+    shown = tuple(change for change in changes if change.path not in _OF_THE_REQUEST)
+    return Judged(findings, checked, shown, first, live is None or needs_approval(changes))
+
+
+async def _checked(visit: Visit, draft: str) -> tuple[Sequence[Finding], CheckedPayload | None]:
+    desk, member = visit.service.registry, visit.member
+    try:
+        raw = parse_json(draft.encode())
+    except JsonRefused as refused:
+        return [Finding("$", refused.sentence())], None
+    checked = check_payload(raw, desk.policy, await desk.vocabulary())
+    if not isinstance(checked, CheckedPayload):
+        return checked, None
+    misplaced = address_findings(checked.entry, member.entity_type, member.entity_id)
+    return (misplaced, None) if misplaced else (checked.notes, checked)
+
+
+async def _page(
+    visit: Visit, record: Record | None, draft: str, refusal: object | None = None
+) -> Shown:
+    problem = problem_of(refusal) if refusal is not None else None
+    vocabulary = await visit.service.registry.vocabulary()
+    rejected = record.versions[-1] if record and record.versions else None
+    return Shown(
+        "registration.html",
+        {
+            "record": record,
+            "rejected": rejected if rejected and rejected.status is Status.REJECTED else None,
+            "draft": draft,
+            "judged": await _judge(visit, record, draft),
+            "fi_types": vocabulary.fi_types.listed,
+            "problem": sentence(problem.sentence) if problem else "",
+            "told": visit.query.get("told", ""),
+        },
+        problem.status if problem else 200,
+    )
+
+
+handlers: Final[list[ControllerRouterHandler]] = [registration, check, submit]

@@ -1,0 +1,84 @@
+"""A member's registration page: findings, difference, submission by the rules of /entityInfo."""
+
+import html
+import json
+import re
+
+import pytest
+from tests.support.console import Reader, reader
+from tests.support.registry_payloads import jwk
+from tests.support.service import Member, Service, new_member
+
+_DRAFT = re.compile(r'<textarea id="payload"[^>]*>(.*?)</textarea>', re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def member(service: Service) -> Member:
+    """The member whose registration goes from nothing to a second version."""
+    return new_member(service, "FIU")
+
+
+@pytest.fixture(scope="module")
+def browser(member: Member) -> Reader:
+    signed_in = reader(member.service)
+    assert signed_in.sign_in(member.email).status_code == 303
+    return signed_in
+
+
+def page_of(member: Member) -> str:
+    return f"/console/entity/{member.entity_id}/registration"
+
+
+def draft(browser: Reader, member: Member) -> dict[str, dict[str, object]]:
+    found = _DRAFT.search(browser.get(page_of(member)).text)
+    assert found
+    payload = json.loads(html.unescape(found[1]))
+    assert isinstance(payload, dict)
+    return payload
+
+
+def test_a_first_draft_says_all_that_is_missing(browser: Reader, member: Member) -> None:
+    page = browser.get(page_of(member)).text
+
+    for path in ("$.entityinfo.code", "$.entityinfo.baseurl", "$.entityinfo.certificate"):
+        assert f"<code>{path}" in page
+    assert draft(browser, member)["entityinfo"]["id"] == member.entity_id
+
+
+def test_findings_come_as_a_fragment_while_one_types(browser: Reader, member: Member) -> None:
+    page = page_of(member)
+    fields = {"form_word": browser.word(page), "payload": '{"ver": "1.0",}'}
+    fragment = browser.post(f"{page}/check", fields, **{"HX-Request": "true"})
+
+    assert fragment.status_code == 200
+    assert "<html" not in fragment.text
+    assert "1 finding refuses" in fragment.text
+
+
+def test_a_draft_is_submitted_corrected_and_shown_with_its_difference(
+    browser: Reader, member: Member
+) -> None:
+    page, payload = page_of(member), draft(browser, member)
+    payload["entityinfo"] |= {
+        "code": "REG-1",
+        "baseurl": "v2:https://api.member.example/v2",
+        "ips": ["198.51.100.7"],
+        "certificate": jwk(7701),
+    }
+    sent = browser.act(page, f"{page}/submit", payload=json.dumps(payload))
+    assert sent.headers["location"].endswith("told=submitted"), sent.text
+    assert "waits for the operator" in browser.get(page.removesuffix("/registration")).text
+
+    again = draft(browser, member)
+    again["entityinfo"]["name"] = "Another Name"
+    checked = browser.act(page, f"{page}/check", payload=json.dumps(again))
+    assert "<code>$.entityinfo.name</code>" in checked.text
+
+
+def test_an_entry_of_another_is_not_taken(browser: Reader, member: Member) -> None:
+    page, payload = page_of(member), draft(browser, member)
+    payload["entityinfo"]["id"] = "SOMEBODY-ELSE"
+    refused = browser.act(page, f"{page}/submit", payload=json.dumps(payload))
+
+    assert refused.status_code == 400
+    assert "$.entityinfo.id" in refused.text
