@@ -14,12 +14,12 @@ from litestar.handlers import HTTPRouteHandler
 from tests.support.console import Reader, reader
 from tests.support.service import PASSWORD, Member, Service, latest_link, new_member, set_password
 
-from mudra.console.pages import activity, overview, people, registration, secret, try_it
+from mudra.console.pages import activity, health, overview, people, registration, secret, try_it
 from mudra.console.snippets import snippets
 
 PAGES = sorted(
     (path, next(iter(handler.http_methods)))
-    for module in (overview, secret, registration, people, activity, try_it)
+    for module in (overview, secret, registration, people, activity, health, try_it)
     for handler in module.handlers
     if isinstance(handler, HTTPRouteHandler)
     for path in handler.paths

@@ -46,6 +46,7 @@ MEMBER_ITEMS: Final = (
     MemberItem("", "Overview"),
     MemberItem("secret", "Secret"),
     MemberItem("try", "Try it"),
+    MemberItem("health", "Health"),
     MemberItem("registration", "Registration"),
     MemberItem("people", "People"),
     MemberItem("activity", "Activity"),

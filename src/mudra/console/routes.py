@@ -8,6 +8,7 @@ from mudra.console.framing import site_facts
 from mudra.console.navigation import CONSOLE
 from mudra.console.pages import (
     activity,
+    health,
     operator_approvals,
     operator_audit,
     operator_board,
@@ -50,6 +51,7 @@ def console_pages(service: Service) -> Router:
         *operator_settings.handlers,
         *secret.handlers,
         *try_it.handlers,
+        *health.handlers,
         *registration.handlers,
         *people.handlers,
         *activity.handlers,

@@ -11,6 +11,7 @@ from mudra.http.answer import refusal, success
 from mudra.http.calling_entity import calling_entity, revoked
 from mudra.http.errors import InvalidField
 from mudra.http.exchange import AnyRequest, Exchange, new_exchange
+from mudra.http.health_picture import coverage, rows_of
 from mudra.http.health_shown import rows_as_csv, shown_matrix, shown_range, shown_rows
 from mudra.http.metrics_receipts import time_range
 from mudra.http.operator_access import operator_refused
@@ -18,7 +19,7 @@ from mudra.http.service import Injected, Service
 from mudra.identity.roster import Scope
 from mudra.metrics.catalogue import RequestType
 from mudra.metrics.coverage import TimeRange
-from mudra.metrics.picture import Coverage, Grouping, Row, expected_windows, matrix, picture
+from mudra.metrics.picture import Grouping, Row, matrix
 from mudra.runtime.work import Work
 from mudra.tokens.check import TokenFacts
 from mudra.tokens.claims import EntityType
@@ -47,8 +48,8 @@ async def health_matrix(request: AnyRequest, service: Injected) -> Response[byte
         return refusal(exchange.envelope, wrong).response()
     async with service.open_work() as work:
         pairs = await work.figures.pairs(asked, code)
-        coverage = await _coverage(asked, exchange, work)
-    shown = shown_matrix(matrix(pairs), coverage.proof())
+        heard = await coverage(asked, exchange.service.clock(), work)
+    shown = shown_matrix(matrix(pairs), heard.proof())
     return success(exchange.envelope, {**shown_range(asked), **shown}).response()
 
 
@@ -64,10 +65,10 @@ async def health_rows(request: AnyRequest, service: Injected, grouping: str) -> 
         return refusal(exchange.envelope, wrong).response()
     query = request.query_params
     async with service.open_work() as work:
-        rows = await _rows(
+        rows = await rows_of(
             asked,
             _GROUPINGS[grouping],
-            exchange,
+            exchange.service.clock(),
             work,
             aa_id=query.get("aaId"),
             fip_id=query.get("fipId"),
@@ -113,34 +114,8 @@ async def _own_rows(
 ) -> tuple[Row, ...]:
     own = facts.subject
     if facts.claims.get("roles") == EntityType.AA.value:
-        return await _rows(asked, Grouping.PAIR, exchange, work, aa_id=own)
-    return await _rows(asked, Grouping.FIP, exchange, work, fip_id=own)
-
-
-async def _rows(  # whom and when, and what to ask
-    asked: TimeRange,
-    grouping: Grouping,
-    exchange: Exchange,
-    work: Work,
-    *,
-    aa_id: str | None = None,
-    fip_id: str | None = None,
-) -> tuple[Row, ...]:
-    if aa_id is None and grouping in {Grouping.NETWORK, Grouping.FIP}:
-        totals = await work.figures.over_aas(asked, fip_id=fip_id)
-    else:
-        totals = await work.figures.totals(asked, aa_id=aa_id, fip_id=fip_id)
-    return picture(totals, grouping, await _coverage(asked, exchange, work, aa_id))
-
-
-async def _coverage(
-    asked: TimeRange, exchange: Exchange, work: Work, aa_id: str | None = None
-) -> Coverage:
-    since = await work.aas_and_fips.reporting_aas()
-    if aa_id is not None:
-        since = {aa: begin for aa, begin in since.items() if aa == aa_id}
-    heard = await work.figures.heard(asked)
-    return Coverage(expected_windows(asked, since, exchange.service.clock()), heard)
+        return await rows_of(asked, Grouping.PAIR, exchange.service.clock(), work, aa_id=own)
+    return await rows_of(asked, Grouping.FIP, exchange.service.clock(), work, fip_id=own)
 
 
 def _asked(request: AnyRequest, service: Service) -> TimeRange | InvalidField:

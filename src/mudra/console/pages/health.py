@@ -1,0 +1,195 @@
+"""What the network says of a member: a FIP as each AA sees it, an AA's own gaps, a FIU's FIPs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from litestar import Response, get
+from litestar.types import ControllerRouterHandler
+
+from mudra.console.answer import Outcome, Shown
+from mudra.console.entrance import member_page
+from mudra.console.table import Column, Table
+from mudra.console.visit import Visit
+from mudra.http.exchange import AnyRequest
+from mudra.http.health_picture import rows_of
+from mudra.http.service import Injected
+from mudra.metrics.catalogue import WINDOW, Tag
+from mudra.metrics.coverage import TimeRange, closed_before, gaps
+from mudra.metrics.health import Status
+from mudra.metrics.picture import Grouping, Row
+from mudra.metrics.ports import RefusedPush
+from mudra.metrics.status_history import api_words
+from mudra.tokens.claims import EntityType
+
+_SPANS: Final = {"1": "24 hours", "7": "7 days", "30": "30 days"}
+_MOST_REFUSED: Final = 20
+_TONES: Final = {Status.GOOD: "good", Status.BAD: "bad", Status.UNSURE: "quiet"}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One API between two parties. Times in milliseconds, the share in percent."""
+
+    other: str
+    api: str
+    calls: int
+    success: float | None
+    p50: int | None
+    p95: int | None
+    longest: int | None
+    status: Status
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Windows of one payload that did not come."""
+
+    payload: str
+    since: datetime
+    until: datetime
+
+    @property
+    def windows(self) -> int:
+        """How many windows."""
+        return (self.until - self.since) // WINDOW
+
+
+def _table(other: str) -> Table[Line]:
+    return Table(
+        "health",
+        "Health",
+        (
+            Column[Line]("other", other, lambda line: line.other, "code"),
+            Column[Line]("api", "API", lambda line: line.api),
+            Column[Line](
+                "status",
+                "Verdict",
+                lambda line: line.status.value,
+                "tag",
+                tone=lambda line: _TONES[line.status],
+            ),
+            Column[Line]("calls", "Calls", lambda line: line.calls, "number"),
+            Column[Line]("success", "Success, %", lambda line: line.success, "number"),
+            Column[Line]("p50", "p50, ms", lambda line: line.p50, "number"),
+            Column[Line]("p95", "p95, ms", lambda line: line.p95, "number"),
+            Column[Line]("longest", "Longest, ms", lambda line: line.longest, "number"),
+        ),
+        first_sort="other",
+    )
+
+
+_AS_AAS_SEE_IT: Final = _table("AA")
+_OF_FIPS: Final = _table("FIP")
+_GAPS: Final = Table(
+    "gaps",
+    "Gaps",
+    (
+        Column[Gap]("since", "From", lambda gap: gap.since, "time"),
+        Column[Gap]("until", "To", lambda gap: gap.until, "time"),
+        Column[Gap]("windows", "Windows", lambda gap: gap.windows, "number"),
+        Column[Gap]("payload", "Payload", lambda gap: gap.payload, "code"),
+    ),
+    first_sort="-since",
+)
+_REFUSED: Final = Table(
+    "refused",
+    "Refused payloads",
+    (
+        Column[RefusedPush]("at", "When", lambda push: push.at, "time"),
+        Column[RefusedPush]("total", "Findings", lambda push: push.total, "number"),
+        Column[RefusedPush](
+            "first",
+            "The first of them",
+            lambda push: push.findings[0].sentence() if push.findings else None,
+        ),
+    ),
+    first_sort="-at",
+)
+
+
+@get("/entity/{entity_id:str}/health", include_in_schema=False)
+async def health(
+    entity_id: str, request: AnyRequest, service: Injected
+) -> Response[str] | Response[bytes]:
+    """Show the health that concerns the entity, over a day, a week or a month."""
+
+    async def look(visit: Visit) -> Outcome:
+        days = visit.query.get("days", "1")
+        days = days if days in _SPANS else "1"
+        asked = closed_before(visit.now, timedelta(days=int(days)))
+        rows, table = await _own_rows(visit, entity_id, asked)
+        lines = _lines(rows, table)
+        missing, refused = await _reporting(visit, entity_id, asked)
+        return (
+            table.export(lines, visit.query)
+            or _GAPS.export(missing, visit.query)
+            or _REFUSED.export(refused, visit.query)
+            or Shown(
+                "health.html",
+                {
+                    "spans": _SPANS,
+                    "days": days,
+                    "asked": asked,
+                    "view": table.view(lines, visit.query),
+                    "proof": rows[0].proof if rows else None,
+                    "reports": visit.member.entity_type == EntityType.AA.value,
+                    "missing": sum(gap.windows for gap in missing),
+                    "gaps": _GAPS.view(missing, visit.query),
+                    "refused": _REFUSED.view(refused, visit.query),
+                },
+            )
+        )
+
+    return await member_page(request, service, entity_id, look)
+
+
+async def _own_rows(
+    visit: Visit, entity_id: str, asked: TimeRange
+) -> tuple[Sequence[Row], Table[Line]]:
+    work, kind = visit.work, visit.member.entity_type
+    if kind == EntityType.AA.value:
+        return await rows_of(asked, Grouping.PAIR, visit.now, work, aa_id=entity_id), _OF_FIPS
+    if kind == EntityType.FIP.value:
+        rows = await rows_of(asked, Grouping.PAIR, visit.now, work, fip_id=entity_id)
+        return rows, _AS_AAS_SEE_IT
+    live = await work.aas_and_fips.live_fips()
+    rows = await rows_of(asked, Grouping.FIP, visit.now, work)
+    return [row for row in rows if row.subject.fip_id in live], _OF_FIPS
+
+
+def _lines(rows: Sequence[Row], table: Table[Line]) -> Sequence[Line]:
+    """One line for each API that can succeed or fail; the two timings have a time only."""
+    return [
+        Line(
+            other=row.subject.aa_id if table is _AS_AAS_SEE_IT else row.subject.fip_id,
+            api=api_words(api.type) if api.tag is Tag.REQUESTS else f"{api.type} received",
+            calls=api.health.total,
+            success=None if api.health.success is None else round(100 * api.health.success, 2),
+            p50=api.time.p50.estimate if api.time else None,
+            p95=api.time.p95.estimate if api.time else None,
+            longest=api.time.p100 if api.time else None,
+            status=api.health.status,
+        )
+        for row in rows
+        for api in row.apis
+        if api.health is not None
+    ]
+
+
+async def _reporting(
+    visit: Visit, entity_id: str, asked: TimeRange
+) -> tuple[Sequence[Gap], Sequence[RefusedPush]]:
+    """What an AA was to send and did not, and what was refused; nothing for others."""
+    if visit.member.entity_type != EntityType.AA.value:
+        return (), ()
+    since: Mapping[str, datetime] = await visit.work.aas_and_fips.reporting_aas()
+    begun = since.get(entity_id, asked.end)
+    heard = await visit.work.receipts.windows(entity_id, asked)
+    due = TimeRange(max(asked.start, begun), asked.end)
+    missing = [Gap(tag.value, gap.start, gap.end) for tag in Tag for gap in gaps(due, heard[tag])]
+    return missing, await visit.work.receipts.refused(entity_id, asked.start, _MOST_REFUSED)
+
+
+handlers: Final[list[ControllerRouterHandler]] = [health]
