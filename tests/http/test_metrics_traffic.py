@@ -103,7 +103,7 @@ def test_an_incident_of_former_hours_is_found_and_can_be_acknowledged(filled):
     assert incident["kind"] == "fip-api"
     done = _NOC[0].post(f"/incidents/{incident['incidentId']}/acknowledge")
     assert done.status_code == 200, done.text
-    assert found()[0]["acknowledgedBy"] == "operator"
+    assert found()[0]["acknowledgedBy"] == f"operator:{_NOC[0].email}"
 
 
 def test_the_matrix_blames_the_fip_in_its_bad_hour(filled):
@@ -184,3 +184,17 @@ def test_an_incident_of_nobody_is_refused_with_the_names_that_there_are(filled):
 
     assert bad.exit_code == 2
     assert "KAVERI-FIP" in bad.output
+
+
+def test_an_aa_that_stops_reporting_is_an_incident_and_its_admin_is_told(filled):
+    filled.advance("PT1H")
+
+    def silent():
+        known = operator(filled, "incidents", entityId="SAARTHI-AA", open="true")["incidents"]
+        return [one for one in known if one["kind"] == "aa-reporting"]
+
+    (incident,) = eventually(silent, "incident of an AA that reports no more")
+    assert incident["badWindows"] >= 2
+    mails = json.loads(filled.cli("mail", "list", "--json").stdout)
+    subjects = [mail["subject"] for mail in mails]
+    assert any("SAARTHI-AA, metrics: stopped reporting" in one for one in subjects), subjects

@@ -63,6 +63,7 @@ class EventName(enum.StrEnum):
 
     METRICS_REPORT_ACCEPT = "metrics:report:accept"
     METRICS_REPORT_REFUSE = "metrics:report:refuse"
+    METRICS_INCIDENT_ACKNOWLEDGE = "metrics:incident:acknowledge"
 
     KEYS_SIGNING_DROP = "keys:signing:drop"
 

@@ -25,7 +25,7 @@ from mudra.metrics.feed import HealthFeed, health_feed, public_csv, public_statu
 from mudra.metrics.picture import Coverage, expected_windows
 from mudra.metrics.rollup import Rollup
 from mudra.tokens.check import TokenFacts
-from mudra.tokens.claims import EntityType
+from mudra.tokens.claims import EntityType, TokenKind
 
 FEED_SPAN: Final = timedelta(hours=1)
 PUBLIC_SPAN: Final = timedelta(days=1)
@@ -63,6 +63,21 @@ class Kept:
             return self._health
 
 
+class Signatures:
+    """The signature of the last body, made once however many ask."""
+
+    def __init__(self) -> None:
+        self._last: tuple[bytes, str, str] = (b"", "", "")
+
+    def of(self, body: bytes, service: Service) -> str:
+        """The detached JWS of a body by the key that signs now."""
+        kid = service.signer.signing_kid(TokenKind.ENTITY)
+        if self._last[:2] != (body, kid):
+            signed = service.signer.sign_detached(TokenKind.ENTITY, body)
+            self._last = (body, kid, signed)
+        return self._last[2]
+
+
 async def _read(service: Service, within: TimeRange) -> NetworkHealth:
     async with service.open_work() as work:
         totals = await work.figures.over_aas(within)
@@ -80,6 +95,7 @@ async def _read(service: Service, within: TimeRange) -> NetworkHealth:
 def feed_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
     """Make the feed's handler at every address of the metrics."""
     kept = Kept(FEED_SPAN)
+    signatures = Signatures()
 
     @get([f"{prefix}/feed" for prefix in prefixes])
     async def feed(request: AnyRequest, service: Injected) -> Response[bytes]:
@@ -95,7 +111,11 @@ def feed_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
         if ended:
             return refusal(exchange.envelope, ended).response()
         body = msgspec.json.encode(_feed(await kept.health(service)))
-        return _tagged(request, body, JSON, "private, no-cache")
+        answer = _tagged(request, body, JSON, "private, no-cache")
+        answer.headers["Vary"] = "Authorization"
+        # As the registry's answers: a copy that is passed on can still be checked.
+        answer.headers["x-jws-signature"] = signatures.of(body, service)
+        return answer
 
     return [feed]
 

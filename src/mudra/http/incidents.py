@@ -6,14 +6,17 @@ from typing import Final
 from litestar import Response, get, post
 from litestar.handlers import HTTPRouteHandler
 
+from mudra.audit.event import Act, Caller, EventName
 from mudra.http.answer import refusal, success
 from mudra.http.calling_entity import calling_entity, revoked
 from mudra.http.envelope import iso_ms
 from mudra.http.errors import NoSuchAddress
 from mudra.http.exchange import AnyRequest, new_exchange
 from mudra.http.operator_access import operator_refused
+from mudra.http.operator_call import operator_call
 from mudra.http.service import Injected
 from mudra.identity.roster import Scope
+from mudra.runtime.work import Work
 from mudra.storage.metrics_incidents import StoredIncident, subject_row
 from mudra.tokens.check import TokenFacts
 
@@ -37,17 +40,17 @@ async def incidents(request: AnyRequest, service: Injected) -> Response[bytes]:
 
 @post("/operator/v1/incidents/{incident_id:uuid}/acknowledge", status_code=200)
 async def acknowledge(request: AnyRequest, service: Injected) -> Response[bytes]:
-    """Note that the operator looks after an incident."""
+    """Note that this operator looks after an incident."""
     exchange = new_exchange(request, service)
-    refused = await operator_refused(exchange, Scope.HEALTH)
-    if refused is not None:
-        return refusal(exchange.envelope, refused).response()
     incident_id = str(request.path_params["incident_id"])
-    async with service.open_work() as work:
-        there = await work.incidents.acknowledge(incident_id, "operator")
-    if not there:
-        return refusal(exchange.envelope, NoSuchAddress()).response()
-    return success(exchange.envelope, {"incidentId": incident_id}).response()
+
+    async def act(work: Work, caller: Caller) -> object:
+        if not await work.incidents.acknowledge(incident_id, caller.actor):
+            return NoSuchAddress()
+        await work.journal.note(Act(EventName.METRICS_INCIDENT_ACKNOWLEDGE, caller, incident_id))
+        return {"incidentId": incident_id, "acknowledgedBy": caller.actor}
+
+    return await operator_call(exchange, None, Scope.HEALTH, act)
 
 
 def member_incident_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:

@@ -61,7 +61,17 @@ async def receive(
         )
         return decision
     await desk.intake.carry_out(decision, checked)
-    return Received(status_of(decision), decision.receipt)
+    received = Received(status_of(decision), decision.receipt)
+    await desk.journal.note(
+        Act(
+            EventName.METRICS_REPORT_ACCEPT,
+            caller,
+            push.aa_id,
+            reason=received.status.value,
+            detail={"receiptId": received.receipt.receipt_id},
+        )
+    )
+    return received
 
 
 async def keep_refused(

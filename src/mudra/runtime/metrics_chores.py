@@ -18,6 +18,7 @@ from mudra.storage.metrics_partitions import (
     drop_before,
     make_ahead,
 )
+from mudra.storage.metrics_receipts import forget_receipts
 from mudra.storage.metrics_recount import RECOUNT_S, mark_stale, recount
 from mudra.storage.metrics_rollups import WORK_S, make_anew, next_stale
 
@@ -64,7 +65,7 @@ async def make_all_sums(rooms: Rooms) -> int:
 
 async def drop_old_partitions(rooms: Rooms) -> list[str]:
     """Drop what is older than the settings say; sums by day are kept for good."""
-    async with rooms.database.transaction() as transaction:
+    async with rooms.database.transaction(within_s=WORK_S) as transaction:
         today = day_of(await transaction.now())
         oldest_raw = today - timedelta(days=rooms.settings.metrics_raw_days)
         oldest_hour = today - timedelta(days=rooms.settings.metrics_hour_days)
@@ -72,6 +73,7 @@ async def drop_old_partitions(rooms: Rooms) -> list[str]:
         dropped += await drop_before(transaction, FORMER, oldest_raw)
         dropped += await drop_before(transaction, HOURS, oldest_hour)
         dropped += await drop_before(transaction, PAIR_HOURS, oldest_hour)
+        await forget_receipts(transaction, received=oldest_hour, refused=oldest_raw)
     if dropped:
         _log.info("old metrics dropped", tables=dropped)
     return dropped

@@ -12,7 +12,7 @@ from mudra.metrics.ingest import Receipt
 from mudra.metrics.ports import RefusedPush
 from mudra.storage.database import Transaction
 from mudra.storage.metrics import Row, findings_of, long_tag, receipt_of
-from mudra.storage.metrics_tables import metrics_receipt, metrics_refused
+from mudra.storage.metrics_tables import metrics_push, metrics_receipt, metrics_refused
 from mudra.storage.tables import entity
 
 _R: Final = metrics_receipt.c
@@ -62,6 +62,18 @@ class PostgresReceipts:
             .limit(limit)
         )
         return [RefusedPush(at, total, findings_of(found)) for at, total, found in rows]
+
+
+async def forget_receipts(tx: Transaction, *, received: datetime, refused: datetime) -> None:
+    """Delete receipts of windows before `received` and refused payloads before `refused`.
+
+    Receipts are kept as long as sums by hour: with these they tell a gap from no traffic.
+    """
+    await tx.connection.execute(sa.text("SET LOCAL statement_timeout = '60s'"))
+    old = sa.select(_R.receipt_id).where(_R.window_at < received)
+    await tx.connection.execute(sa.delete(metrics_push).where(metrics_push.c.receipt_id.in_(old)))
+    await tx.connection.execute(sa.delete(metrics_receipt).where(_R.window_at < received))
+    await tx.connection.execute(sa.delete(metrics_refused).where(metrics_refused.c.at < refused))
 
 
 class OnboardedMembers:

@@ -1,0 +1,64 @@
+"""X1 for network metrics: who may push, read receipts, feeds, pictures and incidents."""
+
+import pytest
+from tests.support.operators import new_operator
+from tests.support.service import new_member
+
+METRICS = "/metrics/perf/v1"
+OPERATORS = (
+    ("GET", "/operator/v1/health/network"),
+    ("GET", "/operator/v1/health/fips"),
+    ("GET", "/operator/v1/health/aas"),
+    ("GET", "/operator/v1/health/pairs"),
+    ("GET", "/operator/v1/health/matrix"),
+    ("GET", "/operator/v1/incidents"),
+    ("POST", "/operator/v1/incidents/00000000-0000-4000-8000-000000000000/acknowledge"),
+)
+MEMBERS = {
+    ("POST", f"{METRICS}/push"): {"AA"},
+    ("GET", f"{METRICS}/receipts"): {"AA"},
+    ("GET", f"{METRICS}/health"): {"AA", "FIP"},
+    ("GET", f"{METRICS}/feed"): {"AA", "FIU"},
+    ("GET", f"{METRICS}/incidents"): {"AA", "FIP", "FIU"},
+}
+
+
+@pytest.fixture(scope="module")
+def callers(service):
+    """Headers of one entity of each type, its admin, and operators with and without the scope."""
+    found = {}
+    for kind in ("AA", "FIP", "FIU"):
+        member = new_member(service, kind)
+        token = member.entity_token(member.secret()).json()["accessToken"]
+        found[kind] = (member.client, {"Authorization": f"Bearer {token}"})
+    found["admin of a member"] = (member.client, member.bearer())
+    for name, scope in (("operator", "health"), ("operator without health", "members")):
+        one = new_operator(service, scope)
+        found[name] = (one.client, one.headers)
+    return found
+
+
+def status(service, caller, method, path):
+    client, headers = caller
+    return client.request(method, service.root + path, headers=headers).status_code
+
+
+@pytest.mark.parametrize(("method", "path"), OPERATORS)
+def test_only_an_operator_with_the_scope_health_sees_the_network(service, callers, method, path):
+    refused = {
+        name: status(service, caller, method, path)
+        for name, caller in callers.items()
+        if name != "operator"
+    }
+
+    assert refused == dict.fromkeys(refused, 401)
+    assert status(service, callers["operator"], method, path) == (200 if method == "GET" else 404)
+
+
+@pytest.mark.parametrize(("method", "path"), sorted(MEMBERS))
+def test_members_reach_what_concerns_their_type_only(service, callers, method, path):
+    reached = {
+        name for name, caller in callers.items() if status(service, caller, method, path) != 401
+    }
+
+    assert reached == MEMBERS[(method, path)]
