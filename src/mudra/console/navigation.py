@@ -54,6 +54,8 @@ MEMBER_ITEMS: Final = (
 
 OPERATOR_ITEMS: Final[Sequence[OperatorItem]] = (
     OperatorItem("board", "Board", None),
+    OperatorItem("health", "Network health", Scope.HEALTH),
+    OperatorItem("incidents", "Incidents", Scope.HEALTH),
     OperatorItem("members", "Members", Scope.MEMBERS),
     OperatorItem("approvals", "Approvals", Scope.REGISTRY),
     OperatorItem("mails", "Mail", Scope.MEMBERS),

@@ -25,7 +25,7 @@ from mudra.metrics.health import Health
 from mudra.metrics.incident import FipApi, Incident
 from mudra.metrics.ports import Cell
 from mudra.metrics.rollup import Rollup
-from mudra.metrics.series import day_start, health_of_all
+from mudra.metrics.series import health_of_all
 from mudra.metrics.status_history import (
     DAYS,
     FipHistory,
@@ -34,6 +34,7 @@ from mudra.metrics.status_history import (
     days_before,
     public_incident,
 )
+from mudra.metrics.step import day_start
 from mudra.storage.database import DatabaseUnavailable
 
 KEPT_S: Final = 10.0

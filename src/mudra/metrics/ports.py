@@ -12,6 +12,7 @@ from mudra.metrics.coverage import TimeRange
 from mudra.metrics.ingest import Accept, Decision, Known, PushKey, Receipt, WindowKey
 from mudra.metrics.pair import ALL_CALLS, PairSums
 from mudra.metrics.rollup import Rollup
+from mudra.metrics.step import Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +114,22 @@ class Figures(Protocol):
 
     async def heard(self, within: TimeRange) -> Mapping[tuple[str, Tag], int]:
         """How many windows each AA reported, whether or not they held traffic."""
+        ...
+
+
+class Series(Protocol):
+    """Sums for charts, step by step, as true to the raw rows as those of Figures."""
+
+    async def steps(
+        self,
+        within: TimeRange,
+        step: Step,
+        *,
+        aa_id: str | None = None,
+        fip_id: str | None = None,
+        tag: Tag | None = None,
+    ) -> Mapping[datetime, Mapping[Cell, Rollup]]:
+        """The sums by the start of the step; without `aa_id` of AAs, or of all AAs together."""
         ...
 
 

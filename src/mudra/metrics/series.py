@@ -1,42 +1,21 @@
-"""Figures over time: what a chart shows, one point for each window, hour or day.
+"""Figures over time: what a chart shows, one point for each window, some hours or a day.
 
 A step without traffic is a gap: it has no success and no times, never zero or 100 %.
 """
 
-import enum
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Final
 
-from mudra.metrics.catalogue import TIMINGS, Tag, window_start
+from mudra.metrics.catalogue import TIMINGS, Tag
 from mudra.metrics.coverage import TimeRange
 from mudra.metrics.health import Health, health_of_calls
-from mudra.metrics.ports import Cell, Figures
+from mudra.metrics.ports import Cell, Series
 from mudra.metrics.rollup import Rollup, merge_all
+from mudra.metrics.step import Step, starts
 
 _TIMING_CODES: Final = frozenset(str(code) for code in TIMINGS)
-
-
-class Step(enum.Enum):
-    """How much time one point covers; hours and days are those of UTC."""
-
-    WINDOW = timedelta(minutes=10)
-    HOUR = timedelta(hours=1)
-    SIX_HOURS = timedelta(hours=6)
-    DAY = timedelta(days=1)
-
-    def start_of(self, at: datetime) -> datetime:
-        """Start of the step that holds this moment."""
-        day = day_start(at)
-        return day + (window_start(at) - day) // self.value * self.value
-
-
-_FINEST: Final = (  # some dozens of points, at most 92
-    (timedelta(hours=8), Step.WINDOW),
-    (timedelta(days=2), Step.HOUR),
-    (timedelta(days=10), Step.SIX_HOURS),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,24 +26,8 @@ class Point:
     health: Health | None
 
 
-def step_for(within: TimeRange) -> Step:
-    """The finest step that keeps a chart readable."""
-    length = within.end - within.start
-    return next((step for longest, step in _FINEST if length <= longest), Step.DAY)
-
-
-def starts(within: TimeRange, step: Step) -> tuple[datetime, ...]:
-    """The starts of all steps that touch this time, in order."""
-    found = []
-    at = step.start_of(within.start)
-    while at < within.end:
-        found.append(at)
-        at += step.value
-    return tuple(found)
-
-
 async def points(  # whose calls, of which time and API
-    figures: Figures,
+    series: Series,
     within: TimeRange,
     step: Step,
     code: str = "",
@@ -73,15 +36,11 @@ async def points(  # whose calls, of which time and API
     fip_id: str | None = None,
 ) -> tuple[Point, ...]:
     """A point for each step, over all calls taken together or over those of one type code."""
-    found = []
-    for start in starts(within, step):
-        part = TimeRange(max(start, within.start), min(start + step.value, within.end))
-        if aa_id is None:
-            sums = await figures.over_aas(part, fip_id=fip_id, tag=Tag.REQUESTS)
-        else:
-            sums = await figures.totals(part, aa_id=aa_id, fip_id=fip_id, tag=Tag.REQUESTS)
-        found.append(Point(start, health_of_all(sums.items(), code)))
-    return tuple(found)
+    sums = await series.steps(within, step, aa_id=aa_id, fip_id=fip_id, tag=Tag.REQUESTS)
+    return tuple(
+        Point(start, health_of_all(sums.get(start, {}).items(), code))
+        for start in starts(within, step)
+    )
 
 
 def health_of_all(cells: Iterable[tuple[Cell, Rollup]], code: str = "") -> Health | None:
@@ -93,8 +52,3 @@ def health_of_all(cells: Iterable[tuple[Cell, Rollup]], code: str = "") -> Healt
         and (cell.type == code if code else cell.type not in _TIMING_CODES)
     ]
     return health_of_calls(merge_all(found)) if found else None
-
-
-def day_start(at: datetime) -> datetime:
-    """Start of the day, in UTC, that holds this moment."""
-    return at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)

@@ -52,6 +52,7 @@ from mudra.storage.metrics import KnownPartitions, PostgresIntake
 from mudra.storage.metrics_figures import PostgresFigures
 from mudra.storage.metrics_incidents import PostgresIncidents
 from mudra.storage.metrics_receipts import OnboardedMembers, PostgresReceipts
+from mudra.storage.metrics_series import PostgresSeries
 from mudra.storage.node_keys import NodeKeys
 from mudra.storage.outbox import PostgresOutbox
 from mudra.storage.password_hash import Argon2Passwords
@@ -161,6 +162,7 @@ class Rooms:
             ),
             receipts=PostgresReceipts(transaction),
             figures=PostgresFigures(transaction),
+            series=PostgresSeries(transaction),
             incidents=PostgresIncidents(transaction),
             aas_and_fips=network,
         )

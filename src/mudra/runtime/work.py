@@ -16,7 +16,7 @@ from mudra.identity.notice_desk import NoticeDesk
 from mudra.identity.ports import Attempts, Links, Outbox, People
 from mudra.identity.roster import Roster
 from mudra.identity.session import Sessions
-from mudra.metrics.ports import Figures, Receipts
+from mudra.metrics.ports import Figures, Receipts, Series
 from mudra.metrics.ports import Members as NetworkMembers
 from mudra.metrics.receive import ReceiveDesk
 from mudra.registry.waiting import WaitingEntries
@@ -59,6 +59,7 @@ class Work:
     receive_desk: ReceiveDesk
     receipts: Receipts
     figures: Figures
+    series: Series
     incidents: PostgresIncidents
     aas_and_fips: NetworkMembers
 

@@ -1,0 +1,77 @@
+"""Points over time for a page: the rows of its table, and the same figures for its charts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from mudra.console.health.asked import Asked
+from mudra.metrics.coverage import TimeRange
+from mudra.metrics.health import Health
+from mudra.metrics.incident import Incident
+from mudra.metrics.percentile import Percentile
+from mudra.metrics.series import Point
+from mudra.metrics.step import Step
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """One row of the table under the charts; its link looks at that time closer."""
+
+    start: datetime
+    link: str
+    health: Health | None
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """What the charts and the table of one page show."""
+
+    step: Step
+    moments: Sequence[Moment]
+    data: dict[str, object]
+
+    @property
+    def empty(self) -> bool:
+        """No step had traffic."""
+        return all(one.health is None for one in self.moments)
+
+
+def timeline(
+    points: Sequence[Point], step: Step, asked: Asked, incidents: Sequence[Incident] = ()
+) -> Timeline:
+    """Make the timeline of some points; `incidents` are marked where they fall into it."""
+    moments = [
+        Moment(one.start, asked.at(TimeRange(one.start, one.start + step.value)), one.health)
+        for one in points
+    ]
+    found = [one.health for one in points]
+    data: dict[str, object] = {
+        "starts": [int(one.start.timestamp() * 1000) for one in points],
+        "step": int(step.value.total_seconds()),
+        "links": [] if step is Step.WINDOW else [one.link for one in moments],
+        "success": [percent(one.success) if one else None for one in found],
+        "ok": [one.succeeded if one else None for one in found],
+        "client": [
+            one.errors.not_found_404 + one.errors.other_4xx if one else None for one in found
+        ],
+        "server": [one.errors.server_5xx if one else None for one in found],
+        "unanswered": [one.errors.no_answer if one else None for one in found],
+        "p50": [_bounds(one.time.p50) if one and one.time else None for one in found],
+        "p95": [_bounds(one.time.p95) if one and one.time else None for one in found],
+        "marks": [
+            [int(one.began.timestamp() * 1000), int(one.ended.timestamp() * 1000)]
+            if one.ended
+            else [int(one.began.timestamp() * 1000), None]
+            for one in incidents
+        ],
+    }
+    return Timeline(step, moments, data)
+
+
+def percent(share: float | None) -> float | None:
+    """A share as a percentage, rounded down to a hundredth: 99.999 % is not 100 %."""
+    return None if share is None else int(share * 10_000) / 100
+
+
+def _bounds(one: Percentile) -> list[int]:
+    return [one.estimate, one.low, one.high]

@@ -1,0 +1,85 @@
+"""The AA x FIP matrix as a table: FIPs down, AAs across, the worst on top."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from mudra.console.health.charts import percent
+from mudra.console.health.words import BLAMED, LETTERS
+from mudra.metrics.fault import MatrixCell, Verdict
+from mudra.metrics.health import Status
+from mudra.metrics.picture import Matrix
+
+HEALTH: Final = "/console/operator/health"
+
+
+@dataclass(frozen=True, slots=True)
+class GridCell:
+    """One pair. `kind` is good, bad, unsure or none; `mark` the letter of whose fault it is."""
+
+    kind: str
+    mark: str
+    figure: str
+    told: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class GridRow:
+    """One FIP with a cell for each AA."""
+
+    fip_id: str
+    name: str
+    cells: Sequence[GridCell]
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The whole matrix."""
+
+    aas: Sequence[str]
+    rows: Sequence[GridRow]
+    bad: int
+    pairs: int
+
+
+def pair_path(aa_id: str, fip_id: str) -> str:
+    """The page of a pair."""
+    return f"{HEALTH}/pair/{aa_id}/{fip_id}"
+
+
+def grid_of(
+    matrix: Matrix, aas: Collection[str], fips: Collection[str], names: Mapping[str, str]
+) -> Grid:
+    """Lay a matrix out; `aas` and `fips` are shown even where nobody called."""
+    cells = {(cell.aa_id, cell.fip_id): cell for cell in matrix.cells}
+    verdicts = {(one.cell.aa_id, one.cell.fip_id): one for one in matrix.verdicts}
+    columns = sorted({*aas, *(aa for aa, _ in cells)})
+    lines = sorted({*fips, *(fip for _, fip in cells)})
+    trouble = {fip for _, fip in verdicts}
+    lines.sort(key=lambda fip: fip not in trouble)  # stable: else by ID, so eyes find them again
+    rows = [
+        GridRow(
+            fip,
+            names.get(fip, fip),
+            [_cell(aa, fip, cells.get((aa, fip)), verdicts.get((aa, fip))) for aa in columns],
+        )
+        for fip in lines
+    ]
+    return Grid(columns, rows, len(verdicts), len(cells))
+
+
+def _cell(aa_id: str, fip_id: str, cell: MatrixCell | None, verdict: Verdict | None) -> GridCell:
+    path = pair_path(aa_id, fip_id)
+    pair = f"{aa_id} to {fip_id}"
+    if cell is None:
+        return GridCell("none", "", "-", f"{pair}: no calls", path)
+    share = percent(cell.succeeded / cell.judged) if cell.judged else None
+    counts = f"{cell.succeeded:,} of {cell.judged:,} judged calls succeeded"
+    if cell.status is Status.UNSURE or share is None:
+        return GridCell("unsure", "", "?", f"{pair}: nothing can be said, {counts}", path)
+    figure = f"{int(share * 10) / 10:.1f} %"
+    if verdict is None:
+        return GridCell("good", "", figure, f"{pair}: good, {counts}", path)
+    told = f"{pair}: bad, {counts}; {BLAMED[verdict.blame]}"
+    return GridCell("bad", LETTERS[verdict.blame], figure, told, path)

@@ -1,0 +1,215 @@
+"""The tables of the health pages, each with its columns."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from mudra.console.health.asked import Asked
+from mudra.console.health.charts import Moment, percent
+from mudra.console.health.grid import HEALTH, pair_path
+from mudra.console.health.words import state_words, subject_words
+from mudra.console.table import Column, Table
+from mudra.metrics.catalogue import (
+    NOTIFICATION_COUNT_NAMES,
+    REQUEST_COUNT_NAMES,
+    Position,
+    Tag,
+)
+from mudra.metrics.health import Health, Status
+from mudra.metrics.percentile import Percentile, ResponseTime
+from mudra.metrics.picture import ApiPicture
+from mudra.metrics.ports import Cell
+from mudra.metrics.rollup import Rollup
+from mudra.metrics.status_history import api_words
+from mudra.metrics.step import Step
+from mudra.storage.metrics_incidents import StoredIncident
+
+R = TypeVar("R")
+_TONES = {Status.GOOD: "good", Status.BAD: "bad", Status.UNSURE: "quiet"}
+
+
+@dataclass(frozen=True, slots=True)
+class ApiRow:
+    """One API of one subject, with a link that looks at it alone."""
+
+    who: str
+    link: str
+    api: ApiPicture
+
+
+def bounds(one: Percentile | None) -> str | None:
+    """An estimate with the bounds that surely hold, in milliseconds."""
+    if one is None:
+        return None
+    return f"{one.estimate:,}" if one.exact else f"{one.estimate:,} ({one.low:,} to {one.high:,})"
+
+
+def apis_table(name: str, title: str, first: str) -> Table[ApiRow]:
+    """Success, errors and times of APIs or of counterparts."""
+    return Table(
+        name,
+        title,
+        (
+            Column("who", first, lambda row: row.who, link=lambda row: row.link),
+            Column("status", "Status", _status, "tag", tone=_tone),
+            Column("success", "Success %", lambda row: success_of(row.api.health), "number"),
+            *_counts(lambda row: row.api.health),
+            Column("missing", "404", lambda row: _errors(row.api.health).not_found, "number"),
+            Column("client", "Other 4xx", lambda row: _errors(row.api.health).client, "number"),
+            *_times(lambda row: row.api.time),
+            Column("p100", "Longest ms", lambda row: _longest(row.api.time), "number"),
+        ),
+    )
+
+
+def moments_table(step: Step) -> Table[Moment]:
+    """The figures of the charts, one row for each step."""
+    every = {
+        Step.WINDOW: "ten minutes",
+        Step.HOUR: "hour",
+        Step.SIX_HOURS: "six hours",
+        Step.DAY: "day (UTC)",
+    }
+    return Table(
+        "moments",
+        f"Figures for each {every[step]}",
+        (
+            Column("start", "From", lambda row: row.start, "time", link=lambda row: row.link),
+            Column("success", "Success %", lambda row: success_of(row.health), "number"),
+            *_counts(lambda row: row.health),
+            *_times(_time_of),
+        ),
+        first_sort="-start",
+    )
+
+
+def _counts(health: Callable[[R], Health | None]) -> tuple[Column[R], ...]:
+    return (
+        Column("calls", "Calls", lambda row: _total(health(row)), "number"),
+        Column("none", "No answer", lambda row: _errors(health(row)).no_answer, "number"),
+        Column("server", "5xx", lambda row: _errors(health(row)).server, "number"),
+    )
+
+
+def _times(time: Callable[[R], ResponseTime | None]) -> tuple[Column[R], ...]:
+    return (
+        Column("p50", "p50 ms", lambda row: bounds(_percentile(time(row), 50))),
+        Column("p95", "p95 ms", lambda row: bounds(_percentile(time(row), 95))),
+        Column("p99", "p99 ms", lambda row: bounds(_percentile(time(row), 99))),
+    )
+
+
+def incidents_table(title: str = "Incidents") -> Table[StoredIncident]:
+    """Incidents, the latest first."""
+    return Table(
+        "incidents",
+        title,
+        (
+            Column("began", "Began", lambda one: one.incident.began, "time", link=incident_path),
+            Column("what", "What", lambda one: subject_words(one.incident.subject)),
+            Column(
+                "state",
+                "State",
+                lambda one: state_words(one.incident)[0],
+                "tag",
+                tone=lambda one: state_words(one.incident)[1],
+            ),
+            Column("ended", "Ended", lambda one: one.incident.ended, "time"),
+            Column("bad", "Bad windows", lambda one: one.incident.bad_windows, "number"),
+            Column("success", "Success %", _incident_success, "number"),
+            Column("seen", "Looked after by", lambda one: one.acknowledged_by),
+        ),
+        first_sort="-began",
+    )
+
+
+def incident_path(one: StoredIncident) -> str:
+    """The page of an incident."""
+    return f"/console/operator/incidents/{one.incident_id}"
+
+
+def counts_rows(totals: Sequence[tuple[Cell, Rollup]]) -> list[tuple[str, Sequence[int]]]:
+    """The fifteen counts of each type as they were reported, requests first."""
+    found: list[tuple[str, Sequence[int]]] = []
+    for tag, words in ((Tag.REQUESTS, "{}"), (Tag.NOTIFICATIONS, "{} (notification)")):
+        sums: dict[str, list[int]] = {}
+        for cell, row in totals:
+            if cell.tag is tag:
+                held = sums.setdefault(cell.type, [0] * len(Position))
+                sums[cell.type] = [a + b for a, b in zip(held, row.counts, strict=True)]
+        found += [(words.format(code), counts) for code, counts in sorted(sums.items())]
+    return found
+
+
+COUNT_NAMES = tuple(zip(REQUEST_COUNT_NAMES, NOTIFICATION_COUNT_NAMES, strict=True))
+
+
+def api_rows(apis: Sequence[ApiPicture], asked: Asked) -> list[ApiRow]:
+    """One row for each API of request metrics and each notification."""
+    rows = []
+    for api in apis:
+        notified = api.tag is Tag.NOTIFICATIONS
+        words = f"{api.type} (notification)" if notified else f"{api_words(api.type)} ({api.type})"
+        link = "" if notified or api.health is None else asked.query(type=api.type)
+        rows.append(ApiRow(words, link, api))
+    return rows
+
+
+def counterpart_path(aa_id: str, fip_id: str, asked: Asked) -> str:
+    """Where a row about others leads: to the pair, the FIP or the AA, at the same time."""
+    if aa_id and fip_id:
+        return pair_path(aa_id, fip_id) + asked.query()
+    return (
+        f"{HEALTH}/fip/{fip_id}{asked.query()}" if fip_id else f"{HEALTH}/aa/{aa_id}{asked.query()}"
+    )
+
+
+def _status(row: ApiRow) -> str | None:
+    return row.api.health.status.value.lower() if row.api.health else None
+
+
+def _tone(row: ApiRow) -> str:
+    return _TONES[row.api.health.status] if row.api.health else "quiet"
+
+
+def success_of(health: Health | None) -> float | None:
+    """Success as a percentage; None where nothing can be said."""
+    return percent(health.success) if health else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Errors:
+    no_answer: int | None = None
+    server: int | None = None
+    not_found: int | None = None
+    client: int | None = None
+
+
+def _errors(health: Health | None) -> _Errors:
+    if health is None:
+        return _Errors()
+    e = health.errors
+    return _Errors(e.no_answer, e.server_5xx, e.not_found_404, e.other_4xx)
+
+
+def _time_of(row: Moment) -> ResponseTime | None:
+    return row.health.time if row.health else None
+
+
+def _total(health: Health | None) -> int | None:
+    return health.total if health else None
+
+
+def _percentile(time: ResponseTime | None, percent_: int) -> Percentile | None:
+    if time is None:
+        return None
+    return {50: time.p50, 95: time.p95, 99: time.p99}[percent_]
+
+
+def _longest(time: ResponseTime | None) -> int | None:
+    return time.p100 if time else None
+
+
+def _incident_success(one: StoredIncident) -> float | None:
+    incident = one.incident
+    return percent(incident.succeeded / incident.judged) if incident.judged else None

@@ -1,0 +1,221 @@
+"""Network health of one FIP, AA, API or pair: over time, by API, by counterpart."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Final
+
+from litestar import Response, get
+from litestar.types import ControllerRouterHandler
+
+from mudra.console.answer import Outcome, Shown
+from mudra.console.entrance import operator_page
+from mudra.console.health.asked import CALLS, Asked, asked_of
+from mudra.console.health.charts import timeline
+from mudra.console.health.tables import (
+    COUNT_NAMES,
+    ApiRow,
+    api_rows,
+    apis_table,
+    counterpart_path,
+    counts_rows,
+    incidents_table,
+    moments_table,
+)
+from mudra.console.health.words import findings
+from mudra.console.visit import Visit
+from mudra.http.errors import InvalidField
+from mudra.http.exchange import AnyRequest
+from mudra.http.health_picture import coverage
+from mudra.http.service import Injected
+from mudra.identity.roster import Scope
+from mudra.metrics.catalogue import Tag
+from mudra.metrics.coverage import TimeRange
+from mudra.metrics.incident import FipApi, Incident
+from mudra.metrics.picture import ApiPicture, Coverage, Grouping, Row, matrix, picture
+from mudra.metrics.ports import Cell
+from mudra.metrics.rollup import Rollup
+from mudra.metrics.series import points
+from mudra.metrics.status_history import api_words
+from mudra.metrics.step import step_for
+from mudra.storage.metrics_incidents import StoredIncident
+
+_MOST: Final = 200
+_LONGEST_BLAMED: Final = timedelta(days=2)
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """Whom a page is about: an AA, a FIP, both (a pair), or neither (an API of all)."""
+
+    aa_id: str | None = None
+    fip_id: str | None = None
+
+    @property
+    def grouping(self) -> Grouping:
+        """What the rows beside it are: the other end of its calls, or the FIPs."""
+        return Grouping.PAIR if (self.aa_id is None) != (self.fip_id is None) else Grouping.FIP
+
+
+@get("/operator/health/fip/{fip_id:str}", include_in_schema=False)
+async def fip(
+    request: AnyRequest, service: Injected, fip_id: str
+) -> Response[str] | Response[bytes]:
+    """One FIP as all AAs see it."""
+    return await operator_page(
+        request, service, Scope.HEALTH, lambda visit: _look(visit, About(fip_id=fip_id))
+    )
+
+
+@get("/operator/health/aa/{aa_id:str}", include_in_schema=False)
+async def aa(request: AnyRequest, service: Injected, aa_id: str) -> Response[str] | Response[bytes]:
+    """One AA: its calls to all FIPs, and whether it reports."""
+    return await operator_page(
+        request, service, Scope.HEALTH, lambda visit: _look(visit, About(aa_id=aa_id))
+    )
+
+
+@get("/operator/health/pair/{aa_id:str}/{fip_id:str}", include_in_schema=False)
+async def pair(
+    request: AnyRequest, service: Injected, aa_id: str, fip_id: str
+) -> Response[str] | Response[bytes]:
+    """The calls of one AA to one FIP."""
+    return await operator_page(
+        request, service, Scope.HEALTH, lambda visit: _look(visit, About(aa_id, fip_id))
+    )
+
+
+@get("/operator/health/api/{code:str}", include_in_schema=False)
+async def api(request: AnyRequest, service: Injected, code: str) -> Response[str] | Response[bytes]:
+    """One API over the whole network."""
+    return await operator_page(
+        request, service, Scope.HEALTH, lambda visit: _look(visit, About(), code)
+    )
+
+
+async def _look(visit: Visit, about: About, code: str = "") -> Outcome:
+    asked = asked_of(visit.query, visit.now)
+    if not isinstance(asked, Asked):
+        return asked
+    if code:
+        if code not in CALLS:
+            return InvalidField(f"the address must end in one of {', '.join(CALLS)}")
+        asked = replace(asked, code=code)
+    work, within = visit.work, asked.within
+    totals = await work.figures.totals(within, aa_id=about.aa_id, fip_id=about.fip_id)
+    heard = await coverage(within, visit.now, work, about.aa_id)
+    step = step_for(within)
+    found = await points(
+        work.series, within, step, asked.code, aa_id=about.aa_id, fip_id=about.fip_id
+    )
+    incidents = await _incidents(visit, about, asked)
+    times = timeline(found, step, asked, [one.incident for one in incidents])
+    rows = picture(totals, about.grouping, heard)
+    apis = apis_table("apis", "APIs", "API")
+    others = apis_table("others", "Counterparts", "Institution")
+    moments = moments_table(step)
+    listed = incidents_table()
+    api_list = api_rows(_apis(totals, heard), asked)
+    other_list = _others(rows, about, asked)
+    for export in (
+        apis.export(api_list, visit.query),
+        others.export(other_list, visit.query),
+        moments.export(times.moments, visit.query),
+        listed.export(incidents, visit.query),
+    ):
+        if export is not None:
+            return export
+    names = {one.entity_id: one.name for one in await work.people.members()}
+    return Shown(
+        "health_subject.html",
+        {
+            "asked": asked,
+            "about": about,
+            "title": _title(about, asked, names),
+            "names": names,
+            "proof": heard.proof(about.aa_id or ""),
+            "times": times,
+            "moments": moments.view(times.moments, visit.query),
+            "apis": apis.view(api_list, visit.query) if not code else None,
+            "others": others.view(other_list, visit.query) if _has_others(about) else None,
+            "incidents": listed.view(incidents, visit.query),
+            "findings": await _causes(visit, about, asked),
+            "counts": counts_rows(list(totals.items())) if _is_pair(about) else [],
+            "count_names": [name for name, _ in COUNT_NAMES],
+        },
+    )
+
+
+async def _causes(visit: Visit, about: About, asked: Asked) -> Sequence[object]:
+    """Whose fault: a verdict needs the whole matrix, not this line of it. Of days, none is told."""
+    if asked.within.end - asked.within.start > _LONGEST_BLAMED:
+        return []
+    cells = await visit.work.figures.pairs(asked.within, asked.code)
+    mine = [
+        one
+        for one in matrix(cells).verdicts
+        if about.aa_id in {None, one.cell.aa_id} and about.fip_id in {None, one.cell.fip_id}
+    ]
+    return findings(mine)
+
+
+async def _incidents(visit: Visit, about: About, asked: Asked) -> list[StoredIncident]:
+    """Those of this subject that fall into the asked time, the latest first."""
+    found: list[StoredIncident] = []
+    wanted = {about.aa_id, about.fip_id} - {None} or {None}
+    for entity_id in wanted:
+        found += await visit.work.incidents.shown(only_open=False, entity_id=entity_id, limit=_MOST)
+    return [
+        one
+        for one in found
+        if _touches(one.incident, asked.within) and _of_api(one.incident, asked.code)
+    ]
+
+
+def _touches(incident: Incident, within: TimeRange) -> bool:
+    return incident.began < within.end and (incident.ended is None or incident.ended > within.start)
+
+
+def _of_api(incident: Incident, code: str) -> bool:
+    subject = incident.subject
+    return not code or (isinstance(subject, FipApi) and subject.type == code)
+
+
+def _apis(totals: Mapping[Cell, Rollup], coverage: Coverage) -> Sequence[ApiPicture]:
+    """The APIs of the subject itself, over all its counterparts."""
+    rows = picture(totals, Grouping.NETWORK, coverage)
+    return rows[0].apis if rows else ()
+
+
+def _others(rows: Sequence[Row], about: About, asked: Asked) -> list[ApiRow]:
+    """One row for each counterpart and API; with an API asked for, that one alone."""
+    found = []
+    for row in rows:
+        subject = row.subject
+        for one in row.apis:
+            if one.tag is Tag.REQUESTS and one.health and asked.code in {"", one.type}:
+                who = subject.aa_id if about.fip_id else subject.fip_id
+                words = who if asked.code else f"{who}: {api_words(one.type)}"
+                path = counterpart_path(subject.aa_id, subject.fip_id, asked)
+                found.append(ApiRow(words, path, one))
+    return found
+
+
+def _is_pair(about: About) -> bool:
+    return about.aa_id is not None and about.fip_id is not None
+
+
+def _has_others(about: About) -> bool:
+    return not _is_pair(about)
+
+
+def _title(about: About, asked: Asked, names: Mapping[str, str]) -> str:
+    if about.aa_id and about.fip_id:
+        return f"{names.get(about.aa_id, about.aa_id)} to {names.get(about.fip_id, about.fip_id)}"
+    one = about.aa_id or about.fip_id
+    if one:
+        return names.get(one, one)
+    return f"{asked.api[:1].upper()}{asked.api[1:]}"
+
+
+handlers: Final[list[ControllerRouterHandler]] = [fip, aa, pair, api]

@@ -1,0 +1,144 @@
+"""Incidents: the list, and each with its timeline, its windows and who looks after it."""
+
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from litestar import Response, get, post
+from litestar.types import ControllerRouterHandler
+
+from mudra.console.answer import GoTo, Outcome, Shown
+from mudra.console.entrance import Fields, operator_act, operator_page
+from mudra.console.health.asked import Asked
+from mudra.console.health.charts import timeline
+from mudra.console.health.grid import HEALTH
+from mudra.console.health.tables import incident_path, incidents_table, moments_table
+from mudra.console.health.words import findings, state_words, subject_words
+from mudra.console.visit import Visit
+from mudra.http.errors import NoSuchAddress
+from mudra.http.exchange import AnyRequest
+from mudra.http.service import Injected
+from mudra.identity.roster import Scope
+from mudra.metrics.catalogue import WINDOW, window_start
+from mudra.metrics.coverage import TimeRange
+from mudra.metrics.incident import (
+    CALL_RULES,
+    REPORTING_RULES,
+    AaReporting,
+    Ending,
+    FipApi,
+    Incident,
+)
+from mudra.metrics.picture import matrix
+from mudra.metrics.series import points
+from mudra.metrics.step import step_for
+from mudra.storage.metrics_incidents import StoredIncident
+
+_MOST: Final = 1000
+_AROUND: Final = timedelta(hours=1)
+_LONGEST: Final = timedelta(days=60)
+
+
+@get("/operator/incidents", include_in_schema=False)
+async def incidents(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+    """All incidents; `open=true` for those that are not over."""
+
+    async def look(visit: Visit) -> Outcome:
+        only_open = visit.query.get("open") == "true"
+        rows = await visit.work.incidents.shown(only_open=only_open, entity_id=None, limit=_MOST)
+        table = incidents_table()
+        view = table.view(rows, visit.query)
+        return table.export(rows, visit.query) or Shown(
+            "incidents.html", {"view": view, "only_open": only_open}
+        )
+
+    return await operator_page(request, service, Scope.HEALTH, look)
+
+
+@get("/operator/incidents/{incident_id:uuid}", include_in_schema=False)
+async def incident(
+    request: AnyRequest, service: Injected, incident_id: UUID
+) -> Response[str] | Response[bytes]:
+    """One incident."""
+
+    async def look(visit: Visit) -> Outcome:
+        stored = await _find(visit, str(incident_id))
+        return NoSuchAddress() if stored is None else await _shown(visit, stored)
+
+    return await operator_page(request, service, Scope.HEALTH, look)
+
+
+@post("/operator/incidents/{incident_id:uuid}/acknowledge", include_in_schema=False)
+async def acknowledge(
+    request: AnyRequest, service: Injected, incident_id: UUID
+) -> Response[str] | Response[bytes]:
+    """Note that the operator who is signed in looks after it."""
+
+    async def do(visit: Visit, _: Fields) -> Outcome:
+        there = await visit.work.incidents.acknowledge(str(incident_id), visit.user.email)
+        return GoTo(f"/console/operator/incidents/{incident_id}") if there else NoSuchAddress()
+
+    return await operator_act(request, service, Scope.HEALTH, do)
+
+
+async def _find(visit: Visit, incident_id: str) -> StoredIncident | None:
+    rows = await visit.work.incidents.shown(only_open=False, entity_id=None, limit=_MOST)
+    return next((one for one in rows if one.incident_id == incident_id), None)
+
+
+async def _shown(visit: Visit, stored: StoredIncident) -> Outcome:
+    incident = stored.incident
+    asked = _asked(incident, visit.now)
+    subject = incident.subject
+    fip_id = subject.fip_id if isinstance(subject, FipApi) else None
+    aa_id = None if isinstance(subject, FipApi) else subject.aa_id
+    step = step_for(asked.within)
+    found = await points(
+        visit.work.series, asked.within, step, asked.code, aa_id=aa_id, fip_id=fip_id
+    )
+    times = timeline(found, step, asked, [incident])
+    moments = moments_table(step)
+    during = TimeRange(incident.began, incident.last_bad + WINDOW)
+    cells = await visit.work.figures.pairs(during, asked.code)
+    causes = findings(
+        [
+            one
+            for one in matrix(cells).verdicts
+            if one.cell.fip_id == fip_id or one.cell.aa_id == aa_id
+        ]
+    )
+    return moments.export(times.moments, visit.query) or Shown(
+        "incident.html",
+        {
+            "stored": stored,
+            "incident": incident,
+            "title": subject_words(subject),
+            "state": state_words(incident),
+            "reporting": isinstance(subject, AaReporting),
+            "noticed": _noticed(incident),
+            "times": times,
+            "moments": moments.view(times.moments, visit.query),
+            "findings": causes,
+            "asked": asked,
+            "path": incident_path(stored),
+            "page_of": f"{HEALTH}/fip/{fip_id}" if fip_id else f"{HEALTH}/aa/{aa_id}",
+            "Ending": Ending,
+        },
+    )
+
+
+def _asked(incident: Incident, now: datetime) -> Asked:
+    """The time of an incident with an hour on both sides."""
+    end = min(window_start(now), (incident.ended or now) + _AROUND)
+    start = max(incident.began - _AROUND, end - _LONGEST)
+    code = incident.subject.type if isinstance(incident.subject, FipApi) else ""
+    return Asked(TimeRange(start, max(end, start + WINDOW)), "", code)
+
+
+def _noticed(incident: Incident) -> datetime:
+    reporting = isinstance(incident.subject, AaReporting)
+    rules = REPORTING_RULES if reporting else CALL_RULES
+    return incident.began + rules.open_after * WINDOW
+
+
+handlers: Final[list[ControllerRouterHandler]] = [incidents, incident, acknowledge]
