@@ -35,9 +35,7 @@ def findings(verdicts: Sequence[Verdict]) -> list[Finding]:
         key = (verdict.blame, _whose(verdict))
         if key not in told:
             told.add(key)
-            found.append(
-                _finding(verdict, [one for one in verdicts if (one.blame, _whose(one)) == key])
-            )
+            found.append(_finding(verdict))
     return found
 
 
@@ -69,16 +67,16 @@ def state_words(incident: Incident) -> tuple[str, str]:
     }[incident.ending]
 
 
-def _finding(verdict: Verdict, alike: Sequence[Verdict]) -> Finding:
+def _finding(verdict: Verdict) -> Finding:
     cell = verdict.cell
     match verdict.blame:
         case Blame.FIP:
-            aas = verdict.other_aas + 1
-            counts = f"bad as seen by {len(alike)} of {_many(aas, 'AA')} with enough calls"
+            bad, aas = verdict.other_aas_bad + 1, verdict.other_aas + 1
+            counts = f"bad as seen by {bad} of {_many(aas, 'AA')} with enough calls"
             return Finding(f"{cell.fip_id} is at fault", counts, cell.fip_id, "")
         case Blame.NETWORK:
-            fips = verdict.other_fips + 1
-            counts = f"{len(alike)} of {_many(fips, 'FIP')} with enough calls look bad from it"
+            bad, fips = verdict.other_fips_bad + 1, verdict.other_fips + 1
+            counts = f"{bad} of {_many(fips, 'FIP')} with enough calls look bad from it"
             return Finding(f"{cell.aa_id} or its network", counts, "", cell.aa_id)
         case Blame.PATH_OR_AA:
             heading = f"The path between {cell.aa_id} and {cell.fip_id}"
