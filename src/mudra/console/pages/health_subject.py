@@ -102,7 +102,10 @@ async def _look(visit: Visit, about: About, code: str = "") -> Outcome:
             return InvalidField(f"the address must end in one of {', '.join(CALLS)}")
         asked = replace(asked, code=code)
     work, within = visit.work, asked.within
-    totals = await work.figures.totals(within, aa_id=about.aa_id, fip_id=about.fip_id)
+    if about == About():
+        totals = await work.figures.over_aas(within, tag=Tag.REQUESTS)
+    else:
+        totals = await work.figures.totals(within, aa_id=about.aa_id, fip_id=about.fip_id)
     heard = await coverage(within, visit.now, work, about.aa_id)
     step = step_for(within)
     found = await points(
