@@ -7,6 +7,7 @@ from uuid import UUID
 from litestar import Response, get, post
 from litestar.types import ControllerRouterHandler
 
+from mudra.audit.event import Act, EventName
 from mudra.console.answer import GoTo, Outcome, Shown
 from mudra.console.entrance import Fields, operator_act, operator_page
 from mudra.console.health.asked import Asked
@@ -75,8 +76,12 @@ async def acknowledge(
     """Note that the operator who is signed in looks after it."""
 
     async def do(visit: Visit, _: Fields) -> Outcome:
-        there = await visit.work.incidents.acknowledge(str(incident_id), visit.user.email)
-        return GoTo(f"/console/operator/incidents/{incident_id}") if there else NoSuchAddress()
+        wanted = str(incident_id)
+        if not await visit.work.incidents.acknowledge(wanted, visit.caller.actor):
+            return NoSuchAddress()
+        act = Act(EventName.METRICS_INCIDENT_ACKNOWLEDGE, visit.caller, wanted)
+        await visit.work.journal.note(act)
+        return GoTo(f"/console/operator/incidents/{wanted}")
 
     return await operator_act(request, service, Scope.HEALTH, do)
 
