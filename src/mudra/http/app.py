@@ -50,6 +50,7 @@ from mudra.http.head import with_head
 from mudra.http.metrics_routes import metrics_routes
 from mudra.http.openapi import DocumentRouter
 from mudra.http.service import Service
+from mudra.runtime.config import Settings
 from mudra.storage.database import DatabaseUnavailable
 
 _log = structlog.get_logger()
@@ -58,6 +59,8 @@ _SAFETY_HEADERS: Final = [
     ResponseHeader(name="X-Content-Type-Options", value="nosniff"),
     ResponseHeader(name="Referrer-Policy", value="no-referrer"),
 ]
+# Not for subdomains: those may be others' to run.
+_ONLY_HTTPS: Final = ResponseHeader(name="Strict-Transport-Security", value="max-age=31536000")
 
 _OPERATOR_HANDLERS: Final = [
     *operator_members.handlers,
@@ -160,7 +163,7 @@ def _litestar(service: Service, pages: Sequence[ControllerRouterHandler]) -> Lit
         route_handlers=handlers,
         dependencies={"service": Provide(lambda: service, sync_to_thread=False)},
         exception_handlers=_exception_handlers(service),
-        response_headers=_SAFETY_HEADERS,
+        response_headers=safety_headers(service.settings),
         openapi_config=OpenAPIConfig(
             title="Mudra",
             version="2.1.0",
@@ -176,6 +179,12 @@ def _litestar(service: Service, pages: Sequence[ControllerRouterHandler]) -> Lit
         logging_config=None,
         request_max_body_size=None,  # http/intake.py bounds every body
     )
+
+
+def safety_headers(settings: Settings) -> list[ResponseHeader]:
+    """What every answer of the framework carries; HSTS for a year where all is https (I10)."""
+    https = settings.issuer.startswith("https://")
+    return [*_SAFETY_HEADERS, _ONLY_HTTPS] if https else _SAFETY_HEADERS
 
 
 def _exception_handlers(
