@@ -14,6 +14,7 @@ CALLS = {
     ("GET", "/registry/waiting"): {"registry"},
     ("GET", "/registry/entries/NO-SUCH"): {"registry"},
     ("POST", "/registry/entries/NO-SUCH/decide"): {"registry"},
+    ("GET", "/members/NO-SUCH/tokens"): {"members"},
     ("GET", "/keys"): {"keys"},
     ("POST", "/keys/rotate"): {"keys"},
     ("POST", "/audit/verify"): {"audit"},
@@ -124,6 +125,23 @@ def test_a_fetch_of_the_keys_is_counted_for_the_member_that_registered_the_addre
 
     service.wait_until(lambda: counts() == {3})
     assert all(key["state"] in {"active", "pending"} for key in boss.get("/keys").json()["keys"])
+
+
+def test_tokens_are_counted_by_day(service: Service, boss: Operator) -> None:
+    member = new_member(service)
+    secret = member.secret()
+    for _ in range(3):
+        assert member.entity_token(secret).status_code == 200
+
+    def days() -> list[dict[str, object]]:
+        found: list[dict[str, object]] = boss.get(f"/members/{member.entity_id}/tokens").json()[
+            "days"
+        ]
+        return found
+
+    service.wait_until(lambda: [one["count"] for one in days()] == [3])
+    printed = service.cli("member", "tokens", member.entity_id, "--json").stdout
+    assert json.loads(printed) == days()
 
 
 def test_a_rotation_appoints_the_next_key_and_leaves_a_trace(

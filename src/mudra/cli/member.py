@@ -1,5 +1,6 @@
 """mudra member: onboard members and list them."""
 
+from datetime import timedelta
 from typing import Annotated
 
 import typer
@@ -14,6 +15,7 @@ from mudra.identity.ports import Member
 from mudra.runtime.onboarding import onboard as onboard_member
 from mudra.runtime.wiring import Rooms
 from mudra.tokens.claims import EntityType
+from mudra.tokens.token_count import DayCount
 
 app = typer.Typer(no_args_is_help=True, help="Members of the network.")
 
@@ -76,6 +78,27 @@ def _differs(result: MemberDiffers) -> str:
         f"{existing.entity_type} '{existing.name}', admins {', '.join(existing.admins)}. "
         "Nothing was changed"
     )
+
+
+@app.command(epilog="Example: mudra member tokens FINSIGHT-FIU --json")
+def tokens(
+    entity_id: Annotated[str, typer.Argument(help="ID of the member.")],
+    days: Annotated[int, typer.Option(min=1, max=366, help="How many days back.")] = 90,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Count the Entity Access Tokens that a member was given, by day of UTC."""
+
+    async def act(rooms: Rooms) -> list[DayCount]:
+        async with rooms.open_work() as work:
+            since = (await work.people.now()).date() - timedelta(days=days - 1)
+            return list(await work.token_counts.by_day(entity_id, since))
+
+    rows = with_rooms(act, data_dir)
+    if as_json:
+        show_json([{"day": row.day.isoformat(), "count": row.count} for row in rows])
+    else:
+        show_table(["DAY", "TOKENS"], [[row.day.isoformat(), str(row.count)] for row in rows])
 
 
 def _tell(result: Onboarded, *, as_json: bool) -> None:

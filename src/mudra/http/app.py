@@ -28,6 +28,7 @@ from mudra.http import (
     operator_members,
     operator_people,
     operator_registry,
+    operator_token_counts,
     operator_users,
     password,
     probes,
@@ -69,6 +70,7 @@ _OPERATOR_HANDLERS: Final = [
     *operator_audit.handlers,
     *operator_people.handlers,
     *operator_registry.handlers,
+    *operator_token_counts.handlers,
     *operator_keys.handlers,
     *operator_board.handlers,
 ]

@@ -50,6 +50,13 @@ class OperatorOrder(Struct, frozen=True):
     name: Annotated[str, Meta(max_length=120, description="a name of at most 120 characters")] = ""
 
 
+class TokenCountsAnswer(Enveloped, kw_only=True):
+    """Tokens issued by day of UTC; days without any are left out."""
+
+    entity_id: str = field(name="entityId")
+    days: list[dict[str, object]]
+
+
 class WaitingAnswer(Enveloped, kw_only=True):
     """The approver's queue, the longest waiting first."""
 
