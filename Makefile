@@ -50,6 +50,7 @@ lint: $(STAMP) ## format, style, types, import directions, sizes
 	@$(BIN)/python tools/size_gate.py
 	@$(BIN)/python -m tools.lint
 	@$(BIN)/python -m tools.reference --check
+	@$(BIN)/python -m tools.verification --check
 
 # What one test compares with: libraries of Node.js, which itself is a Python package here.
 $(NODE_STAMP): $(NODE_DIR)/package-lock.json | $(STAMP)
@@ -68,6 +69,7 @@ bench: $(STAMP) ## the headline figures, as ratios
 
 docs: $(STAMP) ## write the generated reference anew
 	@$(BIN)/python -m tools.reference
+	@$(BIN)/python -m tools.verification
 
 screenshots: $(STAMP) assets ## take the pictures of the README anew (needs Chromium)
 	@tools/install_chromium.sh >/dev/null

@@ -37,6 +37,7 @@ def queue(service: Service) -> list[dict]:
 
 
 def test_a_service_sends_by_starttls_and_the_link_in_the_letter_works(tmp_path: Path):
+    """F6: mail servers fail."""
     certificate = make_certificate(tmp_path)
     with smtp_sink(start_tls=certificate, login=True) as sink:
         url = (
@@ -56,6 +57,7 @@ def test_a_service_sends_by_starttls_and_the_link_in_the_letter_works(tmp_path: 
 
 
 def test_a_refused_letter_is_listed_alarmed_and_sent_on_retry(tmp_path: Path):
+    """F6: mail servers fail."""
     with smtp_sink() as sink:
         sink.rcpt_answer = "550 5.1.1 no such user"
         url = f"smtp://127.0.0.1:{sink.port}"
@@ -80,6 +82,7 @@ def test_a_refused_letter_is_listed_alarmed_and_sent_on_retry(tmp_path: Path):
 
 
 def test_a_letter_that_waits_for_over_a_day_is_an_alarm_and_still_goes_out(tmp_path: Path):
+    """F6: mail servers fail."""
     with smtp_sink() as sink:
         sink.rcpt_answer = "450 4.2.1 try later"
         url = f"smtp://127.0.0.1:{sink.port}"
@@ -100,6 +103,7 @@ def test_a_letter_that_waits_for_over_a_day_is_an_alarm_and_still_goes_out(tmp_p
 
 
 def test_a_kill_between_change_and_letter_loses_nothing(tmp_path: Path):
+    """F6: mail servers fail."""
     with smtp_sink() as sink:
         sink.rcpt_answer = "450 4.2.1 try later"
         url = f"smtp://127.0.0.1:{sink.port}"
@@ -116,6 +120,31 @@ def test_a_kill_between_change_and_letter_loses_nothing(tmp_path: Path):
     assert 1 <= len(sent) <= 2
     ids = {BytesParser(policy=default).parsebytes(mail.content)["Message-ID"] for mail in sent}
     assert len(ids) == 1
+
+
+def test_a_kill_between_the_servers_yes_and_our_mark_sends_twice_at_most(tmp_path: Path):
+    """F6: the mail server has the letter, and the one who sent it dies before noting so."""
+    with smtp_sink() as sink:
+        url = f"smtp://127.0.0.1:{sink.port}"
+        with running_service(tmp_path / "data", MUDRA_SMTP_URL=url) as service:
+            sink.once_taken = service.process.kill
+            _, email = onboard(service)
+            eventually(lambda: letters(sink, email))
+            service.process.wait(30)
+            before = len(letters(sink, email))
+        sink.once_taken = bool
+        with running_service(tmp_path / "data", MUDRA_SMTP_URL=url) as service:
+            service.advance("PT10M")
+            eventually(lambda: len(letters(sink, email)) == 2)
+            service.advance("P1D")
+            (mail,) = json.loads(service.cli("mail", "list", "--to", email, "--json").stdout)
+            sent = letters(sink, email)
+
+    assert before == 1
+    assert mail["sentAt"]
+    assert len(sent) == 2
+    ids = {BytesParser(policy=default).parsebytes(one.content)["Message-ID"] for one in sent}
+    assert len(ids) == 1  # so that the reader's program shows one
 
 
 def test_an_operator_sees_the_queue_without_the_text(tmp_path: Path):

@@ -51,6 +51,7 @@ def test_a_letter_arrives_whole():
 
 
 def test_a_second_copy_has_the_same_message_id():
+    """F6: mail servers fail."""
     with smtp_sink() as sink:
         hand_over(f"smtp://127.0.0.1:{sink.port}")
         hand_over(f"smtp://127.0.0.1:{sink.port}")
@@ -125,6 +126,7 @@ def test_a_wrong_password_of_ours_does_not_lose_the_letter():
 def test_what_the_server_says_for_good_is_final_and_the_rest_is_tried_again(
     where: str, answer: str, again: bool
 ):
+    """F6: mail servers fail."""
     with smtp_sink() as sink:
         setattr(sink, where, answer)
         outcome = hand_over(f"smtp://127.0.0.1:{sink.port}")
@@ -136,6 +138,7 @@ def test_what_the_server_says_for_good_is_final_and_the_rest_is_tried_again(
 
 
 def test_a_server_that_is_away_is_tried_again():
+    """F6: mail servers fail."""
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         outcome = hand_over(f"smtp://127.0.0.1:{held.getsockname()[1]}")
@@ -173,6 +176,7 @@ def talking(first_words: bytes) -> Iterator[int]:
 def test_a_server_that_hangs_or_babbles_ends_by_the_time_limit(
     words: bytes, monkeypatch: pytest.MonkeyPatch
 ):
+    """F6: mail servers fail."""
     monkeypatch.setattr(smtp, "_WHOLE_TIMEOUT_S", 0.3)
     with talking(words) as port:
         outcome = hand_over(f"smtp://127.0.0.1:{port}")

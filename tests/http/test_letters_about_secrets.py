@@ -1,5 +1,6 @@
 """Letters that a secret's life brings about: reset, reminders, an old one still in use."""
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -49,6 +50,7 @@ def test_a_refused_reset_tells_nobody(own: Service):
 
 
 def test_reminders_come_once_each_and_late_ones_as_one(own: Service):
+    """S9: each reminder once."""
     member = new_member(own)
     reset = "the entity secret of ID was reset"
     expiry = "the entity secret of ID expires in {} days"
@@ -76,11 +78,16 @@ def test_a_reminder_carries_the_date_for_the_calendar(own: Service):
 
     eventually(lambda: len(about(member)) == 2)
 
-    attachments = mails(own, member.email)[-1]["attachments"]
-    assert attachments == ["secret-expiry.ics"]
+    newest = mails(own, member.email)[-1]
+    shown = json.loads(own.cli("mail", "show", newest["id"], "--json").stdout)
+    (file,) = shown["attachments"]
+    assert (file["name"], file["mediaType"]) == ("secret-expiry.ics", "text/calendar")
+    assert "BEGIN:VEVENT" in file["content"]
+    assert "secret-expiry.ics" in own.cli("mail", "show", newest["id"]).stdout
 
 
 def test_no_reminder_after_the_reset(own: Service):
+    """S9: each reminder once."""
     member = new_member(own)
     member.reset(secretExpiryDays=31)
     member.service.advance("PT6M")
@@ -184,6 +191,7 @@ def test_the_old_secret_is_let_go_early(own: Service):
 
 
 def test_guessing_is_told_at_the_fifth_failure_once(own: Service):
+    """A1: guesses are few and slow."""
     member = new_member(own)
     wrong = {"username": member.email, "password": "not-the-password-at-all"}
     client = own.client()

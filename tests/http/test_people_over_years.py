@@ -191,6 +191,7 @@ def jti(headers: dict[str, str]) -> str:
 def test_a_disabled_user_is_out_at_once_and_comes_back_by_password(
     member: Member, members_operator: Operator
 ):
+    """A14: tokens end with the change."""
     headers = member.bearer()
     who = user_id(members_operator, member.email)
 
@@ -211,6 +212,7 @@ def test_a_disabled_user_is_out_at_once_and_comes_back_by_password(
 def test_a_change_of_address_is_told_to_both_and_verified(
     member: Member, members_operator: Operator
 ):
+    """A14: tokens end with the change."""
     headers, email = member.bearer(), address()
     who = user_id(members_operator, member.email)
 

@@ -18,6 +18,7 @@ pauses = st.one_of(
 @settings(max_examples=100, deadline=None)
 @given(st.lists(pauses, min_size=1, max_size=400))
 def test_never_more_than_a_hundred_failures_are_counted(seconds: list[float]):
+    """A1: guesses are few and slow."""
     history, now, counted = FRESH, NOON, 0
     for pause in seconds:
         now += timedelta(seconds=pause)
@@ -32,7 +33,7 @@ def test_never_more_than_a_hundred_failures_are_counted(seconds: list[float]):
 @settings(max_examples=20, deadline=None)
 @given(st.lists(st.floats(20, 800), min_size=1, max_size=50))
 def test_reaching_a_hundred_takes_at_least_21_hours(impatience: list[float]):
-    """The attacker tries the moment it may, and now and then before that."""
+    """A1: the attacker tries the moment it may, and now and then before that."""
     history, now, tries = FRESH, NOON, 0
     while not isinstance(decision := throttle.decide(history, now), Disabled):
         if isinstance(decision, Wait):
@@ -50,6 +51,7 @@ def test_reaching_a_hundred_takes_at_least_21_hours(impatience: list[float]):
 @settings(max_examples=200, deadline=None)
 @given(st.integers(0, 99), st.floats(0, 100_000))
 def test_a_try_in_an_open_slot_always_proceeds(failures: int, seconds: float):
+    """A1: guesses are few and slow."""
     history = History(failures, NOON)
     decision = throttle.decide(history, NOON + timedelta(seconds=seconds))
     until = decision.until if isinstance(decision, Wait) else NOON
@@ -61,6 +63,7 @@ def test_a_try_in_an_open_slot_always_proceeds(failures: int, seconds: float):
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.floats(0, 120), max_size=60))
 def test_an_address_never_has_more_than_ten_counted_failures_in_five_minutes(gaps: list[float]):
+    """A3: by address."""
     counted: list[datetime] = []
     now = NOON
     for gap in gaps:
@@ -75,6 +78,7 @@ def test_an_address_never_has_more_than_ten_counted_failures_in_five_minutes(gap
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.floats(0, 5), max_size=60))
 def test_link_mails_keep_both_limits_over_any_day(hours: list[float]):
+    """A13: how often a link goes out."""
     sent: list[datetime] = []
     now = NOON
     for pause in hours:

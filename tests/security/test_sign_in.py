@@ -37,7 +37,7 @@ def as_seen(answer: httpx.Response) -> tuple[object, ...]:
 
 
 def test_unknown_wrong_and_invited_cannot_be_told_apart_over_30_failures(service: Service) -> None:
-    """The address limit is reached as well; the clock is moved past every wait."""
+    """A2, A7: the address limit is reached as well; the clock is moved past every wait."""
     member = new_member(service)
     _, invited = onboard(service)
     names = [member.email, invited, "nobody@member.example", "no address at all"]
@@ -55,6 +55,7 @@ def test_unknown_wrong_and_invited_cannot_be_told_apart_over_30_failures(service
 
 
 def test_three_failures_are_free_then_the_waits_double(service: Service) -> None:
+    """A1: guesses are few and slow."""
     member = new_member(service)
     waits: list[int] = []
     failures: list[int] = []  # how many were counted before each wait
@@ -75,6 +76,7 @@ def test_three_failures_are_free_then_the_waits_double(service: Service) -> None
 
 
 def test_a_right_password_clears_the_count(service: Service) -> None:
+    """A1: guesses are few and slow."""
     member = new_member(service)
     for _ in range(3):
         attempt(service.client(), member.email)
@@ -88,6 +90,7 @@ def test_a_right_password_clears_the_count(service: Service) -> None:
 def test_ten_failures_close_an_address_for_five_minutes_and_no_forged_header_opens_it(
     service: Service,
 ) -> None:
+    """A3, A4: forged headers count for nothing."""
     client = service.client()
     for n in range(10):
         answer = client.post(
@@ -113,6 +116,7 @@ def test_ten_failures_close_an_address_for_five_minutes_and_no_forged_header_ope
 
 
 def test_wrong_secrets_never_lock_an_entity(service: Service) -> None:
+    """A5: an entity is never locked."""
     member = new_member(service)
     secret = member.secret()
 
@@ -123,6 +127,7 @@ def test_wrong_secrets_never_lock_an_entity(service: Service) -> None:
 
 
 def test_an_entity_is_limited_by_address_only_where_it_asks_too_often(service: Service) -> None:
+    """A5: an entity is never locked."""
     member = new_member(service)
     client = service.client()
     answers = [
@@ -143,6 +148,7 @@ def test_an_entity_is_limited_by_address_only_where_it_asks_too_often(service: S
 
 
 def test_a_hundred_uses_of_one_link_at_once_give_one_success(service: Service) -> None:
+    """A12: one-use links."""
     _, email = onboard(service)
     link = latest_link(service, email)
     passwords = [f"granite otter velvet lamp {n:03}" for n in range(100)]
@@ -174,6 +180,7 @@ def test_a_hundred_uses_of_one_link_at_once_give_one_success(service: Service) -
 def test_a_link_ends_on_time(
     service: Service, just_before: str, rest: str, invitation: bool
 ) -> None:
+    """A12: one-use links."""
     if invitation:
         _, email = onboard(service)
     else:
@@ -192,6 +199,7 @@ def test_a_link_ends_on_time(
 
 
 def test_a_newer_link_voids_the_older(service: Service) -> None:
+    """A12: one-use links."""
     _, email = onboard(service)
     older, client = latest_link(service, email), service.client()
     client.post("/v1/user/password/forgot", json={"username": email})
@@ -203,6 +211,7 @@ def test_a_newer_link_voids_the_older(service: Service) -> None:
 
 
 def test_forgot_answers_every_name_alike(service: Service) -> None:
+    """A7: the same bytes."""
     member, client = new_member(service), service.client()
     _, invited = onboard(service)
 
@@ -222,6 +231,7 @@ def test_forgot_answers_every_name_alike(service: Service) -> None:
 
 
 def test_links_come_from_the_settings_whatever_the_request_says(service: Service) -> None:
+    """A12: one-use links."""
     member = new_member(service)
     forged = {
         "Host": "evil.example",
@@ -239,6 +249,7 @@ def test_links_come_from_the_settings_whatever_the_request_says(service: Service
 
 
 def test_at_most_three_links_in_six_hours_go_to_one_person(service: Service) -> None:
+    """A13: how often a link goes out."""
     member, client = new_member(service), service.client()
 
     codes = [
@@ -252,6 +263,7 @@ def test_at_most_three_links_in_six_hours_go_to_one_person(service: Service) -> 
 
 
 def test_a_change_of_password_ends_the_users_tokens(member: Member) -> None:
+    """A14: tokens end with the change."""
     old = member.bearer()
     member.client.post("/v1/user/password/forgot", json={"username": member.email})
 

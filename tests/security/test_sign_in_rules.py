@@ -102,6 +102,7 @@ def sign_in(memory: InMemory, name: str, password: str, address: str = "") -> ob
     ["nobody@member.example", ASHA.email, "invited@member.example", "off@member.example", "???"],
 )
 def test_exactly_one_hash_is_made_whatever_the_name(name: str) -> None:
+    """A6: one hash on every branch."""
     memory = InMemory(
         {
             ASHA.email: ASHA,
@@ -144,6 +145,7 @@ async def _edge(exchange: Exchange, name: str) -> object:
 
 
 def test_after_a_hundred_failures_the_password_is_off_until_it_is_set_by_link() -> None:
+    """A1: guesses are few and slow."""
     memory = InMemory({ASHA.email: ASHA})
     for _ in range(throttle.MOST_FAILURES):
         assert isinstance(sign_in(memory, ASHA.email, "wrong"), SignInRefused)
@@ -172,6 +174,7 @@ def test_a_right_password_within_a_wait_is_refused_and_not_hashed() -> None:
 
 
 def test_waits_never_exceed_fifteen_minutes() -> None:
+    """A1: guesses are few and slow."""
     memory = InMemory({ASHA.email: ASHA})
     memory.counts[ASHA.email] = History(99, NOW)
 

@@ -1,11 +1,18 @@
 """Operators of a running service."""
 
 import uuid
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import httpx
+import pytest
 
+from mudra.cli.store import with_rooms
+from mudra.runtime.wiring import Rooms
 from tests.support.service import PASSWORD, Service, latest_link, set_password
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -39,3 +46,12 @@ def new_operator(service: Service, *scopes: str) -> Operator:
     assert answer.status_code == 200, answer.text
     headers = {"Authorization": f"Bearer {answer.json()['accessToken']}"}
     return Operator(email, client, headers, service.root)
+
+
+def in_store(service: Service, act: Callable[[Rooms], Awaitable[T]]) -> T:
+    """Act on a running service's data as its commands do."""
+    with pytest.MonkeyPatch.context() as patched:
+        for name, value in service.environment.items():
+            if name.startswith("MUDRA_"):
+                patched.setenv(name, value)
+        return with_rooms(act, service.data_dir)

@@ -3,7 +3,7 @@
 import datetime as dt
 import ipaddress
 import ssl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,6 +35,8 @@ class SmtpSink:
     rcpt_answer: str = ""
     data_answer: str = ""
     port: int = 0
+    once_taken: Callable[[], object] = bool
+    """Called when a message is kept, before its sender hears of it."""
 
     async def handle_RCPT(  # noqa: N802  # aiosmtpd's name for the hook
         self, _server: SMTP, _session: Session, envelope: Envelope, address: str, _options: object
@@ -54,6 +56,7 @@ class SmtpSink:
                 envelope.mail_from, envelope.rcpt_tos, envelope.content, session.ssl is not None
             )
         )
+        self.once_taken()
         return "250 OK"
 
     def login(self, _server, session, _envelope, _mechanism, given) -> AuthResult:

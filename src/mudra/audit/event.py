@@ -39,6 +39,7 @@ class EventName(enum.StrEnum):
     ENTITY_TOKEN_REVOKE = "entity:token:revoke"  # noqa: S105 -- the name of an event
     ENTITY_STATUS_CHANGE = "entity:status:change"
     ENTITY_MEMBER_ONBOARD = "entity:member:onboard"
+    ENTITY_CONTACT_CHANGE = "entity:contact:change"
 
     KEYS_SIGNING_CREATE = "keys:signing:create"
     KEYS_SIGNING_ACTIVATE = "keys:signing:activate"

@@ -10,8 +10,10 @@ from mudra.cli.operator_name import operator_name
 from mudra.cli.output import fail, show_facts, show_json
 from mudra.cli.settings import AsJson, DataDir
 from mudra.cli.store import with_rooms
+from mudra.cli.token_text import show_tokens
 from mudra.http.people_errors import problem_of
 from mudra.http.people_responses import warnings_of
+from mudra.http.people_shown import token_members
 from mudra.identity.accounts import AccountChanged, NoSuchUser
 from mudra.identity.email_address import AddressRefused, normalise_email
 from mudra.identity.look_after import AdminsChanged
@@ -92,6 +94,38 @@ def invite(email: Email, data_dir: DataDir = None, as_json: AsJson = False) -> N
     )
 
 
+@app.command(epilog="Example: mudra admin tokens lakshmi@kaveribank.example --json")
+def tokens(email: Email, data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """List a person's User Access Tokens with the last use of each; never their text."""
+
+    async def run(rooms: Rooms) -> object:
+        async with rooms.open_work() as work:
+            user = await _user(work, email)
+            return NoSuchUser() if user is None else list(await work.roster.tokens(user.user_id))
+
+    held = with_rooms(run, data_dir)
+    if not isinstance(held, list):
+        fail(problem_of(held).sentence)
+    show_tokens([token_members(token) for token in held], as_json=as_json)
+
+
+@app.command(epilog="Example: mudra admin revoke lakshmi@kaveribank.example")
+def revoke(
+    email: Email,
+    token_id: Annotated[
+        str, typer.Option(help="Only this token, as mudra admin tokens shows it.")
+    ] = "",
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """End a person's tokens at once, all or one; the password stays."""
+    _run(
+        _of(email, lambda w, user, by: w.accounts.end_tokens(user, token_id, by)),
+        data_dir,
+        as_json=as_json,
+    )
+
+
 @app.command(epilog="Example: mudra admin contact KAVERI-FIP it-desk@kaveribank.example")
 def contact(
     entity_id: EntityId,
@@ -107,13 +141,15 @@ def _of(
     email: str, act: Callable[[Work, str, Caller], Awaitable[object]]
 ) -> Callable[[Work, Caller], Awaitable[object]]:
     async def found(work: Work, by: Caller) -> object:
-        address = normalise_email(email)
-        user = (
-            None if isinstance(address, AddressRefused) else await work.people.by_username(address)
-        )
+        user = await _user(work, email)
         return NoSuchUser() if user is None else await act(work, user.user_id, by)
 
     return found
+
+
+async def _user(work: Work, email: str) -> User | None:
+    address = normalise_email(email)
+    return None if isinstance(address, AddressRefused) else await work.people.by_username(address)
 
 
 def _run(
@@ -153,6 +189,8 @@ def _facts(outcome: object) -> dict[str, object]:
         }
     if isinstance(outcome, User):
         return {"account": outcome.email, "result": "link sent"}
+    if isinstance(outcome, int):
+        return {"tokens ended": outcome}
     if not isinstance(outcome, str):
         fail(problem_of(outcome).sentence)
     return {"contact": outcome or "none"}

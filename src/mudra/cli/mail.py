@@ -4,13 +4,16 @@ from typing import Annotated
 
 import typer
 
+from mudra.audit.event import Caller
+from mudra.cli.operator_name import operator_name
 from mudra.cli.output import fail, show_facts, show_json, show_table
 from mudra.cli.settings import AsJson, DataDir
 from mudra.cli.store import with_rooms
 from mudra.http.envelope import iso_ms
-from mudra.http.people_responses import mail_members
+from mudra.http.people_shown import mail_members
 from mudra.identity.email_address import AddressRefused, normalise_email
 from mudra.mail.compose import links_in
+from mudra.runtime.mail_retry import retry_mail
 from mudra.runtime.wiring import Rooms
 from mudra.storage.mail_desk import NoSuchMail, QueuedMail
 from mudra.storage.outbox import Mail
@@ -53,6 +56,39 @@ def list_mails(
     )
 
 
+@app.command(epilog="Example: mudra mail show 7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d")
+def show(
+    mail_id: Annotated[str, typer.Argument(help="ID of the mail, as mudra mail list shows it.")],
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show one mail with its text and the files that are attached to it."""
+
+    async def act(rooms: Rooms) -> Mail | None:
+        async with rooms.database.transaction() as transaction:
+            return await rooms.outbox(transaction).mail(mail_id)
+
+    mail = with_rooms(act, data_dir)
+    if mail is None:
+        fail(f"no mail has the ID {mail_id}")
+    files = mail.letter.attachments
+    if as_json:
+        attached = [
+            {"name": one.name, "mediaType": one.media_type, "content": one.content} for one in files
+        ]
+        show_json(_document(mail) | {"attachments": attached})
+        return
+    show_facts(
+        {
+            "to": mail.letter.to,
+            "subject": mail.letter.subject,
+            "sent": iso_ms(mail.sent_at) if mail.sent_at else "waiting",
+            "attached": ", ".join(one.name for one in files) or "nothing",
+        }
+    )
+    typer.echo(f"\n{mail.letter.text}", nl=False)
+
+
 @app.command(epilog="Example: mudra mail retry 7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d")
 def retry(
     mail_id: Annotated[str, typer.Argument(help="ID of the mail, as mudra mail list shows it.")],
@@ -63,7 +99,7 @@ def retry(
 
     async def act(rooms: Rooms) -> object:
         async with rooms.open_work() as work:
-            return await work.mail_desk.retry(mail_id)
+            return await retry_mail(mail_id, Caller(operator_name()), work)
 
     if isinstance(with_rooms(act, data_dir), NoSuchMail):
         fail(f"no unsent mail has the ID {mail_id}")
@@ -100,5 +136,4 @@ def _document(mail: Mail) -> dict[str, object]:
         "sentAt": iso_ms(mail.sent_at) if mail.sent_at else None,
         "text": mail.letter.text,
         "links": links_in(mail.letter.text),
-        "attachments": [attachment.name for attachment in mail.letter.attachments],
     }

@@ -10,13 +10,16 @@ from mudra.cli.operator_name import operator_name
 from mudra.cli.output import Exit, fail, show_facts, show_json, show_table
 from mudra.cli.settings import AsJson, DataDir
 from mudra.cli.store import with_rooms
+from mudra.http.people_errors import problem_of
 from mudra.identity.onboard import MemberDiffers, NewMember, Onboarded, OnboardRefused
 from mudra.identity.ports import Member
+from mudra.identity.roster import EntityStatus
 from mudra.runtime.onboarding import onboard as onboard_member
 from mudra.runtime.wiring import Rooms
 from mudra.tokens.claims import EntityType
 from mudra.tokens.token_count import DayCount
 
+_LONGEST_REASON = 200
 app = typer.Typer(no_args_is_help=True, help="Members of the network.")
 
 
@@ -53,6 +56,34 @@ def onboard(
     _tell(result, as_json=as_json)
 
 
+EntityId = Annotated[str, typer.Argument(help="The entity's ID.")]
+Reason = Annotated[str, typer.Option(help="Why, for the audit: 1 to 200 characters.")]
+
+
+@app.command(epilog="Example: mudra member suspend KAVERI-FIP --reason 'secret leaked, INC-1042'")
+def suspend(
+    entity_id: EntityId, reason: Reason, data_dir: DataDir = None, as_json: AsJson = False
+) -> None:
+    """Give an entity no more tokens from now on; restore ends that."""
+    _set_status(entity_id, EntityStatus.SUSPENDED, reason, data_dir, as_json=as_json)
+
+
+@app.command(epilog="Example: mudra member restore KAVERI-FIP --reason 'new secret is in use'")
+def restore(
+    entity_id: EntityId, reason: Reason, data_dir: DataDir = None, as_json: AsJson = False
+) -> None:
+    """Let a suspended entity have tokens again."""
+    _set_status(entity_id, EntityStatus.ACTIVE, reason, data_dir, as_json=as_json)
+
+
+@app.command(epilog="Example: mudra member retire KAVERI-FIP --reason 'merged into DECCAN-FIP'")
+def retire(
+    entity_id: EntityId, reason: Reason, data_dir: DataDir = None, as_json: AsJson = False
+) -> None:
+    """End an entity's membership for good: its ID is never active again."""
+    _set_status(entity_id, EntityStatus.RETIRED, reason, data_dir, as_json=as_json)
+
+
 @app.command("list", epilog="Example: mudra member list --json")
 def list_members(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """List the members."""
@@ -69,6 +100,26 @@ def list_members(data_dir: DataDir = None, as_json: AsJson = False) -> None:
         ["ENTITY", "TYPE", "NAME", "STATUS", "ADMINS"],
         [[m.entity_id, m.entity_type, m.name, m.status, ", ".join(m.admins)] for m in members],
     )
+
+
+def _set_status(
+    entity_id: str, status: EntityStatus, reason: str, data_dir: DataDir, *, as_json: bool
+) -> None:
+    if not 1 <= len(reason) <= _LONGEST_REASON:
+        fail(f"--reason must have 1 to {_LONGEST_REASON} characters", Exit.USAGE)
+
+    async def act(rooms: Rooms) -> object:
+        async with rooms.open_work() as work:
+            return await work.members.set_status(entity_id, status, reason, Caller(operator_name()))
+
+    outcome = with_rooms(act, data_dir)
+    if not isinstance(outcome, EntityStatus):
+        fail(problem_of(outcome).sentence)
+    facts = {"entity": entity_id, "status": outcome.value}
+    if as_json:
+        show_json(facts)
+    else:
+        show_facts(facts)
 
 
 def _differs(result: MemberDiffers) -> str:

@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from mudra.cli.output import Exit, fail, show_facts, show_json
-from mudra.cli.service_call import BaseUrl, base_address, post_form, post_json, signed_in
+from mudra.cli.service_call import BaseUrl, base_address, get_json, post_form, post_json, signed_in
 from mudra.cli.settings import AsJson
-from mudra.cli.token_text import claims_of, header_of
+from mudra.cli.token_text import claims_of, header_of, show_tokens
 from mudra.client.errors import KeysUnavailable, TokenRefused
 from mudra.client.verifier import TokenVerifier
 from mudra.http.envelope import iso_ms
@@ -109,6 +109,30 @@ def verify(
         show_json(facts)
     else:
         show_facts({**facts, "valid": "yes: signature, issuer and times are good"})
+
+
+@app.command("list", epilog="Example: mudra token list --json")
+def list_tokens(base_url: BaseUrl = None, as_json: AsJson = False) -> None:
+    """List your own User Access Tokens with the last use of each; never their text."""
+    entry = signed_in(base_url)
+    rows = get_json(f"{entry.base_url}/v1/user/token/list", {}, entry)["tokens"]
+    assert isinstance(rows, list)
+    show_tokens(rows, as_json=as_json)
+
+
+@app.command(epilog="Example: mudra token revoke 7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d")
+def revoke(
+    token_id: Annotated[str, typer.Argument(help="ID of the token, as mudra token list shows it.")],
+    base_url: BaseUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """End one of your own User Access Tokens at once."""
+    entry = signed_in(base_url)
+    answer = post_json(f"{entry.base_url}/v1/user/token/revoke", {"jti": token_id}, entry)
+    if as_json:
+        show_json(answer)
+    else:
+        show_facts({"token": token_id, "result": answer["status"]})
 
 
 def _given(token: str | None) -> SecretText:

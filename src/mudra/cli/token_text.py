@@ -1,11 +1,13 @@
-"""Look into a token without believing it."""
+"""Look into a token without believing it, and list tokens for people."""
 
 import binascii
 import json
+from collections.abc import Mapping, Sequence
 
 from joserfc.errors import JoseError
 from joserfc.jws import extract_compact
 
+from mudra.cli.output import show_json, show_table
 from mudra.secret_text import SecretText
 
 
@@ -17,6 +19,18 @@ def header_of(token: SecretText) -> dict[str, object]:
 def claims_of(token: SecretText) -> dict[str, object]:
     """The claims of a compact JWT, unverified; raises ValueError when it is none."""
     return _extracted(token)[1]
+
+
+def show_tokens(rows: Sequence[Mapping[str, object]], *, as_json: bool) -> None:
+    """Show a user's tokens as the service lists them."""
+    if as_json:
+        show_json(list(rows))
+        return
+    names = ("jti", "state", "issuedAt", "expiresAt", "lastUsedAt", "lastAddress")
+    show_table(
+        ["TOKEN", "STATE", "ISSUED", "EXPIRES", "LAST USED", "FROM"],
+        [[str(row.get(name, "")) for name in names] for row in rows],
+    )
 
 
 def _extracted(token: SecretText) -> tuple[dict[str, object], dict[str, object]]:

@@ -1,9 +1,16 @@
 """Changes of an entity's admins as both sides ask for them: members for their own, operators."""
 
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final
+
+from msgspec import Struct
+
 from mudra.audit.event import Caller
 from mudra.http.envelope import Body
 from mudra.http.people_requests import AdminOrder, AdminRemoval, ContactOrder, HandOver
-from mudra.http.people_responses import admin_members, warnings_of
+from mudra.http.people_responses import warnings_of
+from mudra.http.people_shown import admin_members
 from mudra.identity.look_after import AdminsChanged
 from mudra.identity.user import User
 from mudra.runtime.work import Work
@@ -20,34 +27,65 @@ async def locked_own(work: Work, user: User, entity_id: str) -> NotYourEntity | 
     return None if again and entity_id in again.administers else NotYourEntity()
 
 
-async def add(work: Work, caller: Caller, order: AdminOrder) -> object:
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who asks: an admin of the entity by its own address, an operator by none."""
+
+    caller: Caller
+    own_address: str = ""
+
+    @property
+    def is_operator(self) -> bool:
+        """Tell whether the one who asks stands above the entity."""
+        return not self.own_address
+
+
+@dataclass(frozen=True, slots=True)
+class AdminCall:
+    """One change: what it reads, what it does, its path and summary for each side."""
+
+    reads: type[Struct]
+    do: Callable[[Work, Asker, object], Awaitable[object]]
+    own_path: str
+    own_summary: str
+    operator_path: str
+    operator_summary: str
+
+
+async def add(work: Work, asker: Asker, order: object) -> object:
     """Add an admin."""
-    return await told(work, await work.admins.add(order.entity_id, order.email, order.name, caller))
+    assert isinstance(order, AdminOrder)
+    outcome = await work.admins.add(order.entity_id, order.email, order.name, asker.caller)
+    return await _told(work, outcome)
 
 
-async def remove(
-    work: Work, caller: Caller, order: AdminRemoval, *, may_leave_none: bool
-) -> object:
+async def remove(work: Work, asker: Asker, order: object) -> object:
     """Remove an admin."""
+    assert isinstance(order, AdminRemoval)
     outcome = await work.admins.remove(
-        order.entity_id, order.email, caller, may_leave_none=may_leave_none
+        order.entity_id, order.email, asker.caller, may_leave_none=asker.is_operator
     )
-    return await told(work, outcome)
+    return await _told(work, outcome)
 
 
-async def hand_over(work: Work, caller: Caller, order: HandOver, leaving: str) -> object:
+async def hand_over(work: Work, asker: Asker, order: object) -> object:
     """Put one admin in the place of another."""
-    outcome = await work.admins.hand_over(order.entity_id, leaving, order.email, order.name, caller)
-    return await told(work, outcome)
+    assert isinstance(order, HandOver)
+    leaving = order.leaving if asker.is_operator else asker.own_address
+    outcome = await work.admins.hand_over(
+        order.entity_id, leaving, order.email, order.name, asker.caller
+    )
+    return await _told(work, outcome)
 
 
-async def set_contact(work: Work, caller: Caller, order: ContactOrder) -> object:
+async def set_contact(work: Work, asker: Asker, order: object) -> object:
     """Set the backup contact."""
-    outcome = await work.admins.set_contact(order.entity_id, order.email, caller)
+    assert isinstance(order, ContactOrder)
+    outcome = await work.admins.set_contact(order.entity_id, order.email, asker.caller)
     return await listed(work, order.entity_id) if isinstance(outcome, str) else outcome
 
 
-async def told(work: Work, outcome: object) -> object:
+async def _told(work: Work, outcome: object) -> object:
     """Answer with the admins as they are now, or with the refusal."""
     if not isinstance(outcome, AdminsChanged):
         return outcome
@@ -62,3 +100,39 @@ async def listed(work: Work, entity_id: str) -> Body:
         "contact": await work.roster.contact(entity_id),
         "warnings": [],
     }
+
+
+ADMIN_CALLS: Final = (
+    AdminCall(
+        AdminOrder,
+        add,
+        "/entity/admin/add",
+        "Add an admin to the entity",
+        "/members/admins/add",
+        "Add an admin",
+    ),
+    AdminCall(
+        AdminRemoval,
+        remove,
+        "/entity/admin/remove",
+        "Remove an admin of the entity",
+        "/members/admins/remove",
+        "Remove an admin",
+    ),
+    AdminCall(
+        HandOver,
+        hand_over,
+        "/entity/admin/handover",
+        "Hand one's own place to somebody else",
+        "/members/admins/handover",
+        "Replace an admin",
+    ),
+    AdminCall(
+        ContactOrder,
+        set_contact,
+        "/entity/contact/set",
+        "Set the entity's backup contact",
+        "/members/contact",
+        "Set the backup contact",
+    ),
+)

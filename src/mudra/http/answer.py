@@ -10,7 +10,7 @@ from litestar import Response
 from litestar.types import Send
 
 from mudra.http.envelope import Body, Envelope
-from mudra.http.errors import Problem, problem_of
+from mudra.http.errors import Problem, is_refusal, problem_of
 
 _PRIVATE: Final = {
     "Cache-Control": "no-store",
@@ -71,6 +71,14 @@ def success(
 def refusal(envelope: Envelope, outcome: object) -> Answer:
     """Answer with the error body for a refusal that errors.py knows."""
     return told(envelope, problem_of(outcome))
+
+
+def answered(envelope: Envelope, outcome: object) -> Answer:
+    """Answer with what a use case gave: the members of a success, or a refusal."""
+    if is_refusal(outcome):
+        return refusal(envelope, outcome)
+    assert isinstance(outcome, dict)
+    return success(envelope, outcome)
 
 
 def told(envelope: Envelope, problem: Problem, more: Body | None = None) -> Answer:

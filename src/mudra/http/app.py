@@ -50,6 +50,7 @@ from mudra.http.exchange import AnyRequest
 from mudra.http.head import with_head
 from mudra.http.metrics_routes import metrics_routes
 from mudra.http.openapi import DocumentRouter
+from mudra.http.options import with_options
 from mudra.http.service import Service
 from mudra.runtime.config import Settings
 from mudra.storage.database import DatabaseUnavailable
@@ -78,7 +79,7 @@ _OPERATOR_HANDLERS: Final = [
 
 def build_app(service: Service, pages: Sequence[ControllerRouterHandler] = ()) -> ASGIApp:
     """Build the ASGI application: the hot path in front, Litestar for all else."""
-    litestar = with_head(_litestar(service, pages))
+    litestar = with_head(with_options(_litestar(service, pages)))
     hot_path = f"{service.settings.token_prefix}/v1/entity/token/generate"
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:

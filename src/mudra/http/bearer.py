@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from mudra.http.errors import NoAuthorization
-from mudra.http.exchange import AnyRequest
+from mudra.http.exchange import AnyRequest, Exchange, address_of
 from mudra.http.service import Service
 from mudra.identity.user import User, UserState
 from mudra.runtime.work import Work
@@ -75,3 +75,17 @@ async def signed_in_user(
         return TokenInvalid()
     await work.roster.token_used(facts.jti, address)
     return SignedInUser(user, facts)
+
+
+async def calling_user(
+    exchange: Exchange, work: Work, *, scheme_needed: bool = True
+) -> SignedInUser | TokenRefusal:
+    """Find the user who sent the request of an exchange."""
+    request, service = exchange.request, exchange.service
+    return await signed_in_user(
+        authorization_of(request),
+        service,
+        work,
+        scheme_needed=scheme_needed,
+        address=address_of(request, service),
+    )

@@ -43,11 +43,13 @@ class UnsupportedMediaType:
 class MalformedBody:
     """400: the sentence says what is wrong and never holds a value.
 
-    `unread` when the rest of the body was left on the connection.
+    `unread` when the rest of the body was left on the connection. `number_of`
+    is the member whose number is none of this interface, empty for other reasons.
     """
 
     sentence: str
     unread: bool = False
+    number_of: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,14 +8,16 @@ from typing import Final
 
 from litestar import Response, get
 
-from mudra.http.answer import refusal, success
-from mudra.http.bearer import SignedInUser, signed_in_user
+from mudra.audit.event import Caller
 from mudra.http.envelope import Body, iso_ms
-from mudra.http.exchange import AnyRequest, address_of, receive_query
+from mudra.http.exchange import AnyRequest, receive_query
 from mudra.http.openapi import described
 from mudra.http.requests import EntityQuery
 from mudra.http.responses import EntitySecretUseResponse
 from mudra.http.service import Injected
+from mudra.http.user_call import user_call
+from mudra.identity.user import User
+from mudra.runtime.work import Work
 from mudra.tokens.manage_secret import UseShown, secret_use
 from mudra.tokens.old_secret import SecretUse, last_use_sentence
 from mudra.tokens.secret import EntitySecret
@@ -36,29 +38,25 @@ _SHOWN: Final = 20
 async def use(request: AnyRequest, service: Injected) -> Response[bytes]:
     """Show the use of the current secret, and of the old one while its grace runs."""
     exchange, order = receive_query(request, service, EntityQuery)
-    if not isinstance(order, EntityQuery):
-        return refusal(exchange.envelope, order).response()
-    header = request.headers.get("authorization")
-    async with service.open_work() as work:
-        admin = await signed_in_user(
-            header, service, work, scheme_needed=True, address=address_of(request, service)
-        )
-        shown = (
-            await secret_use(order.entity_id, admin.user.administers, work.secrets, work.uses)
-            if isinstance(admin, SignedInUser)
-            else admin
-        )
-    if not isinstance(shown, UseShown):
-        return refusal(exchange.envelope, shown).response()
+
+    async def act(work: Work, _: Caller, user: User) -> object:
+        assert isinstance(order, EntityQuery)
+        shown = await secret_use(order.entity_id, user.administers, work.secrets, work.uses)
+        return _members(order.entity_id, shown) if isinstance(shown, UseShown) else shown
+
+    return await user_call(exchange, order, act)
+
+
+def _members(entity_id: str, shown: UseShown) -> Body:
     members: Body = {
-        "entityId": order.entity_id,
+        "entityId": entity_id,
         "current": use_members(
             shown.current, shown.current_use, shown.current.expires_at, shown.now
         ),
     }
     if shown.old is not None and shown.old.grace_until is not None:
         members["old"] = use_members(shown.old, shown.old_use, shown.old.grace_until, shown.now)
-    return success(exchange.envelope, members).response()
+    return members
 
 
 def use_members(secret: EntitySecret, used: SecretUse, ends_at: datetime, now: datetime) -> Body:

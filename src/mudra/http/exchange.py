@@ -8,12 +8,14 @@ from litestar import Request
 from litestar.datastructures import State
 
 from mudra.audit.event import Caller
+from mudra.http.body_refused import MalformedBody
 from mudra.http.client_address import client_address
 from mudra.http.envelope import Envelope, EnvelopeFault, new_txn_id, read_txn_id
 from mudra.http.errors import InvalidField, is_refusal
 from mudra.http.intake import TOKEN_LIMITS, read_form, read_json
-from mudra.http.members import read_members
+from mudra.http.members import read_members, wrong_number
 from mudra.http.service import Service
+from mudra.http.strict_form import FormRefused, parse_form
 
 S = TypeVar("S", bound=msgspec.Struct)
 AnyRequest: TypeAlias = Request[object, object, State]
@@ -71,11 +73,10 @@ def receive_query(
 ) -> tuple[Exchange, S | object]:
     """Read the query of a GET strictly; the second part is a refusal when it cannot be taken."""
     exchange = Exchange(service, request, new_txn_id())
-    members: dict[str, object] = {}
-    for name, value in request.query_params.multi_items():
-        if name in members:
-            return exchange, InvalidField(f"{name} must be given once")
-        members[name] = value
+    try:
+        members = parse_form(request.scope["query_string"])
+    except FormRefused as refused:
+        return exchange, InvalidField(f"query: {refused.sentence()}")
     return exchange, read_members(members, into)
 
 
@@ -83,6 +84,8 @@ def _received(
     request: AnyRequest, service: Service, parsed: object, into: type[S]
 ) -> tuple[Exchange, S | object]:
     txn_id = new_txn_id()
+    if isinstance(parsed, MalformedBody) and parsed.number_of:
+        parsed = wrong_number(parsed.number_of, into) or parsed
     if is_refusal(parsed):
         return Exchange(service, request, txn_id), parsed
     if not isinstance(parsed, dict):

@@ -16,6 +16,7 @@ from litestar import Response, get
 from litestar.handlers import HTTPRouteHandler
 
 from mudra.http.answer import refusal
+from mudra.http.bearer import authorization_of
 from mudra.http.calling_entity import calling_entity, revoked
 from mudra.http.exchange import AnyRequest, new_exchange
 from mudra.http.service import Injected, Service
@@ -102,7 +103,7 @@ def feed_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
         """Status, success and p50 by FIP and API over the last hour of closed windows."""
         exchange = new_exchange(request, service)
         facts = await calling_entity(
-            request.headers.get("authorization"), service, EntityType.FIU, EntityType.AA
+            authorization_of(request), service, EntityType.FIU, EntityType.AA
         )
         if not isinstance(facts, TokenFacts):
             return refusal(exchange.envelope, facts).response()

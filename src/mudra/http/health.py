@@ -8,6 +8,7 @@ from litestar import Response, get
 from litestar.handlers import HTTPRouteHandler
 
 from mudra.http.answer import refusal, success
+from mudra.http.bearer import authorization_of
 from mudra.http.calling_entity import calling_entity, revoked
 from mudra.http.errors import InvalidField
 from mudra.http.exchange import AnyRequest, Exchange, new_exchange
@@ -90,7 +91,7 @@ def member_health_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
         """What concerns the calling entity: an AA's own pairs, a FIP as seen by all AAs."""
         exchange = new_exchange(request, service)
         facts = await calling_entity(
-            request.headers.get("authorization"), service, EntityType.AA, EntityType.FIP
+            authorization_of(request), service, EntityType.AA, EntityType.FIP
         )
         if not isinstance(facts, TokenFacts):
             return refusal(exchange.envelope, facts).response()

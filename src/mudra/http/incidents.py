@@ -8,6 +8,7 @@ from litestar.handlers import HTTPRouteHandler
 
 from mudra.audit.event import Act, Caller, EventName
 from mudra.http.answer import refusal, success
+from mudra.http.bearer import authorization_of
 from mudra.http.calling_entity import calling_entity, revoked
 from mudra.http.envelope import iso_ms
 from mudra.http.errors import NoSuchAddress
@@ -60,7 +61,7 @@ def member_incident_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
     async def own_incidents(request: AnyRequest, service: Injected) -> Response[bytes]:
         """The latest incidents of the calling entity."""
         exchange = new_exchange(request, service)
-        facts = await calling_entity(request.headers.get("authorization"), service)
+        facts = await calling_entity(authorization_of(request), service)
         if not isinstance(facts, TokenFacts):
             return refusal(exchange.envelope, facts).response()
         async with service.open_work() as work:

@@ -68,7 +68,7 @@ async def read_json(
     try:
         value = parse_json(raw)
     except JsonRefused as refused:
-        return MalformedBody(refused.sentence())
+        return MalformedBody(refused.sentence(), number_of=refused.member)
     if not isinstance(value, dict):
         return MalformedBody("body must be a JSON object, in braces")
     return value

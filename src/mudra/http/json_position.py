@@ -14,6 +14,7 @@ LARGEST_SEARCHED: Final = 1024 * 1024
 _BRACKET: Final = re.compile(rb'"[^"]*+"?|([\[\]{}])')
 _NUMBER: Final = re.compile(rb'"[^"]*+"?|(-?[0-9][0-9.eE+-]*+)')
 _CONSTANT: Final = re.compile(rb'"[^"]*+"?|(NaN|-?Infinity)')
+_VALUE_OF: Final = re.compile(rb'("[^"]*+")[ \t\r\n]*+:[ \t\r\n]*+\Z')
 _MEMBER: Final = re.compile(rb'("[^"]*+")[ \t\r\n]*+:|"[^"]*+"?|([{}])')
 
 
@@ -41,6 +42,16 @@ def of_float(body: bytes) -> int | None:
     """Give the place of the first number with a fraction or exponent."""
     numbers = _found(_NUMBER, masked(body))
     return next((m.start() for m in numbers if not m[1].lstrip(b"-").isdigit()), None)
+
+
+def member_of(body: bytes, place: int) -> str:
+    """Name the member of the outermost object whose value stands at `place`; empty for none."""
+    before = masked(body)[:place]
+    named = _VALUE_OF.search(before)
+    if not named or sum(1 if m[1] in b"[{" else -1 for m in _found(_BRACKET, before)) != 1:
+        return ""
+    name: str = json.loads(body[named.start(1) : named.end(1)])
+    return name
 
 
 def of_constant(body: bytes) -> int | None:

@@ -31,6 +31,14 @@ def read_members(source: Mapping[str, object], into: type[S]) -> S | InvalidFiel
         return InvalidField(_sentence(str(error), source, into))
 
 
+def wrong_number(name: str, into: type[msgspec.Struct]) -> InvalidField | None:
+    """Say what is allowed in place of a number that JSON itself did not let through."""
+    info = shape.type_info(into)
+    assert isinstance(info, shape.StructType)
+    field = next((field for field in info.fields if field.encode_name == name), None)
+    return None if field is None else InvalidField(f"{name} must be {_allowed(field)}")
+
+
 def _secret(wanted: type, value: object) -> object:
     if wanted is SecretText and isinstance(value, str) and 1 <= len(value) <= LONGEST_SECRET:
         return SecretText(value)

@@ -9,6 +9,7 @@ from litestar import Response, post
 from litestar.handlers import HTTPRouteHandler
 
 from mudra.http.answer import Answer, refusal, success, told
+from mudra.http.bearer import authorization_of
 from mudra.http.calling_entity import calling_entity, revoked
 from mudra.http.envelope import Envelope, new_txn_id
 from mudra.http.errors import problem_of
@@ -52,7 +53,7 @@ def push_route(prefixes: Sequence[str], gate: PushGate) -> HTTPRouteHandler:
 
 
 async def _answer(request: AnyRequest, service: Service, gate: PushGate) -> Answer:
-    facts = await calling_entity(request.headers.get("authorization"), service, EntityType.AA)
+    facts = await calling_entity(authorization_of(request), service, EntityType.AA)
     if not isinstance(facts, TokenFacts):
         return refusal(_envelope(service), facts)
     body = await read_typed_body(request.receive, request.scope["headers"], METRICS_LIMITS)

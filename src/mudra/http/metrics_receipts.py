@@ -10,6 +10,7 @@ from litestar import Response, get
 from litestar.handlers import HTTPRouteHandler
 
 from mudra.http.answer import refusal, success
+from mudra.http.bearer import authorization_of
 from mudra.http.calling_entity import calling_entity, revoked
 from mudra.http.envelope import Body, iso_ms
 from mudra.http.errors import InvalidField
@@ -52,7 +53,7 @@ def receipts_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
     async def receipts(request: AnyRequest, service: Injected) -> Response[bytes]:
         """Receipts, gaps, late windows and findings; `from`, `to`, `limit`, `next`."""
         exchange = new_exchange(request, service)
-        facts = await calling_entity(request.headers.get("authorization"), service, EntityType.AA)
+        facts = await calling_entity(authorization_of(request), service, EntityType.AA)
         if not isinstance(facts, TokenFacts):
             return refusal(exchange.envelope, facts).response()
         asked = _asked(request.query_params, service.clock())

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 
 from mudra.audit.event import Act, EventName, Outcome
-from mudra.http.bearer import SignedInUser, TokenRefusal, authorization_of, signed_in_user
-from mudra.http.exchange import Exchange, address_of
-from mudra.http.service import Service
+from mudra.http.bearer import SignedInUser, TokenRefusal, calling_user
+from mudra.http.exchange import Exchange
 from mudra.identity.roster import Scope
 from mudra.identity.user import User
 from mudra.runtime.work import Work
@@ -37,15 +36,24 @@ class NoOperator:
     """The caller is signed in and is no operator."""
 
 
-async def operator(
-    header: str | None, service: Service, work: Work, scope: Scope | str, address: str = ""
+async def calling_operator(
+    exchange: Exchange, work: Work, scope: Scope
 ) -> Operator | TokenRefusal | ScopeMissing:
-    """Find the operator whose token the header holds, if it has the scope."""
-    wanted = Scope(scope)
-    caller = await signed_in_user(header, service, work, scheme_needed=True, address=address)
+    """Find the operator who calls, if it has the scope; a refused scope is noted for the audit."""
+    caller = await calling_user(exchange, work)
     if not isinstance(caller, SignedInUser):
         return caller
-    return await as_operator(caller.user, work, wanted)
+    found = await as_operator(caller.user, work, scope)
+    if isinstance(found, ScopeMissing):
+        await work.journal.note(
+            Act(
+                EventName.OPERATOR_SIGN_IN_REFUSE,
+                exchange.caller(f"user:{caller.user.user_id}"),
+                reason=f"scope-{scope.value}-missing",
+                outcome=Outcome.REFUSED,
+            )
+        )
+    return found
 
 
 async def as_operator(user: User, work: Work, scope: Scope) -> Operator | ScopeMissing:
@@ -54,25 +62,6 @@ async def as_operator(user: User, work: Work, scope: Scope) -> Operator | ScopeM
     if scope not in scopes:
         return ScopeMissing(scope)
     return Operator(user.user_id, user.email, scopes)
-
-
-async def calling_operator(
-    exchange: Exchange, work: Work, scope: Scope
-) -> Operator | TokenRefusal | ScopeMissing:
-    """Do the same for a handler's exchange, and note a refused scope for the audit."""
-    header = exchange.request.headers.get("authorization")
-    address = address_of(exchange.request, exchange.service)
-    found = await operator(header, exchange.service, work, scope, address)
-    if isinstance(found, ScopeMissing):
-        await work.journal.note(
-            Act(
-                EventName.OPERATOR_SIGN_IN_REFUSE,
-                exchange.caller("nobody"),
-                reason=f"scope-{scope.value}-missing",
-                outcome=Outcome.REFUSED,
-            )
-        )
-    return found
 
 
 async def found_operator(
@@ -91,11 +80,7 @@ async def operator_refused(exchange: Exchange, scope: Scope) -> object | None:
 
 async def any_operator(exchange: Exchange, work: Work) -> Operator | TokenRefusal | NoOperator:
     """Find an operator of whatever scope: what it sees of the answer depends on its scopes."""
-    header = authorization_of(exchange.request)
-    address = address_of(exchange.request, exchange.service)
-    caller = await signed_in_user(
-        header, exchange.service, work, scheme_needed=True, address=address
-    )
+    caller = await calling_user(exchange, work)
     if not isinstance(caller, SignedInUser):
         return caller
     scopes = await work.roster.scopes(caller.user.user_id)

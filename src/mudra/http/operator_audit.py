@@ -8,7 +8,7 @@ from litestar.types import ControllerRouterHandler
 
 from mudra.audit.event import Caller
 from mudra.http.answer import refusal, success
-from mudra.http.envelope import Body, iso_ms
+from mudra.http.envelope import Body
 from mudra.http.errors import is_refusal
 from mudra.http.exchange import AnyRequest, receive_json, receive_query
 from mudra.http.openapi import described
@@ -16,16 +16,17 @@ from mudra.http.operator_access import Operator, found_operator
 from mudra.http.operator_call import operator_call, page
 from mudra.http.operator_shapes import VerdictAnswer
 from mudra.http.people_requests import AuditQuery, NothingOrder
-from mudra.http.people_responses import ListAnswer
+from mudra.http.people_responses import EventsPage
+from mudra.http.people_shown import event_members
 from mudra.http.service import Injected
 from mudra.identity.roster import Scope
 from mudra.runtime.work import Work
-from mudra.storage.audit_search import AuditFilter, AuditRow
+from mudra.storage.audit_search import AuditFilter
 
 
 @get(
     "/audit",
-    operation_class=described("Search the audit", None, ListAnswer, bearer=True, query=AuditQuery),
+    operation_class=described("Search the audit", None, EventsPage, bearer=True, query=AuditQuery),
 )
 async def search(request: AnyRequest, service: Injected) -> Response[bytes]:
     """List events, the newest first; `event` may end in `*`."""
@@ -40,13 +41,13 @@ async def search(request: AnyRequest, service: Injected) -> Response[bytes]:
             user_id=order.user_id,
             entity_id=order.entity_id,
             txn_id=order.txn_id,
-            since=_instant(order.since),
-            until=_instant(order.until),
+            since=order.since if isinstance(order.since, datetime) else None,
+            until=order.until if isinstance(order.until, datetime) else None,
         )
         limit = int(order.limit)
         before = int(order.after) if order.after else None
         rows = await work.audit_search.events(which, before, limit + 1)
-        return page("events", [_members(row) for row in rows], limit, "seq")
+        return page("events", [event_members(row) for row in rows], limit, "seq")
 
     return await operator_call(exchange, order, Scope.AUDIT, act)
 
@@ -71,25 +72,6 @@ async def verify(request: AnyRequest, service: Injected) -> Response[bytes]:
         "problem": verdict.problem,
     }
     return success(exchange.envelope, members).response()
-
-
-def _instant(text: str) -> datetime | None:
-    return datetime.fromisoformat(text) if text else None
-
-
-def _members(row: AuditRow) -> Body:
-    return {
-        "seq": row.seq,
-        "at": iso_ms(row.at),
-        "event": row.event,
-        "outcome": row.outcome,
-        "actor": row.actor,
-        "entityId": row.entity_id,
-        "address": row.address,
-        "txnId": row.txn_id,
-        "reason": row.reason,
-        "detail": dict(row.detail),
-    }
 
 
 handlers: Final[list[ControllerRouterHandler]] = [search, verify]

@@ -3,12 +3,12 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
-import msgspec
 from litestar import Response
 
 from mudra.audit.event import Caller
 from mudra.http import people_errors as people_errors  # noqa: PLC0414  # its rows are needed
-from mudra.http.answer import refusal, success
+from mudra.http.answer import answered, refusal
+from mudra.http.body_refused import BodyRefused
 from mudra.http.envelope import Body
 from mudra.http.errors import is_refusal
 from mudra.http.exchange import Exchange
@@ -26,27 +26,17 @@ async def operator_call(
     exchange: Exchange, order: object, scope: Scope, act: Act
 ) -> Response[bytes]:
     """Answer for `order`, which may be the refusal of a body or query that cannot be taken."""
-    if is_refusal(order):
+    if isinstance(order, BodyRefused):
         return refusal(exchange.envelope, order).response()
     async with exchange.service.open_work() as work:
-        found = await calling_operator(exchange, work, scope)
-        outcome = (
-            await act(work, exchange.caller(found.actor)) if isinstance(found, Operator) else found
-        )
-    if is_refusal(outcome):
-        return refusal(exchange.envelope, outcome).response()
-    assert isinstance(outcome, dict)
-    return success(exchange.envelope, outcome).response()
+        outcome: object = await calling_operator(exchange, work, scope)
+        if isinstance(outcome, Operator):
+            caller = exchange.caller(outcome.actor)
+            outcome = order if is_refusal(order) else await act(work, caller)
+    return answered(exchange.envelope, outcome).response()
 
 
 def page(name: str, rows: Sequence[Body], limit: int, key: str) -> Body:
     """Write a page: `next` is what `after` must be for the next one, when there is one."""
     shown = list(rows[:limit])
     return {name: shown, **({"next": str(shown[-1][key])} if len(rows) > limit else {})}
-
-
-def wire(struct: msgspec.Struct) -> Body:
-    """Write a struct as members of an answer."""
-    members = msgspec.to_builtins(struct)
-    assert isinstance(members, dict)
-    return members

@@ -11,15 +11,17 @@ from mudra.http.exchange import AnyRequest, receive_json, receive_query
 from mudra.http.openapi import described
 from mudra.http.operator_call import operator_call, page
 from mudra.http.people_requests import MailQuery, NothingOrder
-from mudra.http.people_responses import ListAnswer, StatusAnswer, mail_members
+from mudra.http.people_responses import MailsPage, StatusAnswer
+from mudra.http.people_shown import mail_members
 from mudra.http.service import Injected
 from mudra.identity.roster import Scope
+from mudra.runtime.mail_retry import retry_mail
 from mudra.runtime.work import Work
 
 
 @get(
     "/mails",
-    operation_class=described("List mails", None, ListAnswer, bearer=True, query=MailQuery),
+    operation_class=described("List mails", None, MailsPage, bearer=True, query=MailQuery),
 )
 async def list_mails(request: AnyRequest, service: Injected) -> Response[bytes]:
     """List mails, the newest first, without their text, which may hold a one-use link."""
@@ -45,8 +47,8 @@ async def retry(request: AnyRequest, service: Injected, mail_id: UUID) -> Respon
     """Have an unsent mail tried again now."""
     exchange, order = await receive_json(request, service, NothingOrder)
 
-    async def act(work: Work, _: Caller) -> object:
-        outcome = await work.mail_desk.retry(str(mail_id))
+    async def act(work: Work, caller: Caller) -> object:
+        outcome = await retry_mail(str(mail_id), caller, work)
         return {"status": "will be tried now"} if isinstance(outcome, str) else outcome
 
     return await operator_call(exchange, order, Scope.MEMBERS, act)

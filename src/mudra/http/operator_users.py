@@ -6,20 +6,19 @@ from uuid import UUID
 from litestar import Response, get, post
 from litestar.types import ControllerRouterHandler
 
-from mudra.audit.event import Act, Caller, EventName
+from mudra.audit.event import Caller
 from mudra.http.exchange import AnyRequest, receive_json, receive_query
 from mudra.http.openapi import described
 from mudra.http.operator_call import operator_call, page
 from mudra.http.people_requests import AddressOrder, NothingOrder, RevokeOrder, UserQuery
 from mudra.http.people_responses import (
     AccountAnswer,
-    ListAnswer,
     StatusAnswer,
     TokensAnswer,
+    UsersPage,
     account_members,
-    token_members,
-    user_members,
 )
+from mudra.http.people_shown import token_members, user_members
 from mudra.http.service import Injected
 from mudra.identity.accounts import AccountChanged, NoSuchUser
 from mudra.identity.roster import Scope
@@ -30,7 +29,7 @@ from mudra.storage.directory import UserFilter
 
 @get(
     "/users",
-    operation_class=described("List people", None, ListAnswer, bearer=True, query=UserQuery),
+    operation_class=described("List people", None, UsersPage, bearer=True, query=UserQuery),
 )
 async def list_users(request: AnyRequest, service: Injected) -> Response[bytes]:
     """List people by address, a page at a time."""
@@ -100,7 +99,9 @@ async def invite(request: AnyRequest, service: Injected, user_id: UUID) -> Respo
 @post(
     "/users/{user_id:uuid}/email",
     status_code=200,
-    operation_class=described("Change an address", AddressOrder, AccountAnswer, bearer=True),
+    operation_class=described(
+        "Change an address", AddressOrder, AccountAnswer, bearer=True, conflict=True
+    ),
 )
 async def change_address(request: AnyRequest, service: Injected, user_id: UUID) -> Response[bytes]:
     """Move an account to a new address; both addresses are told, the new one must be verified."""
@@ -141,24 +142,8 @@ async def revoke(request: AnyRequest, service: Injected, user_id: UUID) -> Respo
 
     async def act(work: Work, caller: Caller) -> object:
         assert isinstance(order, RevokeOrder)
-        if await work.people.by_id(str(user_id)) is None:
-            return NoSuchUser()
-        now = await work.people.now()
-        if not order.jti:
-            ended = await work.tokens.revoke_user_tokens(str(user_id), now)
-        else:
-            record = await work.tokens.user_token(order.jti)
-            theirs = record is not None and record.user_id == str(user_id)
-            ended = int(theirs and await work.tokens.revoke_user_token(order.jti, now))
-        await work.journal.note(
-            Act(
-                EventName.USER_TOKEN_REVOKE,
-                caller,
-                user_id=str(user_id),
-                detail={"tokens_ended": ended},
-            )
-        )
-        return {"status": f"{ended} revoked"}
+        outcome = await work.accounts.end_tokens(str(user_id), order.jti, caller)
+        return {"status": f"{outcome} revoked"} if isinstance(outcome, int) else outcome
 
     return await operator_call(exchange, order, Scope.MEMBERS, act)
 

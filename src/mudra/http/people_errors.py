@@ -39,6 +39,10 @@ add_row(
 add_row(OwnScopes, lambda _: _conflict("scopes of your own account: ask another operator"))
 add_row(ValueRefused, lambda r: Problem(400, ErrorCode.INVALID_REQUEST, f"{r.field} {r.problem}"))
 add_row(NoSuchEntity, lambda r: _not_found(f"no member has the entity ID {r.entity_id}"))
+add_row(
+    RetiredForGood,
+    lambda r: _conflict(f"{r.entity_id} is retired for good: onboard it under another ID"),
+)
 add_row(NoSuchUser, lambda _: _not_found("no user of this ID, or the account is disabled"))
 add_row(NotAnAdmin, lambda _: _not_found("email is no admin of this entity"))
 add_row(
@@ -53,10 +57,6 @@ add_row(
     ),
 )
 add_row(AddressTaken, lambda _: _conflict("email belongs to another account"))
-add_row(
-    RetiredForGood,
-    lambda r: _conflict(f"{r.entity_id} is retired for good: onboard it under another ID"),
-)
 add_row(NoSuchMail, lambda _: _not_found("no unsent mail of this ID"))
 add_row(OnboardRefused, lambda r: Problem(400, ErrorCode.INVALID_REQUEST, f"{r.field} {r.problem}"))
 add_row(

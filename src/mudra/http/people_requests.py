@@ -1,23 +1,42 @@
 """Requests about people, as the wire carries them: admins, accounts, operators, mails, audit."""
 
-from typing import Annotated, Literal
+from datetime import datetime
+from typing import Annotated, Final, Literal
 
-from msgspec import Meta, Struct, field
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from mudra.http.requests import EntityId
+from mudra.identity.email_address import MAX_ADDRESS, MAX_NAME
 
-Email = Annotated[str, Meta(min_length=3, max_length=254, description="an e-mail address")]
-_Name = Annotated[str, Meta(max_length=120, description="a name of at most 120 characters")]
-_Words = Annotated[str, Meta(max_length=100, description="a text of at most 100 characters")]
-_Limit = Annotated[
-    str, Meta(pattern=r"^([1-9]\d{0,2}|1000)\Z", description="a whole number from 1 to 1000")
-]
-_Instant = Annotated[
+Email = Annotated[
     str,
     Meta(
-        pattern=r"^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d))?\Z",
-        description="an ISO 8601 instant such as 2026-01-31T09:30:00Z",
+        min_length=3,
+        max_length=MAX_ADDRESS,
+        description="an e-mail address",
+        examples=["ravi@finsight.example"],
+        extra_json_schema={"format": "email"},
     ),
+]
+_EMAIL_OR_NONE: Final[dict[str, object]] = {"anyOf": [{"format": "email"}, {"maxLength": 0}]}
+_NAME: Final[dict[str, object]] = {"format": "plain-line"}
+"""No control characters, nothing that a mail's header or a link could be made of."""
+_Name = Annotated[
+    str,
+    Meta(
+        max_length=MAX_NAME,
+        description=f"a name of at most {MAX_NAME} characters",
+        examples=["Ravi Iyer"],
+        extra_json_schema=_NAME,
+    ),
+]
+_Words = Annotated[str, Meta(max_length=100, description="a text of at most 100 characters")]
+_Limit = Annotated[
+    str, Meta(pattern=r"^([1-9][0-9]{0,2}|1000)\Z", description="a whole number from 1 to 1000")
+]
+_Instant = Annotated[
+    datetime,
+    Meta(tz=True, description="an ISO 8601 instant with its offset, as 2026-01-31T09:30:00Z"),
 ]
 _Flag = Annotated[str, Meta(pattern=r"^(true|false)\Z", description="true or false")]
 _Uuid = Annotated[
@@ -46,14 +65,30 @@ class HandOver(Struct, frozen=True):
     entity_id: EntityId = field(name="entityId")
     email: Email
     name: _Name = ""
-    leaving: str = ""
+    leaving: Annotated[
+        str,
+        Meta(
+            max_length=MAX_ADDRESS,
+            description="an e-mail address",
+            examples=["asha@finsight.example"],
+            extra_json_schema=_EMAIL_OR_NONE,
+        ),
+    ] = ""
 
 
 class ContactOrder(Struct, frozen=True):
     """Set the backup contact; an empty address ends it."""
 
     entity_id: EntityId = field(name="entityId")
-    email: Annotated[str, Meta(max_length=254, description="an e-mail address, or empty")]
+    email: Annotated[
+        str,
+        Meta(
+            max_length=MAX_ADDRESS,
+            description="an e-mail address, or empty",
+            examples=["it-desk@finsight.example", ""],
+            extra_json_schema=_EMAIL_OR_NONE,
+        ),
+    ]
 
 
 class EntityOrder(Struct, frozen=True):
@@ -73,7 +108,16 @@ class OnboardOrder(Struct, frozen=True):
 
     entity_id: EntityId = field(name="entityId")
     type: Annotated[Literal["FIP", "FIU", "AA"], Meta(description="FIP, FIU or AA")]
-    name: _Name
+    name: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=MAX_NAME,
+            description=f"a name of 1 to {MAX_NAME} characters",
+            examples=["Finsight Lending"],
+            extra_json_schema=_NAME,
+        ),
+    ]
     admin_email: Email = field(name="adminEmail")
     admin_name: _Name = field(name="adminName", default="")
 
@@ -156,7 +200,9 @@ class AuditQuery(Struct, frozen=True):
     txn_id: Annotated[str, Meta(max_length=128, description="a text")] = field(
         name="txnIdIs", default=""
     )
-    since: _Instant = ""
-    until: _Instant = ""
-    after: Annotated[str, Meta(pattern=r"^\d{0,18}\Z", description="the number of an event")] = ""
+    since: _Instant | UnsetType = UNSET
+    until: _Instant | UnsetType = UNSET
+    after: Annotated[str, Meta(pattern=r"^[0-9]{0,18}\Z", description="the number of an event")] = (
+        ""
+    )
     limit: _Limit = "100"

@@ -6,7 +6,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from mudra.http.errors import ErrorCode
 
-_DateTime = Annotated[
+DateTime = Annotated[
     str,
     Meta(extra_json_schema={"format": "date-time", "examples": ["2026-01-31T09:30:00.000Z"]}),
 ]
@@ -16,7 +16,7 @@ class Enveloped(Struct, kw_only=True):
     """The members that every answer carries."""
 
     ver: Annotated[str, Meta(examples=["1.0.0"])]
-    timestamp: _DateTime
+    timestamp: DateTime
     txn_id: Annotated[str, Meta(examples=["0b6f3c1e-6f0e-4a57-9d52-3f6a7e8c9d01"])] = field(
         name="txnId"
     )
@@ -46,7 +46,7 @@ class EntitySecretResetResponse(Enveloped, kw_only=True):
     expires_on: Annotated[
         int, Meta(description="milliseconds since the epoch", examples=[1785144600000])
     ] = field(name="expiresOn")
-    expiration_date: _DateTime = field(name="expirationDate")
+    expiration_date: DateTime = field(name="expirationDate")
     old_secret_validity: Annotated[int, Meta(ge=0, le=7, description="days")] = field(
         name="oldSecretValidity"
     )
@@ -55,7 +55,7 @@ class EntitySecretResetResponse(Enveloped, kw_only=True):
 class EntitySecretReadResponse(EntitySecretResetResponse, kw_only=True):
     """EntitySecretReadResponse (spec 2.3)."""
 
-    old_secret_expiration_date: _DateTime | UnsetType = field(
+    old_secret_expiration_date: DateTime | UnsetType = field(
         name="oldSecretExpirationDate", default=UNSET
     )
 
@@ -72,7 +72,7 @@ class AddressUse(Struct, kw_only=True):
 
     address: str
     count: int
-    last_used_at: _DateTime = field(name="lastUsedAt")
+    last_used_at: DateTime = field(name="lastUsedAt")
 
 
 class SecretUse(Struct, kw_only=True):
@@ -81,8 +81,8 @@ class SecretUse(Struct, kw_only=True):
     version: int
     count: int
     address_count: int = field(name="addressCount")
-    last_used_at: _DateTime | UnsetType = field(name="lastUsedAt", default=UNSET)
-    ends_at: _DateTime = field(name="endsAt")
+    last_used_at: DateTime | UnsetType = field(name="lastUsedAt", default=UNSET)
+    ends_at: DateTime = field(name="endsAt")
     summary: str
     addresses: Annotated[list[AddressUse], Meta(description="the latest twenty, the latest first")]
 
@@ -104,7 +104,7 @@ class PasswordResponse(Enveloped, kw_only=True):
 class ClockResponse(Enveloped, kw_only=True):
     """The service's time after the move."""
 
-    now: _DateTime
+    now: DateTime
 
 
 class ErrorBody(Enveloped, kw_only=True):

@@ -54,12 +54,14 @@ class JsonRefused(Exception):
     """The body is not strict JSON.
 
     `position` is the byte, counted from 0, where that shows; None where no
-    single byte does, or in a body of more than 1 MiB.
+    single byte does, or in a body of more than 1 MiB. `member` is the one of the
+    outermost object whose number was refused, empty for any other reason.
     """
 
-    def __init__(self, position: int | None, problem: str) -> None:
+    def __init__(self, position: int | None, problem: str, member: str = "") -> None:
         self.position = position
         self.problem = problem
+        self.member = member
         super().__init__(self.sentence())
 
     def sentence(self) -> str:
@@ -120,7 +122,7 @@ def _look_over(body: bytes, max_depth: int, max_integer: int | None) -> str:
             position.of_depth(masked, max_depth), f"it is nested deeper than {max_depth}"
         )
     if _SIXTEEN_DIGITS in masked.translate(_DIGITS_AS_ZERO):
-        _refuse_large_integers(masked, max_integer)
+        _refuse_large_integers(body, masked, max_integer)
     return text
 
 
@@ -161,7 +163,7 @@ def _too_deep(masked: bytes, max_depth: int) -> bool:
     return b"[]" in brackets or brackets.count(b"[") > max_depth
 
 
-def _refuse_large_integers(masked: bytes, max_integer: int | None) -> None:
+def _refuse_large_integers(body: bytes, masked: bytes, max_integer: int | None) -> None:
     outside = _STRING.sub(b'"', masked)
     for number in _INTEGER.finditer(outside):
         digits = number[1]
@@ -172,9 +174,16 @@ def _refuse_large_integers(masked: bytes, max_integer: int | None) -> None:
             if max_integer is None
             else f"from -{max_integer} to {max_integer}"
         )
-        raise JsonRefused(
-            position.of_number(masked, number[0]), f"a number is too large, allowed: {allowed}"
+        raise _number_refused(
+            body,
+            position.of_number(masked, number[0]),
+            f"a number is too large, allowed: {allowed}",
         )
+
+
+def _number_refused(body: bytes, place: int | None, problem: str) -> JsonRefused:
+    member = "" if place is None else position.member_of(body, place)
+    return JsonRefused(place, problem, member)
 
 
 def _decode(body: bytes, text: str, decoder: json.JSONDecoder) -> JsonValue:
@@ -189,7 +198,7 @@ def _decode(body: bytes, text: str, decoder: json.JSONDecoder) -> JsonValue:
         raise JsonRefused(position.of_repeated(body), problem) from None
     except _FloatFound:
         problem = "only whole numbers are allowed, without fraction or exponent"
-        raise JsonRefused(position.of_float(body), problem) from None
+        raise _number_refused(body, position.of_float(body), problem) from None
     except _ConstantFound:
         raise JsonRefused(position.of_constant(body), "NaN and Infinity are not JSON") from None
     except (RecursionError, ValueError):

@@ -110,6 +110,32 @@ class AccountDesk:
         await self.links.send(moved, LinkPurpose.INVITE, caller, entity_name=_entity_name(user))
         return await self._changed(moved, caller, "address")
 
+    async def end_token(self, user_id: str, jti: str, caller: Caller) -> bool:
+        """End one token of a user; False when it is not theirs or has ended already."""
+        now = await self.people.now()
+        if not jti or not await self.tokens.revoke_one(user_id, jti, now):
+            return False
+        await self._note_ended(user_id, 1, caller, jti)
+        return True
+
+    async def end_tokens(self, user_id: str, jti: str, caller: Caller) -> int | NoSuchUser:
+        """End one token of a user, or all without `jti`; gives how many ended."""
+        if await self.people.by_id(user_id) is None:
+            return NoSuchUser()
+        if jti:
+            return int(await self.end_token(user_id, jti, caller))
+        ended = await self.tokens.revoke_user_tokens(user_id, await self.people.now())
+        await self._note_ended(user_id, ended, caller)
+        return ended
+
+    async def _note_ended(self, user_id: str, ended: int, caller: Caller, jti: str = "") -> None:
+        detail: dict[str, str | int] = {"tokens_ended": ended}
+        if jti:
+            detail["jti"] = jti
+        await self.journal.note(
+            Act(EventName.USER_TOKEN_REVOKE, caller, user_id=user_id, detail=detail)
+        )
+
     async def make_operator(
         self, email: str, name: str, scopes: frozenset[Scope], caller: Caller
     ) -> OperatorMade | ValueRefused | RolesApart:

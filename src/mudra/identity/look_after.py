@@ -155,10 +155,10 @@ class AdminDesk:
         await self.roster.keep_contact(entity_id, address)
         await self.journal.note(
             Act(
-                EventName.ENTITY_MEMBER_ONBOARD,
+                EventName.ENTITY_CONTACT_CHANGE,
                 caller,
                 entity_id,
-                reason="contact-set" if address else "contact-ended",
+                detail={"change": "set" if address else "ended"},
             )
         )
         return address

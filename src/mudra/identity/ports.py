@@ -101,6 +101,9 @@ class UserTokens(Protocol):
     async def revoke_user_tokens(self, user_id: str, now: datetime) -> int:
         """End all tokens of a user and say how many; sessions of the console end too."""
 
+    async def revoke_one(self, user_id: str, jti: str, now: datetime) -> bool:
+        """End one token of a user; False when it is not theirs or has ended already."""
+
 
 class NoticeKind(enum.StrEnum):
     """Which letter to write."""

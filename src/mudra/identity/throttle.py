@@ -16,6 +16,8 @@ MOST_FAILURES: Final = 100
 NOTICES_AT: Final = (5, 20, 50)
 ADDRESS_FAILURES: Final = 10
 ADDRESS_PERIOD: Final = timedelta(minutes=5)
+NETWORK_FAILURES: Final = 1000
+"""Failures in five minutes over all names and addresses: an alarm, never a block."""
 _LINK_LIMITS: Final = ((3, timedelta(hours=6)), (5, timedelta(hours=24)))
 _DOUBLINGS: Final = 10
 """2 to the 10th seconds are more than the longest wait."""

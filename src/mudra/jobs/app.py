@@ -24,6 +24,7 @@ class Chores:
     deliver_mail: Callable[[], Awaitable[None]]
     clear_out: Callable[[], Awaitable[None]]
     remind: Callable[[], Awaitable[None]]
+    watch_sign_ins: Callable[[], Awaitable[None]]
     metrics: MetricsChores
     seal_audit: Callable[[], Awaitable[None]]
     put_due_live: Callable[[], Awaitable[None]]
@@ -64,6 +65,12 @@ def job_app(conninfo: str, chores: Chores) -> procrastinate.App:
     async def remind(timestamp: int) -> None:
         del timestamp
         await chores.remind()
+
+    @app.periodic(cron="* * * * *")
+    @app.task(name="sign-ins", queueing_lock="sign-ins", pass_context=False)
+    async def sign_ins(timestamp: int) -> None:
+        del timestamp
+        await chores.watch_sign_ins()
 
     add_metrics_tasks(app, chores.metrics)
 

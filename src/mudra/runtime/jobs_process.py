@@ -15,9 +15,14 @@ from mudra.jobs.deliver import deliver_due
 from mudra.mail.smtp import mail_server
 from mudra.registry.register import put_due_live
 from mudra.runtime.key_care import look_after_keys
-from mudra.runtime.letters import raise_mail_alarms, remind_members, tell_of_guessing
+from mudra.runtime.letters import (
+    raise_mail_alarms,
+    remind_members,
+    tell_of_guessing,
+    watch_sign_ins,
+)
 from mudra.runtime.metrics_chores import metrics_chores
-from mudra.runtime.telemetry import MAILS, MAILS_FAILING
+from mudra.runtime.telemetry import MAILS, MAILS_FAILING, SIGN_IN_FAILURES
 from mudra.runtime.wiring import Rooms
 from mudra.storage.audit import PostgresJournal
 from mudra.storage.audit_chain import PostgresLedger
@@ -103,6 +108,9 @@ def _chores(rooms: Rooms) -> Chores:
         await deliver_mail()
         MAILS_FAILING.set(await raise_mail_alarms(rooms))
 
+    async def look_at_sign_ins() -> None:
+        SIGN_IN_FAILURES.set(await watch_sign_ins(rooms))
+
     async def remind() -> None:
         await tell_of_guessing(rooms)
         await remind_members(rooms)
@@ -122,6 +130,7 @@ def _chores(rooms: Rooms) -> Chores:
         deliver_mail=look_after_mail,
         clear_out=clear,
         remind=remind,
+        watch_sign_ins=look_at_sign_ins,
         metrics=metrics_chores(rooms),
         seal_audit=lambda: _seal_audit(rooms),
         put_due_live=go_live,

@@ -5,8 +5,9 @@ import structlog
 from mudra.http.envelope import iso_ms
 from mudra.identity.ports import Notice, NoticeKind
 from mudra.identity.remind import LOOK_AHEAD, LOOK_BACK, remind
+from mudra.identity.throttle import ADDRESS_PERIOD, NETWORK_FAILURES
 from mudra.runtime.wiring import Rooms
-from mudra.storage.sign_in_waits import take_guessed
+from mudra.storage.sign_in_waits import failures_of_all, take_guessed
 
 _log = structlog.get_logger()
 
@@ -36,6 +37,20 @@ async def raise_mail_alarms(rooms: Rooms) -> int:
     for mail_id in new:
         _log.error("mail cannot be delivered", mail_id=mail_id, remedy="mudra mail list --failed")
     return failing
+
+
+async def watch_sign_ins(rooms: Rooms) -> int:
+    """Alarm while many sign-ins fail over all names and addresses (quality A3); gives how many."""
+    async with rooms.database.transaction() as transaction:
+        failures = await failures_of_all(transaction)
+    if failures >= NETWORK_FAILURES:
+        _log.error(
+            "many failed sign-ins",
+            failures=failures,
+            minutes=int(ADDRESS_PERIOD.total_seconds() // 60),
+            remedy="look for user:sign_in:refuse in the audit, by address",
+        )
+    return failures
 
 
 async def tell_of_guessing(rooms: Rooms) -> None:

@@ -22,6 +22,11 @@ MAILS_FAILING = Gauge(
     "Mails that the mail server refused for good or that have waited for over a day",
     multiprocess_mode="livemax",
 )
+SIGN_IN_FAILURES = Gauge(
+    "mudra_sign_in_failures",
+    "Failed sign-ins of the last five minutes, over all names and addresses",
+    multiprocess_mode="livemax",
+)
 SUMS_MADE = Counter("mudra_metrics_sums_made_total", "Hours and days of sums made", ["grain"])
 RECOUNTS = Counter(
     "mudra_metrics_recounted_total", "Sums compared with raw rows", ["grain", "outcome"]

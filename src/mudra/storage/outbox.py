@@ -79,6 +79,14 @@ class PostgresOutbox:
         rows = (await self._tx.connection.execute(query)).mappings().all()
         return [self._mail(dict(row)) for row in reversed(rows)]
 
+    async def mail(self, mail_id: str) -> Mail | None:
+        """Find one letter."""
+        found = await self._tx.connection.execute(
+            sa.select(mail_outbox).where(sa.cast(mail_outbox.c.mail_id, sa.Text) == mail_id)
+        )
+        row = found.mappings().first()
+        return self._mail(dict(row)) if row else None
+
     async def take_due(self, limit: int) -> Sequence[Mail]:
         """Take letters whose time has come, so that no other sender takes them."""
         now = await self._tx.now()

@@ -6,9 +6,10 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
+from mudra.identity.throttle import ADDRESS_PERIOD
 from mudra.storage.database import Transaction
 from mudra.storage.people_tables import sign_in_wait
-from mudra.storage.tables import user_account
+from mudra.storage.tables import address_failure, user_account
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,15 @@ class Guessed:
     name: str
     failures: int
     last_failure_at: datetime
+
+
+async def failures_of_all(transaction: Transaction) -> int:
+    """Count the failed sign-ins of the last five minutes, over all names and addresses."""
+    since = await transaction.now() - ADDRESS_PERIOD
+    found = await transaction.connection.scalar(
+        sa.select(sa.func.count()).where(address_failure.c.at > since)
+    )
+    return int(found or 0)
 
 
 async def take_guessed(transaction: Transaction) -> Sequence[Guessed]:

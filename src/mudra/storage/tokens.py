@@ -226,6 +226,13 @@ class PostgresIssuedTokens:
         )
         return done.rowcount == 1
 
+    async def revoke_one(self, user_id: str, jti: str, now: datetime) -> bool:
+        """End one token of a user; False when it is not theirs or has ended already."""
+        record = await self.user_token(jti)
+        if record is None or record.user_id != user_id:
+            return False
+        return await self.revoke_user_token(jti, now)
+
     async def revoke_user_tokens(self, user_id: str, now: datetime) -> int:
         """End all tokens of a user and say how many; sessions of the console end too."""
         await self._tx.connection.execute(

@@ -116,6 +116,9 @@ class IssuedTokens(Protocol):
     async def revoke_user_tokens(self, user_id: str, now: datetime) -> int:
         """End all tokens of a user and say how many."""
 
+    async def revoke_one(self, user_id: str, jti: str, now: datetime) -> bool:
+        """End one token of a user; False when it is not theirs or has ended already."""
+
     async def revoke_entity_token(self, jti: str, entity_id: str, expires_at: datetime) -> bool:
         """Note an entity token as revoked; False when it was already."""
 

@@ -22,6 +22,7 @@ def make(purpose: LinkPurpose = LinkPurpose.INVITE):
 
 
 def test_a_link_holds_256_bits_in_letters_that_need_no_encoding():
+    """A12: one-use links."""
     token, _ = make()
 
     assert token.reveal() == "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
@@ -29,6 +30,7 @@ def test_a_link_holds_256_bits_in_letters_that_need_no_encoding():
 
 
 def test_only_the_hash_of_a_link_is_kept():
+    """A12: one-use links."""
     token, record = make()
 
     assert record.token_hash == token_hash(token)
@@ -37,6 +39,7 @@ def test_only_the_hash_of_a_link_is_kept():
 
 
 def test_a_link_is_bound_to_user_purpose_and_address():
+    """A12: one-use links."""
     _, record = make(LinkPurpose.PASSWORD_RESET)
 
     assert record.user_id == "u1"

@@ -94,12 +94,14 @@ VERDICTS = [
 
 @pytest.mark.parametrize(("password", "verdict"), VERDICTS)
 def test_each_password_of_the_table_gets_its_verdict(password: str, verdict: PasswordFault | None):
+    """A9, A10: the table."""
     refusal = check_password(password, ASHA)
 
     assert (refusal.fault if refusal else None) is verdict
 
 
 def test_the_table_holds_sixty_passwords():
+    """A9: length and letters."""
     assert len({password for password, _ in VERDICTS}) >= 60
 
 
@@ -112,6 +114,7 @@ def test_no_refusal_repeats_the_password():
 
 @pytest.mark.parametrize("char", ["a", "e\u0301", "🐙", "\u0344"])
 def test_a_megabyte_is_refused_within_5_ms(char: str):
+    """A9: length and letters."""
     megabyte = char * (1024 * 1024 // len(char.encode()))
     check_password("warm the lists up", ASHA)
 
@@ -137,6 +140,7 @@ def judged(password: str) -> tuple[float, PasswordRefusal | None]:
 
 
 def test_every_long_entry_of_the_lists_is_refused_with_its_reason():
+    """A10: the blocklist."""
     stranger = PasswordContext("zz@qq.example", "Zz")
 
     for text in common_texts(15):
@@ -147,6 +151,7 @@ def test_every_long_entry_of_the_lists_is_refused_with_its_reason():
 
 
 def test_every_common_password_is_refused_when_doubled():
+    """A10: the blocklist."""
     stranger = PasswordContext("zz@qq.example", "Zz")
 
     for text in sorted(common_texts(8))[:2000]:

@@ -12,6 +12,7 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 @pytest.mark.parametrize("failures", [0, 1, 2, 3])
 def test_three_failures_are_free(failures: int):
+    """A1: guesses are few and slow."""
     assert throttle.decide(History(failures, NOON), NOON) == Proceed()
 
 
@@ -20,6 +21,7 @@ def test_three_failures_are_free(failures: int):
     [(4, 1), (5, 2), (6, 4), (7, 8), (12, 256), (13, 512), (14, 900), (15, 900), (99, 900)],
 )
 def test_each_further_failure_doubles_the_wait_up_to_15_minutes(failures: int, seconds: int):
+    """A1: guesses are few and slow."""
     until = NOON + timedelta(seconds=seconds)
 
     assert throttle.decide(History(failures, NOON), until - timedelta(milliseconds=1)) == Wait(
@@ -29,6 +31,7 @@ def test_each_further_failure_doubles_the_wait_up_to_15_minutes(failures: int, s
 
 
 def test_at_a_hundred_failures_the_password_is_off_for_good():
+    """A1: guesses are few and slow."""
     history = throttle.after_failure(History(99, NOON), NOON)
 
     assert throttle.decide(history, NOON + timedelta(days=3650)) == Disabled()
@@ -40,6 +43,7 @@ def test_a_success_clears_all():
 
 
 def test_the_user_is_told_once_at_5_20_and_50():
+    """A1: guesses are few and slow."""
     history, told = FRESH, []
     while not isinstance(throttle.decide(history, NOON), Disabled):
         after = throttle.after_failure(history, NOON)
@@ -54,6 +58,7 @@ def test_a_clock_that_jumps_back_does_not_open_the_gate():
 
 
 def test_an_address_has_ten_failures_in_five_minutes():
+    """A3: by address."""
     nine = [NOON + timedelta(seconds=n) for n in range(9)]
     now = NOON + timedelta(seconds=30)
 
@@ -63,6 +68,8 @@ def test_an_address_has_ten_failures_in_five_minutes():
 
 
 def test_an_address_gets_three_links_in_six_hours_and_five_in_a_day():
+    """A13: how often a link goes out."""
+
     def allowed(*hours_ago: float) -> bool:
         return throttle.may_send_link([NOON - timedelta(hours=h) for h in hours_ago], NOON)
 

@@ -66,6 +66,7 @@ def test_the_stored_form_names_pepper_and_parameters_and_no_secret():
 
 
 def test_full_strength_is_what_the_specification_of_quality_asks():
+    """A11: parameters and pepper."""
     stored = hashed(Argon2Passwords(PEPPER, 64))
 
     assert stored.startswith("p1$argon2id$v=19$m=65536,t=3,p=1$")
@@ -88,6 +89,7 @@ def test_another_pepper_makes_the_hash_worthless():
 
 
 def test_a_hash_under_a_former_pepper_still_matches_and_asks_to_be_made_anew():
+    """A11: parameters and pepper."""
     stored = hashed(cheap())
     newer = cheap(OTHER_PEPPER, pepper_version=2, former_peppers={1: PEPPER})
 
@@ -97,6 +99,7 @@ def test_a_hash_under_a_former_pepper_still_matches_and_asks_to_be_made_anew():
 
 
 def test_other_parameters_ask_for_a_new_hash():
+    """A11: parameters and pepper."""
     stored = hashed(cheap(memory_mib=1))
 
     assert not cheap(memory_mib=1).needs_rehash(stored)
@@ -130,6 +133,7 @@ class CountingArgon:
     ],
 )
 def test_each_branch_costs_exactly_one_hash_and_never_matches(stored: str | None):
+    """A6: one hash on every branch."""
     hasher = cheap()
     hasher._argon = counting = CountingArgon(hasher._argon)
 
@@ -138,6 +142,7 @@ def test_each_branch_costs_exactly_one_hash_and_never_matches(stored: str | None
 
 
 def test_no_hash_takes_as_long_as_a_wrong_password():
+    """A6: one hash on every branch."""
     hasher = cheap(memory_mib=8)
     stored = hashed(hasher)
 
@@ -164,6 +169,7 @@ class GatedArgon:
 
 
 def test_a_flood_is_refused_at_once_beyond_the_queue():
+    """A8: hashing is bounded."""
     hasher = cheap()
     hasher._argon = gated = GatedArgon()
 
@@ -182,6 +188,7 @@ def test_a_flood_is_refused_at_once_beyond_the_queue():
 
 
 def test_who_waits_too_long_is_told_to_come_back(monkeypatch: pytest.MonkeyPatch):
+    """A8: hashing is bounded."""
     monkeypatch.setattr(password_hash, "WAIT_S", 1.0)
     hasher = cheap(memory_mib=96)
 

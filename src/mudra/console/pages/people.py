@@ -12,6 +12,7 @@ from mudra.console.navigation import CONSOLE, member_path
 from mudra.console.render import sentence
 from mudra.console.visit import Visit
 from mudra.http import admin_orders
+from mudra.http.admin_orders import Asker
 from mudra.http.errors import is_refusal, problem_of
 from mudra.http.exchange import AnyRequest
 from mudra.http.members import read_members
@@ -38,7 +39,7 @@ async def add(entity_id: str, request: AnyRequest, service: Injected) -> _PAGES:
         order = read_members({**fields, "entityId": entity_id}, AdminOrder)
         if not isinstance(order, AdminOrder):
             return order
-        return await admin_orders.add(visit.work, visit.caller, order)
+        return await admin_orders.add(visit.work, _asker(visit), order)
 
     return await _changed(request, service, entity_id, change, "added")
 
@@ -51,7 +52,7 @@ async def remove(entity_id: str, request: AnyRequest, service: Injected) -> _PAG
         order = read_members({**fields, "entityId": entity_id}, AdminRemoval)
         if not isinstance(order, AdminRemoval):
             return order
-        return await admin_orders.remove(visit.work, visit.caller, order, may_leave_none=False)
+        return await admin_orders.remove(visit.work, _asker(visit), order)
 
     return await _changed(request, service, entity_id, change, "removed")
 
@@ -64,7 +65,7 @@ async def hand_over(entity_id: str, request: AnyRequest, service: Injected) -> _
         order = read_members({**fields, "entityId": entity_id}, HandOver)
         if not isinstance(order, HandOver):
             return order
-        return await admin_orders.hand_over(visit.work, visit.caller, order, visit.user.email)
+        return await admin_orders.hand_over(visit.work, _asker(visit), order)
 
     return await _changed(request, service, entity_id, change, "handed-over")
 
@@ -77,7 +78,7 @@ async def contact(entity_id: str, request: AnyRequest, service: Injected) -> _PA
         order = read_members({**fields, "entityId": entity_id}, ContactOrder)
         if not isinstance(order, ContactOrder):
             return order
-        return await admin_orders.set_contact(visit.work, visit.caller, order)
+        return await admin_orders.set_contact(visit.work, _asker(visit), order)
 
     return await _changed(request, service, entity_id, change, "contact")
 
@@ -116,6 +117,10 @@ async def _page(visit: Visit, refusal: object | None = None, fields: Fields | No
         },
         problem.status if problem else 200,
     )
+
+
+def _asker(visit: Visit) -> Asker:
+    return Asker(visit.caller, visit.user.email)
 
 
 handlers: Final[list[ControllerRouterHandler]] = [people, add, remove, hand_over, contact]

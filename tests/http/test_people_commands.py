@@ -1,0 +1,95 @@
+"""Commands about people's tokens and members' status, beside a running service."""
+
+import json
+
+import jwt
+import pytest
+from tests.support.service import Member, Service, new_member
+
+
+@pytest.fixture(scope="module")
+def looked_after(service: Service) -> Member:
+    return new_member(service)
+
+
+def shown(member: Member, *words: str, **options: str) -> object:
+    """What a command says as JSON."""
+    return json.loads(member.service.cli(*words, "--json", **options).stdout)
+
+
+def test_an_operator_lists_and_ends_a_users_tokens(looked_after: Member) -> None:
+    member, headers = looked_after, looked_after.bearer()
+    assert member.read(headers).status_code == 200
+    other = member.bearer()
+
+    held = shown(member, "admin", "tokens", member.email)
+    used = next(token for token in held if "lastUsedAt" in token)
+    one = shown(member, "admin", "revoke", member.email, "--token-id", used["jti"])
+
+    assert one == {"tokens ended": 1}
+    assert member.read(headers).json()["errorCode"] == "TokenRevoked"
+    assert member.read(other).status_code == 200
+    rest = shown(member, "admin", "revoke", member.email)
+    assert rest["tokens ended"] >= 1
+    assert member.read(other).json()["errorCode"] == "TokenRevoked"
+    assert member.read().status_code == 200  # the password stays
+
+
+def test_a_user_lists_and_ends_own_tokens(looked_after: Member) -> None:
+    member = looked_after
+    headers = member.bearer()
+    member.service.cli(
+        "login", member.email, "--password-stdin", stdin=member.password
+    )  # keeps a token of its own
+    ids = {token["jti"] for token in shown(member, "token", "list") if token["state"] == "valid"}
+    mine = jwt.decode(
+        headers["Authorization"].removeprefix("Bearer "), options={"verify_signature": False}
+    )["jti"]
+
+    assert mine in ids
+    assert shown(member, "token", "revoke", mine)["status"] == "revoked"
+    assert member.read(headers).json()["errorCode"] == "TokenRevoked"
+    assert shown(member, "token", "revoke", mine)["status"] == "nothing to revoke"
+
+
+def test_a_member_is_suspended_restored_and_retired_for_good(service: Service) -> None:
+    member = new_member(service)
+    secret = member.secret()
+
+    shown(member, "member", "suspend", member.entity_id, "--reason", "a leak")
+    suspended = member.entity_token(secret)
+    shown(member, "member", "restore", member.entity_id, "--reason", "mended")
+    restored = member.entity_token(secret)
+    shown(member, "member", "retire", member.entity_id, "--reason", "left")
+    again = member.service.cli("member", "restore", member.entity_id, "--reason", "no", check=False)
+
+    assert suspended.status_code == 401
+    assert restored.status_code == 200
+    assert member.entity_token(secret).status_code == 401
+    assert again.exit_code == 1
+    assert "retired for good" in again.output
+    assert (
+        member.service.cli(
+            "member", "suspend", member.entity_id, "--reason", "", check=False
+        ).exit_code
+        == 2
+    )
+
+
+@pytest.mark.parametrize("number", ["1.5", "1e400", "1" + "0" * 30, "-0.0"])
+@pytest.mark.parametrize("field", ["secretExpiryDays", "oldSecretValidity"])
+def test_a_number_that_is_none_here_names_its_field(
+    looked_after: Member, field: str, number: str
+) -> None:
+    member = looked_after
+    body = f'{{"entityId": "{member.entity_id}", "{field}": {number}}}'
+
+    answer = member.client.post(
+        "/v1/entity/secret/reset",
+        content=body.encode(),
+        headers=member.bearer() | {"Content-Type": "application/json"},
+    )
+
+    assert answer.status_code == 400
+    assert answer.json()["errorCode"] == "InvalidRequest"
+    assert answer.json()["errorMsg"].startswith(f"{field} must be a whole number from ")

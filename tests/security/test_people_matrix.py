@@ -1,0 +1,195 @@
+"""Every route about people by every caller on every object (quality X1)."""
+
+import itertools
+import uuid
+from dataclasses import dataclass
+
+import httpx
+import jwt
+import pytest
+from tests.support.operators import in_store, new_operator
+from tests.support.people_rows import CALLERS, OBJECTS, ROWS, SCOPES, UNKNOWN_ID, Row
+from tests.support.service import (
+    PASSWORD,
+    Member,
+    Service,
+    latest_link,
+    new_member,
+    set_password,
+)
+
+from mudra.runtime.wiring import Rooms, open_edge
+from mudra.tokens.claims import TokenKind
+
+
+@dataclass
+class Cast:
+    """Two members, their people, and the tokens that callers come with."""
+
+    a: Member
+    b: Member
+    victims: dict[str, str]
+    """User IDs of admins who are there to be looked after."""
+    tokens: dict[str, str]
+    emails: dict[str, str]
+
+    def fill(self, text: str, which: str) -> str:
+        """Name the object, whose own addresses are those of the entity's admins."""
+        entity = {"A": self.a.entity_id, "B": self.b.entity_id}.get(which, "NO-SUCH-ENTITY")
+        member = self.b if which == "B" else self.a
+        return (
+            text.replace("{entity}", entity)
+            .replace("{user}", self.victims[which])
+            .replace("{email}", member.email)
+            .replace("{mail}", UNKNOWN_ID)
+        )
+
+
+def added_admin(member: Member) -> tuple[Member, str]:
+    """Add an admin and activate the account; gives it with its user ID."""
+    email = f"x1-{uuid.uuid4().hex[:10]}@member.example"
+    added = member.client.post(
+        "/v1/entity/admin/add",
+        json={"entityId": member.entity_id, "email": email, "name": "Ravi Iyer"},
+        headers=member.bearer(),
+    )
+    (user_id,) = [admin["userId"] for admin in added.json()["admins"] if admin["email"] == email]
+    client = member.service.client()
+    assert set_password(client, latest_link(member.service, email)).status_code == 200
+    return Member(member.service, member.entity_id, email, PASSWORD, client), user_id
+
+
+@pytest.fixture(scope="module")
+def cast(service: Service) -> Cast:
+    a, b = new_member(service), new_member(service)
+    expired = a.user_token()
+    service.advance("P181D")
+    for member in (a, b):
+        assert member.reset().status_code == 200  # the first secrets have expired
+    second, _ = added_admin(a)
+    former, _ = added_admin(a)
+    disabled, _ = added_admin(a)
+    victim_a, victim_b = added_admin(a)[1], added_admin(b)[1]
+    tokens = {
+        "garbage": "garbage",
+        "admin A": a.user_token(),
+        "second admin A": second.user_token(),
+        "former admin A": former.user_token(),
+        "admin B": b.user_token(),
+        "entity A": a.entity_token(a.secret()).json()["accessToken"],
+        "entity B": b.entity_token(b.secret()).json()["accessToken"],
+        "expired user": expired,
+        "revoked user": a.user_token(),
+        "disabled user": disabled.user_token(),
+        "wrong audience": for_another_audience(a),
+    }
+    head, claims, signature = tokens["admin A"].split(".")
+    tokens["signed by nobody"] = f"{head}.{claims}.{signature[::-1]}"
+    for scope in SCOPES:
+        operator = new_operator(service, scope)
+        tokens[f"operator {scope}"] = operator.headers["Authorization"].removeprefix("Bearer ")
+    ended = new_operator(service, "registry")
+    tokens["operator without scope"] = ended.headers["Authorization"].removeprefix("Bearer ")
+    end_role(a, ended.email)
+
+    headers = {"Authorization": f"Bearer {tokens['admin A']}"}
+    gone = {"entityId": a.entity_id, "email": former.email}
+    assert a.client.post("/v1/entity/admin/remove", json=gone, headers=headers).status_code == 200
+    a.client.post("/oauth2/revoke", data={"token": tokens["revoked user"]})
+    service.cli("admin", "disable", disabled.email)
+    missing = str(uuid.UUID(int=9))
+    emails = {"second admin A": second.email, "admin B": b.email}
+    return Cast(a, b, {"A": victim_a, "B": victim_b, "missing": missing}, tokens, emails)
+
+
+def for_another_audience(member: Member) -> str:
+    """A token of a user that the service's own key signed, for somebody else's service."""
+    claims = jwt.decode(member.user_token(), options={"verify_signature": False})
+
+    async def act(rooms: Rooms) -> str:
+        keys = open_edge(rooms).service.signer
+        await keys.ready()
+        return keys.sign(TokenKind.USER, {**claims, "aud": "https://elsewhere.example"})
+
+    return in_store(member.service, act)
+
+
+def end_role(member: Member, email: str) -> None:
+    """Take an operator's scopes; the account and its token stay."""
+
+    async def act(rooms: Rooms) -> None:
+        async with rooms.open_work() as work:
+            user = await work.people.by_username(email)
+            assert user is not None
+            await work.roster.keep_scopes(user.user_id, frozenset())
+
+    in_store(member.service, act)
+
+
+def called(cast: Cast, row: Row, caller: str, which: str) -> httpx.Response:
+    """Call a route."""
+    token = cast.tokens.get(caller)
+    own = cast.emails.get(caller, cast.a.email)
+    body = {
+        name: cast.fill(value, which).replace("{own}", own) if isinstance(value, str) else value
+        for name, value in row.body.items()
+    }
+    return cast.a.client.request(
+        row.method,
+        f"{cast.a.service.root}{cast.fill(row.path, which)}",
+        json=body if row.method == "POST" else None,
+        headers={"Authorization": f"Bearer {token}"} if token else {},
+    )
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.method} {row.path}")
+def test_each_caller_gets_what_its_rights_give_and_nothing_else(cast: Cast, row: Row) -> None:
+    """X1: all callers, all objects."""
+    for caller, which in itertools.product(CALLERS, OBJECTS):
+        answer = called(cast, row, caller, which)
+
+        told = f"{caller} on {which}: {answer.status_code} {answer.text}"
+        if row.admits(caller, which):
+            assert answer.status_code in row.answers, told
+            continue
+        assert answer.status_code == 401, told
+        assert answer.headers["www-authenticate"].startswith("Bearer"), told
+        assert answer.json()["errorCode"] == {
+            "expired user": "TokenExpired",
+            "revoked user": "TokenRevoked",
+            "disabled user": "TokenRevoked",  # its tokens ended with the account
+        }.get(caller, "Unauthorized"), told
+        assert set(answer.json()) == {"ver", "timestamp", "txnId", "errorCode", "errorMsg"}, told
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if not row.scope], ids=lambda row: row.path)
+def test_anothers_entity_and_a_missing_one_are_told_apart_by_nobody(cast: Cast, row: Row) -> None:
+    """X1: what is not one's own looks as if it were not there."""
+    answers = [called(cast, row, "admin A", which) for which in ("B", "missing")]
+
+    told = {(a.status_code, a.json().get("errorCode"), a.json().get("errorMsg")) for a in answers}
+    assert len(told) == 1
+
+
+def test_a_refused_caller_hears_nothing_of_the_fields(cast: Cast) -> None:
+    """The right is asked before the fields are (decision 0070)."""
+    for caller in ("nobody", "garbage", "admin A", "operator health"):
+        token = cast.tokens.get(caller)
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        answer = httpx.get(
+            f"{cast.a.service.root}/operator/v1/members?limit=none", headers=headers, timeout=30
+        )
+        assert answer.status_code == 401, caller
+    with_right = {"Authorization": f"Bearer {cast.tokens['operator members']}"}
+    answer = httpx.get(
+        f"{cast.a.service.root}/operator/v1/members?limit=none", headers=with_right, timeout=30
+    )
+    assert answer.status_code == 400
+    assert "limit" in answer.json()["errorMsg"]
+
+
+def test_options_names_all_methods_of_a_path(cast: Cast) -> None:
+    """I5: also where several handlers share it."""
+    answer = httpx.options(f"{cast.a.service.root}/operator/v1/members", timeout=30)
+
+    assert answer.headers["allow"] == "GET, HEAD, OPTIONS, POST"

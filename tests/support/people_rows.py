@@ -1,0 +1,137 @@
+"""Who may call which route about people, and what the one who may gets (quality X1).
+
+One row for each route. A caller who is not named is refused with 401.
+"""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+OBJECTS = ("A", "B", "missing")
+SCOPES = ("members", "registry", "health", "keys", "audit")
+CALLERS = (
+    "nobody",
+    "garbage",
+    "admin A",
+    "second admin A",
+    "former admin A",
+    "admin B",
+    "entity A",
+    "entity B",
+    *(f"operator {scope}" for scope in SCOPES),
+    "operator without scope",
+    "expired user",
+    "revoked user",
+    "disabled user",
+    "wrong audience",
+    "signed by nobody",
+)
+ADMINS_OF = {"A": {"admin A", "second admin A"}, "B": {"admin B"}, "missing": set[str]()}
+SIGNED_IN = {"admin A", "second admin A", "former admin A", "admin B", "operator without scope"} | {
+    f"operator {scope}" for scope in SCOPES
+}
+"""Whose User Access Token stands, whatever it gives."""
+ANY_SCOPE = "any"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A route: `{entity}` and `{user}` in path and body are those of the object."""
+
+    method: str
+    path: str
+    answers: frozenset[int]
+    """What those who may call it get, one status or another by the state of the object."""
+    body: Mapping[str, object] = field(default_factory=dict)
+    scope: str = ""
+    own: bool = True
+    """Without a scope: an admin of the very entity; else whoever is signed in."""
+
+    def admits(self, caller: str, which: str) -> bool:
+        """Say whether the caller may do this to the object."""
+        if self.scope == ANY_SCOPE:
+            return caller in {f"operator {scope}" for scope in SCOPES}
+        if self.scope:
+            return caller == f"operator {self.scope}"
+        return caller in (ADMINS_OF[which] if self.own else SIGNED_IN)
+
+
+def _row(method: str, path: str, *answers: int, scope: str = "", **body: object) -> Row:
+    return Row(method, path, frozenset(answers), body, scope)
+
+
+UNKNOWN_ID = str(uuid.UUID(int=7))
+NOBODY = "nobody@member.example"
+_MEMBERS = "/operator/v1/members"
+_USER = "/operator/v1/users/{user}"
+
+ROWS = (
+    _row("POST", "/iam/v1/entity/admin/list", 200, entityId="{entity}"),
+    _row("POST", "/iam/v1/entity/admin/add", 200, entityId="{entity}", email="{email}"),
+    _row("POST", "/iam/v1/entity/admin/remove", 404, entityId="{entity}", email=NOBODY),
+    # To oneself: refused by the rule, not by the right.
+    _row("POST", "/iam/v1/entity/admin/handover", 400, entityId="{entity}", email="{own}"),
+    _row("POST", "/iam/v1/entity/contact/set", 200, entityId="{entity}", email=""),
+    _row("GET", "/iam/v1/entity/secret/use?entityId={entity}", 200),
+    Row("GET", "/iam/v1/user/token/list", frozenset({200}), own=False),
+    Row("POST", "/iam/v1/user/token/revoke", frozenset({200}), {"jti": UNKNOWN_ID}, own=False),
+    _row("GET", _MEMBERS, 200, scope="members"),
+    _row(
+        *("POST", _MEMBERS, 200, 409),
+        scope="members",
+        entityId="{entity}",
+        type="FIP",
+        name="Kaveri Bank",
+        adminEmail="{email}",
+    ),
+    _row(
+        *("POST", f"{_MEMBERS}/{{entity}}/status", 200, 404),
+        scope="members",
+        status="active",
+        reason="a test",
+    ),
+    _row(
+        *("POST", f"{_MEMBERS}/admins/add", 200, 404),
+        scope="members",
+        entityId="{entity}",
+        email="{email}",
+    ),
+    _row(
+        *("POST", f"{_MEMBERS}/admins/remove", 404),
+        scope="members",
+        entityId="{entity}",
+        email=NOBODY,
+    ),
+    _row(
+        *("POST", f"{_MEMBERS}/admins/handover", 404),
+        scope="members",
+        entityId="{entity}",
+        leaving=NOBODY,
+        email="{email}",
+    ),
+    _row("POST", f"{_MEMBERS}/contact", 200, 404, scope="members", entityId="{entity}", email=""),
+    _row("GET", "/operator/v1/users", 200, scope="members"),
+    _row("POST", f"{_USER}/disable", 200, 404, scope="members"),
+    _row("POST", f"{_USER}/enable", 200, 404, scope="members"),
+    _row("POST", f"{_USER}/invite", 200, 404, scope="members"),
+    _row("POST", f"{_USER}/email", 409, 404, scope="members", email="{email}"),
+    _row("GET", f"{_USER}/tokens", 200, 404, scope="members"),
+    _row("POST", f"{_USER}/tokens/revoke", 200, 404, scope="members", jti=UNKNOWN_ID),
+    _row("GET", "/operator/v1/mails", 200, scope="members"),
+    _row("POST", "/operator/v1/mails/{mail}/retry", 404, scope="members"),
+    _row("GET", "/operator/v1/audit", 200, scope="audit"),
+    _row("POST", "/operator/v1/audit/verify", 200, scope="audit"),
+    # Admins of entities are no operators; what would change more than that is sent unreadable.
+    _row("POST", "/operator/v1/operators", 409, scope="members", email="{email}", scopes=[]),
+    _row("GET", "/operator/v1/board", 200, scope=ANY_SCOPE),
+    _row("GET", "/operator/v1/settings", 200, scope=ANY_SCOPE),
+    _row("GET", "/operator/v1/keys", 200, scope="keys"),
+    _row("POST", "/operator/v1/keys/rotate", 400, scope="keys", kind="none such"),
+    _row("GET", "/operator/v1/registry/waiting", 200, scope="registry"),
+    _row("GET", "/operator/v1/registry/entries/{entity}", 200, 404, scope="registry"),
+    _row(
+        *("POST", "/operator/v1/registry/entries/{entity}/decide", 400),
+        scope="registry",
+        act="none such",
+    ),
+)
