@@ -15,13 +15,21 @@ class TimeRange:
     end: datetime
 
     @property
+    def first(self) -> datetime:
+        """The start of the first window, whether or not it is before the end."""
+        first = window_start(self.start)
+        return first if first == self.start else first + WINDOW
+
+    @property
+    def number(self) -> int:
+        """How many windows these are."""
+        return max(0, -((self.first - self.end) // WINDOW))
+
+    @property
     def windows(self) -> tuple[datetime, ...]:
         """The starts of these windows, in order."""
-        first = window_start(self.start)
-        if first < self.start:
-            first += WINDOW
-        number = max(0, -((first - self.end) // WINDOW))
-        return tuple(first + place * WINDOW for place in range(number))
+        first = self.first
+        return tuple(first + place * WINDOW for place in range(self.number))
 
 
 def closed_before(now: datetime, length: timedelta) -> TimeRange:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from mudra.metrics.catalogue import TIMINGS, WINDOW, NotificationType, RequestType, Tag
+from mudra.metrics.catalogue import TIMINGS, NotificationType, RequestType, Tag, window_start
 from mudra.metrics.coverage import TimeRange
 from mudra.metrics.fault import MatrixCell, Verdict, matrix_cell, verdicts
 from mudra.metrics.health import (
@@ -89,11 +89,10 @@ def expected_windows(
     within: TimeRange, since: Mapping[str, datetime], now: datetime
 ) -> dict[str, int]:
     """How many windows each AA was to report of this time: those since it is live, and over."""
-    found = {}
-    for aa_id, begin in since.items():
-        windows = TimeRange(max(within.start, begin), within.end).windows
-        found[aa_id] = sum(1 for window in windows if window + WINDOW <= now)
-    return found
+    end = min(within.end, window_start(now))
+    return {
+        aa_id: TimeRange(max(within.start, begin), end).number for aa_id, begin in since.items()
+    }
 
 
 def picture(

@@ -138,20 +138,24 @@ def _of_aas(spoilt: set[Whose]) -> set[Whose]:
 
 
 def _split(within: TimeRange) -> _Split:
-    windows = within.windows
-    if not windows:
-        return _Split((), (), ())
-    span = TimeRange(windows[0], windows[-1] + WINDOW)
+    # Not by going through all windows: a month has thousands.
+    span = TimeRange(within.first, within.first + within.number * WINDOW)
     days = tuple(_whole(span, day_of, DAY))
-    in_days = set(days)
-    hours = tuple(hour for hour in _whole(span, hour_of, HOUR) if day_of(hour) not in in_days)
-    in_hours = set(hours)
-    rest = tuple(
-        window
-        for window in windows
-        if day_of(window) not in in_days and hour_of(window) not in in_hours
-    )
-    return _Split(days, hours, rest)
+    hours: list[datetime] = []
+    windows: list[datetime] = []
+    for part in _beside(span, days, DAY):
+        whole = tuple(_whole(part, hour_of, HOUR))
+        hours.extend(whole)
+        for edge in _beside(part, whole, HOUR):
+            windows.extend(edge.windows)
+    return _Split(days, tuple(hours), tuple(windows))
+
+
+def _beside(span: TimeRange, times: tuple[datetime, ...], length: timedelta) -> list[TimeRange]:
+    """What is left before and after times that follow each other."""
+    if not times:
+        return [span]
+    return [TimeRange(span.start, times[0]), TimeRange(times[-1] + length, span.end)]
 
 
 def hour_of(at: datetime) -> datetime:
