@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from litestar import Response, Router, delete, get, post, put
-from litestar.params import FromPath
 
 from mudra.audit.event import Caller
-from mudra.http import registry_reads
+from mudra.http import registry_described, registry_reads
 from mudra.http.answer import Answer, refusal, success
 from mudra.http.envelope import new_txn_id
 from mudra.http.errors import NoSuchAddress, is_refusal
@@ -18,6 +17,7 @@ from mudra.http.exchange import AnyRequest, Exchange, address_of
 from mudra.http.intake import REGISTRATION_LIMITS, read_json
 from mudra.http.registry_answer import refused
 from mudra.http.registry_caller import calling_actor
+from mudra.http.registry_described import IdInPath, TypeInPath
 from mudra.http.registry_errors import PayloadRefused, TooManyWrites
 from mudra.http.service import Injected
 from mudra.registry.actor import Actor
@@ -31,31 +31,42 @@ from mudra.registry.submission import Repeat
 def registry_routers(prefixes: Sequence[str]) -> list[Router]:
     """Mount the registry under every prefix that the settings name."""
     handlers = [submit, update, retire, read_all, read_one, read_changes]
-    # Not in the OpenAPI document until its answers are described there.
-    return [Router(prefix, route_handlers=handlers, include_in_schema=False) for prefix in prefixes]
+    # The same calls at further addresses are described once.
+    return [
+        Router(prefix, route_handlers=handlers, include_in_schema=number == 0)
+        for number, prefix in enumerate(prefixes)
+    ]
 
 
-@post("/entityInfo/{entity_type:str}", status_code=200)
+@post("/entityInfo/{entity_type:str}", status_code=200, operation_class=registry_described.submit)
 async def submit(
-    request: AnyRequest, service: Injected, entity_type: FromPath[str]
+    request: AnyRequest, service: Injected, entity_type: TypeInPath
 ) -> Response[bytes]:
     """Submit an entry for the first time; it waits for an operator's approval."""
     exchange = Exchange(service, request, new_txn_id())
     return (await _written(exchange, entity_type, None)).response()
 
 
-@put("/entityInfo/{entity_type:str}/{entity_id:str}", status_code=200)
+@put(
+    "/entityInfo/{entity_type:str}/{entity_id:str}",
+    status_code=200,
+    operation_class=registry_described.update,
+)
 async def update(
-    request: AnyRequest, service: Injected, entity_type: FromPath[str], entity_id: FromPath[str]
+    request: AnyRequest, service: Injected, entity_type: TypeInPath, entity_id: IdInPath
 ) -> Response[bytes]:
     """Update an entry: live at once, or after approval when it touches what needs one."""
     exchange = Exchange(service, request, new_txn_id())
     return (await _written(exchange, entity_type, entity_id)).response()
 
 
-@delete("/entityInfo/{entity_type:str}/{entity_id:str}", status_code=200)
+@delete(
+    "/entityInfo/{entity_type:str}/{entity_id:str}",
+    status_code=200,
+    operation_class=registry_described.retire,
+)
 async def retire(
-    request: AnyRequest, service: Injected, entity_type: FromPath[str], entity_id: FromPath[str]
+    request: AnyRequest, service: Injected, entity_type: TypeInPath, entity_id: IdInPath
 ) -> Response[bytes]:
     """Retire an entry for good, with `?reason=`: its tokens end in the same transaction."""
     exchange = Exchange(service, request, new_txn_id())
@@ -74,23 +85,27 @@ async def retire(
     return _done(exchange, outcome, exchange.txn_id, []).response()
 
 
-@get("/entityInfo/{entity_type:str}", status_code=200)
+@get("/entityInfo/{entity_type:str}", status_code=200, operation_class=registry_described.read_all)
 async def read_all(
-    request: AnyRequest, service: Injected, entity_type: FromPath[str]
+    request: AnyRequest, service: Injected, entity_type: TypeInPath
 ) -> Response[bytes]:
     """List the live entries of a type that the caller may see."""
     return (await registry_reads.read_entries(request, service, entity_type)).response()
 
 
-@get("/entityInfo/{entity_type:str}/{entity_id:str}", status_code=200)
+@get(
+    "/entityInfo/{entity_type:str}/{entity_id:str}",
+    status_code=200,
+    operation_class=registry_described.read_one,
+)
 async def read_one(
-    request: AnyRequest, service: Injected, entity_type: FromPath[str], entity_id: FromPath[str]
+    request: AnyRequest, service: Injected, entity_type: TypeInPath, entity_id: IdInPath
 ) -> Response[bytes]:
     """Show one live entry."""
     return (await registry_reads.read_entries(request, service, entity_type, entity_id)).response()
 
 
-@get("/changes", status_code=200)
+@get("/changes", status_code=200, operation_class=registry_described.read_changes)
 async def read_changes(request: AnyRequest, service: Injected) -> Response[bytes]:
     """Give the changes after `?since=N` that the caller may see."""
     return (await registry_reads.read_changes(request, service)).response()

@@ -5,6 +5,7 @@ Examples come from the structs' own fields, so that none can go stale.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 import msgspec
@@ -53,20 +54,26 @@ _ALWAYS: Final[Mapping[str, str]] = {
     "X-Request-Id": "The txnId of the answer.",
     "Cache-Control": "no-store: an answer may carry a token.",
 }
+_NO_MORE: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 def described(  # noqa: PLR0913  # each argument is one fact of the description
     summary: str,
     reads: object,
-    answers: type[msgspec.Struct],
+    answers: object,
     *,
     bearer: bool = False,
     media: str = JSON,
     status: str = "200",
     query: type[msgspec.Struct] | None = None,
     conflict: bool = False,
+    headers: Mapping[str, str] = _NO_MORE,
 ) -> type[Operation]:
-    """Make the Operation class of one handler; `conflict` when it may answer 409."""
+    """Make the Operation class of one handler.
+
+    `conflict` when it may answer 409; `headers` are those of an answer that can be
+    revalidated, with what each is: such a handler may answer 304.
+    """
 
     @dataclass
     class Described(Operation):
@@ -78,9 +85,15 @@ def described(  # noqa: PLR0913  # each argument is one fact of the description
                     content={media: _content(reads, envelope_of=media)}, required=True
                 )
             ok = OpenAPIResponse(
-                description="Done.", headers=_headers(_ALWAYS), content={JSON: _content(answers)}
+                description="Done.",
+                headers=_headers({**_ALWAYS, **headers}),
+                content={JSON: _content(answers)},
             )
             self.responses = {status: ok, **_errors(conflict=conflict)}
+            if headers:
+                self.responses["304"] = OpenAPIResponse(
+                    description="The caller has it.", headers=_headers({**_ALWAYS, **headers})
+                )
             if query is not None:
                 self.parameters = [*(self.parameters or []), *_parameters(query)]
             self.security = [{"bearer": []}] if bearer else []
