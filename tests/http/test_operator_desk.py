@@ -1,13 +1,14 @@
 """The operator's own calls: board, approvals, keys, settings, operators, the audit's proof."""
 
 import json
+from pathlib import Path
 
 import httpx
 import pytest
 from tests.support.mailbox import mails
 from tests.support.operators import Operator, new_operator
 from tests.support.registering import payload, send
-from tests.support.service import Member, Service, new_member, onboard
+from tests.support.service import Member, Service, new_member, onboard, running_service
 
 SCOPES = ("members", "registry", "health", "keys", "audit")
 CALLS = {
@@ -124,7 +125,7 @@ def test_a_fetch_of_the_keys_is_counted_for_the_member_that_registered_the_addre
         }
 
     service.wait_until(lambda: counts() == {3})
-    assert all(key["state"] in {"active", "pending"} for key in boss.get("/keys").json()["keys"])
+    assert "active" in {key["state"] for key in boss.get("/keys").json()["keys"]}
 
 
 def test_tokens_are_counted_by_day(service: Service, boss: Operator) -> None:
@@ -144,9 +145,12 @@ def test_tokens_are_counted_by_day(service: Service, boss: Operator) -> None:
     assert json.loads(printed) == days()
 
 
-def test_a_rotation_appoints_the_next_key_and_leaves_a_trace(
-    service: Service, boss: Operator
-) -> None:
+def test_a_rotation_appoints_the_next_key_and_leaves_a_trace(tmp_path: Path) -> None:
+    with running_service(tmp_path / "data") as service:  # whose clock nobody has moved
+        rotation_leaves_a_trace(new_operator(service, "keys", "audit"))
+
+
+def rotation_leaves_a_trace(boss: Operator) -> None:
     done = boss.post("/keys/rotate", kind="entity").json()["changes"]
 
     assert "keys:signing:activate" in {change["event"] for change in done}

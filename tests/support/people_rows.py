@@ -115,6 +115,7 @@ ROWS = (
     _row("POST", f"{_USER}/enable", 200, 404, scope="members"),
     _row("POST", f"{_USER}/invite", 200, 404, scope="members"),
     _row("POST", f"{_USER}/email", 409, 404, scope="members", email="{email}"),
+    _row("GET", f"{_MEMBERS}/{{entity}}/tokens", 200, 404, scope="members"),
     _row("GET", f"{_USER}/tokens", 200, 404, scope="members"),
     _row("POST", f"{_USER}/tokens/revoke", 200, 404, scope="members", jti=UNKNOWN_ID),
     _row("GET", "/operator/v1/mails", 200, scope="members"),
