@@ -147,7 +147,7 @@ def test_whatever_is_sent_the_answer_is_as_described(
         headers={"Authorization": f"Bearer {callers[caller]}"},
         timeout=30,
     )
-    assert listed.status_code == 200, "the caller's token did not last to the end"
+    assert listed.status_code == 200, f"the token of {claims['sub']} did not last"
 
 
 def test_the_document_is_openapi_3_1_and_names_every_operation(document: dict[str, Any]) -> None:
