@@ -113,7 +113,11 @@ def test_every_refusal_is_told_in_a_sentence_with_a_known_word(kind: type) -> No
         problem = problem_of(refusal)
 
         assert isinstance(problem, Problem)
-        assert problem.status in {400, 401, 404, 405, 408, 409, 413, 415, 429, 500, 503}
+        # Pages may say 403 to a form of another site; the interface of decisions 3 has no 403.
+        pages_only = {403} if kind.__module__.startswith("mudra.console.") else set()
+        assert (
+            problem.status in {400, 401, 404, 405, 408, 409, 413, 415, 429, 500, 503} | pages_only
+        )
         assert problem.code in ErrorCode
         assert len(problem.sentence.split()) >= 3
         assert not problem.sentence.endswith(".")
