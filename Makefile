@@ -58,7 +58,7 @@ $(NODE_STAMP): $(NODE_DIR)/package-lock.json | $(STAMP)
 		touch $(CURDIR)/$@ || echo "note: npm packages cannot be had, the test that needs them is skipped"
 
 test: lint $(NODE_STAMP) assets ## everything that must hold before a change lands
-	@$(BIN)/pytest -n 2 --ignore tests/browser
+	@$(BIN)/pytest -n 2 --dist worksteal --ignore tests/browser
 	@$(BIN)/pytest tests/browser  # apart: Playwright's event loop does not share a process
 
 test-slow: $(STAMP) $(NODE_STAMP) ## what needs minutes, before a release
