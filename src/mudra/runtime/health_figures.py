@@ -1,11 +1,15 @@
 """The network's health as Prometheus figures for an operator's own dashboards.
 
 Set by the job that watches windows, as of the last closed one. What cannot be
-said (no calls) is not shown at all: an old figure would look like health.
+said (no calls) is NaN: an old figure would look like health.
 """
 
 from collections.abc import Mapping
 from datetime import datetime
+from math import nan
+from typing import Final
+
+from prometheus_client import Gauge
 
 from mudra.metrics.coverage import TimeRange
 from mudra.metrics.picture import ApiPicture, Coverage, Grouping, picture
@@ -20,13 +24,18 @@ from mudra.runtime.telemetry import (
     WINDOWS_MISSING,
 )
 
+_shown: Final[set[tuple[Gauge, tuple[str, str]]]] = set()
+"""What was said of the last window: by this process, which is the only one that says it."""
+
 
 def show_figures(
     totals: Mapping[Cell, Rollup], coverage: Coverage, within: TimeRange, open_incidents: int
 ) -> None:
     """Set the figures anew for the last closed window."""
-    for gauge in (API_SUCCESS, API_P50, API_REQUESTS):
-        gauge.clear()
+    # A gauge of several processes cannot forget its labels: what is not said again is no number.
+    for gauge, labels in _shown:
+        gauge.labels(*labels).set(nan)
+    _shown.clear()
     for row in picture(totals, Grouping.FIP, coverage):
         for api in row.apis:
             _show(row.subject.fip_id, api)
@@ -40,11 +49,16 @@ def _show(fip_id: str, api: ApiPicture) -> None:
     if api.health is None or api.tag.value[:3] != "req":
         return
     labels = (fip_id, api.type)
-    API_REQUESTS.labels(*labels).set(api.health.total)
+    _set(API_REQUESTS, labels, api.health.total)
     if api.health.success is not None:
-        API_SUCCESS.labels(*labels).set(api.health.success)
+        _set(API_SUCCESS, labels, api.health.success)
     if api.time is not None:
-        API_P50.labels(*labels).set(api.time.p50.estimate / 1000)
+        _set(API_P50, labels, api.time.p50.estimate / 1000)
+
+
+def _set(gauge: Gauge, labels: tuple[str, str], value: float) -> None:
+    gauge.labels(*labels).set(value)
+    _shown.add((gauge, labels))
 
 
 def _seconds(at: datetime) -> float:

@@ -33,9 +33,13 @@ async def activate(token: str, service: Injected) -> Response[str]:
         "max_length": MAX_LENGTH,
     }
     if isinstance(holder, LinkRefusal):
-        return page("link_refused.html", facts | {"problem": _SENTENCES[holder]}, status=410)
-    user = holder.user
-    return page("activation.html", facts | {"user": user, "entities": user.entity_names})
+        told = page("link_refused.html", facts | {"problem": _SENTENCES[holder]}, status=410)
+    else:
+        user = holder.user
+        told = page("activation.html", facts | {"user": user, "entities": user.entity_names})
+    # Its address is the one-time link: it goes nowhere, and no form here needs an Origin.
+    told.headers["Referrer-Policy"] = "no-referrer"
+    return told
 
 
 def activation_page(prefix: str) -> Router:
