@@ -42,6 +42,7 @@ class Cast:
             .replace("{user}", self.victims[which])
             .replace("{email}", member.email)
             .replace("{mail}", UNKNOWN_ID)
+            .replace("{new}", f"X1-{uuid.uuid4().hex[:10]}".upper())
         )
 
 
