@@ -60,7 +60,7 @@ def register() -> None:
         lambda r: Problem(
             429,
             ErrorCode.TOO_MANY_ATTEMPTS,
-            "too many pushes of this tag: 12 in 10 minutes are permitted, 100 while catching up",
+            "more pushes of this tag than are permitted; wait as Retry-After says",
             {"Retry-After": str(r.retry_after_s)},
         ),
     )

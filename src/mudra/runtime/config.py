@@ -181,6 +181,20 @@ class Settings:
         "paths, separated by commas",
         "addresses of the metrics push",
     )
+    metrics_push_rate: int = _setting(
+        "METRICS_PUSH_RATE",
+        12,
+        _whole(1, 100000),
+        "1 to 100000",
+        "payloads of one AA and tag in 10 minutes",
+    )
+    metrics_push_burst: int = _setting(
+        "METRICS_PUSH_BURST",
+        450,
+        _whole(1, 100000),
+        "1 to 100000",
+        "payloads at once before that, for an agent that catches up",
+    )
     metrics_raw_days: int = _setting(
         "METRICS_RAW_DAYS", 90, _whole(8, 3650), "8 to 3650", "how long single windows are kept"
     )

@@ -74,9 +74,7 @@ from mudra.tokens.claims import TokenKind, TokenTerms
 
 ACTIVATION_PATH = "/activate"
 _NO_CONTACT = "the operator of the network"
-_PUSHES_PER_S = 12 / 600
-_PUSHES_AT_ONCE = 100
-"""Per AA and tag, while its agent catches up (quality, limits)."""
+_PUSH_RATE_S = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,8 +249,8 @@ def open_edge(rooms: Rooms) -> Edge:
         registry_budget=PostgresWriteBudget(rooms.database, settings.registry_writes_per_hour),
         entity_rate=KeyedRate(settings.entity_token_rate, settings.entity_token_burst, monotonic),
         push_rate=KeyedRate(
-            _PUSHES_PER_S,
-            _PUSHES_AT_ONCE,
+            settings.metrics_push_rate / _PUSH_RATE_S,
+            settings.metrics_push_burst,
             lambda: monotonic() + rooms.clock.offset.total_seconds(),
         ),
         secret_mac=rooms.seal.secret_mac,
