@@ -4,7 +4,7 @@ from mudra.http.errors import ErrorCode, Problem, add_row, problem_of
 from mudra.http.operator_access import NoOperator, ScopeMissing
 from mudra.identity.accounts import AddressTaken, NoSuchUser
 from mudra.identity.look_after import LastAdmin, NoSuchEntity, NotAnAdmin, RolesApart, ValueRefused
-from mudra.identity.member_status import RetiredForGood
+from mudra.identity.member_status import EntryNotLive, RetiredForGood
 from mudra.identity.onboard import MemberDiffers, OnboardRefused
 from mudra.identity.roster import OwnScopes, ScopeNotYours
 from mudra.storage.mail_desk import NoSuchMail
@@ -42,6 +42,13 @@ add_row(NoSuchEntity, lambda r: _not_found(f"no member has the entity ID {r.enti
 add_row(
     RetiredForGood,
     lambda r: _conflict(f"{r.entity_id} is retired for good: onboard it under another ID"),
+)
+add_row(
+    EntryNotLive,
+    lambda r: _conflict(
+        f"the registry entry of {r.entity_id} is {r.entry.value}: restore the entry first, "
+        f"with mudra registry restore {r.entity_id}"
+    ),
 )
 add_row(NoSuchUser, lambda _: _not_found("no user of this ID, or the account is disabled"))
 add_row(NotAnAdmin, lambda _: _not_found("email is no admin of this entity"))

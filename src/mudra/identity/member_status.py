@@ -17,6 +17,14 @@ class RetiredForGood:
 
 
 @dataclass(frozen=True, slots=True)
+class EntryNotLive:
+    """A member whose registry entry is suspended comes back with its entry, not before it."""
+
+    entity_id: str
+    entry: EntityStatus
+
+
+@dataclass(frozen=True, slots=True)
 class MemberDesk:
     """Changes the status of members, in the caller's transaction."""
 
@@ -26,21 +34,28 @@ class MemberDesk:
 
     async def set_status(
         self, entity_id: str, status: EntityStatus, reason: str, caller: Caller
-    ) -> EntityStatus | NoSuchEntity | RetiredForGood:
-        """Change it; from the commit on no node gives a suspended one a token."""
+    ) -> EntityStatus | NoSuchEntity | RetiredForGood | EntryNotLive:
+        """Change it; from the commit on no node gives a suspended one a token.
+
+        A suspended registry entry counts as well: both words must allow tokens (0031).
+        """
+        # Before the member's row: the registry's writers take the two in this order.
+        entry = await self.roster.entry_status(entity_id)
         member = await self.people.member(entity_id)
         if member is None:
             return NoSuchEntity(entity_id)
         if member.status == EntityStatus.RETIRED:
             return RetiredForGood(entity_id)
-        await self.roster.set_status(entity_id, status)
+        if status is EntityStatus.ACTIVE and entry is not EntityStatus.ACTIVE:
+            return EntryNotLive(entity_id, entry)
+        comes_of_it = await self.roster.set_membership(entity_id, status)
         await self.journal.note(
             Act(
                 EventName.ENTITY_STATUS_CHANGE,
                 caller,
                 entity_id,
                 reason=reason,
-                detail={"from": member.status, "to": status.value},
+                detail={"from": member.status, "to": comes_of_it.value},
             )
         )
-        return status
+        return comes_of_it

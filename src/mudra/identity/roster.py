@@ -52,6 +52,11 @@ class EntityStatus(enum.StrEnum):
     RETIRED = "retired"
 
 
+def lesser(one: EntityStatus, other: EntityStatus) -> EntityStatus:
+    """Give the status that allows less."""
+    return max(one, other, key=list(EntityStatus).index)
+
+
 @dataclass(frozen=True, slots=True)
 class Reader:
     """Somebody who gets the letters about an entity."""
@@ -107,8 +112,14 @@ class Roster(Protocol):
     async def keep_email(self, user_id: str, email: str) -> None:
         """Store a user's new address; the account waits for its verification."""
 
-    async def set_status(self, entity_id: str, status: EntityStatus) -> None:
-        """Store an entity's status and tell every node before it becomes true."""
+    async def entry_status(self, entity_id: str) -> EntityStatus:
+        """What the registry entry allows, and allows until this transaction ends."""
+
+    async def set_membership(self, entity_id: str, status: EntityStatus) -> EntityStatus:
+        """Store the operator's word on a member; gives the status that comes of it.
+
+        Every node is told before it becomes true.
+        """
 
     async def scopes(self, user_id: str) -> frozenset[Scope]:
         """The scopes of an operator; empty for one who is none."""

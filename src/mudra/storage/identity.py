@@ -110,7 +110,7 @@ class PostgresPeople:
                 entity_id=entity_id,
                 type=entity_type,
                 name=name,
-                status=status,
+                status=status.value,
                 created_at=await self._tx.now(),
             )
         )

@@ -15,6 +15,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from mudra.audit.event import Act as AuditAct
 from mudra.audit.event import Caller, EventName, Outcome
+from mudra.identity.roster import EntityStatus, lesser
 from mudra.registry.actor import ActorKind
 from mudra.registry.certificate import KeyFacts
 from mudra.registry.decision import Act, Decision, Facts, Publication, TokenEffect
@@ -44,8 +45,8 @@ _EVENTS: Final = {
     Act.ROLL_BACK: EventName.REGISTRY_ENTRY_ROLLBACK,
 }
 _MEMBER_STATUS: Final = {
-    Standing.SUSPENDED: "suspended",
-    Standing.RETIRED: "retired",
+    Standing.SUSPENDED: EntityStatus.SUSPENDED,
+    Standing.RETIRED: EntityStatus.RETIRED,
 }
 
 
@@ -203,14 +204,25 @@ class PostgresHeldRegistry:
             )
 
     async def _set_member_status(self, decision: Decision) -> None:
-        """Stop or resume the entity's tokens on every node, from the commit on."""
+        """Stop or resume the entity's tokens on every node, from the commit on.
+
+        They do not come back to a member that an operator suspended as such (0031).
+        """
         entity_id = decision.after.entity_id
-        status = _MEMBER_STATUS.get(decision.after.standing, "active")
-        done = await self._tx.connection.execute(
-            sa.update(entity).where(entity.c.entity_id == entity_id).values(status=status)
-        )
-        if done.rowcount == 0:
+        c = entity.c
+        found = (
+            await self._tx.connection.execute(
+                sa.select(c.membership, c.status).where(c.entity_id == entity_id).with_for_update()
+            )
+        ).first()
+        if found is None:
             return
+        status = lesser(EntityStatus(found.membership), _status_of(decision.after.standing))
+        if status == found.status:
+            return
+        await self._tx.connection.execute(
+            sa.update(entity).where(c.entity_id == entity_id).values(status=status.value)
+        )
         await self._tx.changing(entity_key(entity_id), must_not_be_missed=True)
         await self._note(
             AuditAct(
@@ -218,7 +230,7 @@ class PostgresHeldRegistry:
                 self._caller_of(decision.actor.name, decision.actor.kind),
                 entity_id,
                 reason=decision.reason,
-                detail={"status": status},
+                detail={"from": found.status, "to": status.value},
             )
         )
 
@@ -258,13 +270,17 @@ async def lock_registry(transaction: Transaction) -> None:
     await transaction.connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
 
 
-async def status_by_standing(transaction: Transaction, entity_id: str) -> str:
-    """Give the status with which a member is onboarded: not active when its entry is not."""
+async def status_by_standing(transaction: Transaction, entity_id: str) -> EntityStatus:
+    """Give what the entry allows its member; no entry yet allows all."""
     await lock_registry(transaction)
     standing = await transaction.connection.scalar(
         sa.select(registry_entity.c.standing).where(registry_entity.c.entity_id == entity_id)
     )
-    return "active" if standing is None else _MEMBER_STATUS.get(Standing(standing), "active")
+    return EntityStatus.ACTIVE if standing is None else _status_of(Standing(standing))
+
+
+def _status_of(standing: Standing) -> EntityStatus:
+    return _MEMBER_STATUS.get(standing, EntityStatus.ACTIVE)
 
 
 async def read_record(transaction: Transaction, entity_id: str) -> Record | None:

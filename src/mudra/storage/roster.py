@@ -7,10 +7,11 @@ from typing import Final
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from mudra.identity.roster import Admin, EntityStatus, HeldToken, Scope
+from mudra.identity.roster import Admin, EntityStatus, HeldToken, Scope, lesser
 from mudra.identity.user import UserState
 from mudra.storage.database import Transaction
 from mudra.storage.people_tables import entity_contact, operator_scope, user_token_use
+from mudra.storage.registry import status_by_standing
 from mudra.storage.tables import entity, entity_admin, user_account, user_token
 from mudra.storage.tokens import entity_key
 
@@ -84,12 +85,20 @@ class PostgresRoster:
             .values(email=email, state=UserState.INVITED.value)
         )
 
-    async def set_status(self, entity_id: str, status: EntityStatus) -> None:
-        """Store an entity's status and tell every node before it becomes true."""
+    async def entry_status(self, entity_id: str) -> EntityStatus:
+        """What the registry entry allows; keeps other writers of the registry out."""
+        return await status_by_standing(self._tx, entity_id)
+
+    async def set_membership(self, entity_id: str, status: EntityStatus) -> EntityStatus:
+        """Store the operator's word and tell every node before it becomes true."""
+        comes_of_it = lesser(status, await self.entry_status(entity_id))
         await self._tx.connection.execute(
-            sa.update(entity).where(entity.c.entity_id == entity_id).values(status=status.value)
+            sa.update(entity)
+            .where(entity.c.entity_id == entity_id)
+            .values(membership=status.value, status=comes_of_it.value)
         )
         await self._tx.changing(entity_key(entity_id), must_not_be_missed=True)
+        return comes_of_it
 
     async def scopes(self, user_id: str) -> frozenset[Scope]:
         """The scopes of an operator; empty for one who is none."""

@@ -31,8 +31,12 @@ entity: Final = sa.Table(
     sa.Column("name", sa.Text, nullable=False),
     sa.Column("status", sa.Text, nullable=False, server_default="active"),
     _at("created_at"),
+    # `membership` is the operator's word on the member; `status` is that, or what the
+    # registry entry says where it is less: the one that everything else reads (0031).
+    sa.Column("membership", sa.Text, nullable=False, server_default="active"),
     sa.CheckConstraint("type IN ('FIP', 'FIU', 'AA')", name="type"),
     sa.CheckConstraint("status IN ('active', 'suspended', 'retired')", name="status"),
+    sa.CheckConstraint("membership IN ('active', 'suspended', 'retired')", name="membership"),
 )
 
 user_account: Final = sa.Table(
