@@ -16,14 +16,13 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from mudra.storage.cut import cut_after
+from mudra.storage.cut import TRANSACTION_S, cut_after
 from mudra.storage.freshness import CHANNEL, Freshness
 
 CONNECT_TIMEOUT_S: Final = 1
 POOL_WAIT_S: Final = 1.0
 STATEMENT_TIMEOUT_MS: Final = 2000
 LOCK_TIMEOUT_MS: Final = 1500
-TRANSACTION_S: Final = 3.0
 
 
 class DatabaseUnavailable(Exception):
