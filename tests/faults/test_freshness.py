@@ -167,3 +167,22 @@ def test_a_foreign_notification_makes_nodes_read_anew_and_listen_on(nodes: Nodes
     until(kept)
     assert isinstance(nodes.do(nodes.a.reset("F-foreign-FIP")), SecretShown)
     assert isinstance(nodes.do(nodes.b.verdict("F-foreign-FIP", old)), SecretUnknown)
+
+
+def test_a_node_that_leaves_is_waited_for_no_more_though_it_never_spoke(nodes: Nodes) -> None:
+    """Commands are such nodes: they read, and go."""
+    rooms = nodes.a.rooms
+    node = Node(open_rooms(rooms.settings, nodes.conninfo, rooms.seal))
+    nodes.do(node.rooms.freshness.start())
+
+    def listed() -> bool:
+        with psycopg.connect(nodes.conninfo, autocommit=True) as connection:
+            asked = "SELECT 1 FROM node WHERE node_id = %s"
+            return bool(connection.execute(asked, [node.rooms.freshness.node_id]).fetchone())
+
+    before = listed()
+    nodes.do(node.rooms.freshness.stop())
+    nodes.do(node.rooms.database.close())
+
+    assert before
+    assert not listed()

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
+import sqlalchemy as sa
 from tests.support.error_body import assert_error
 from tests.support.operators import in_store
 from tests.support.service import (
@@ -300,6 +301,18 @@ def test_a_sign_in_hashes_anew_what_was_hashed_under_other_parameters(service: S
             assert user is not None
             await work.people.keep_password(user.user_id, hashed)
 
+    async def noted(rooms: Rooms) -> int:
+        async with rooms.database.transaction() as transaction:
+            found = await transaction.connection.scalar(
+                sa.text(
+                    "SELECT count(*) FROM audit_event JOIN user_account"
+                    " ON user_id::text = detail->>'user'"
+                    " WHERE event = 'user:password:rehash' AND email = :email"
+                ),
+                {"email": member.email},
+            )
+            return int(found)
+
     in_store(service, hash_as_of_old)
     assert "m=24576," in in_store(service, stored)
 
@@ -311,3 +324,4 @@ def test_a_sign_in_hashes_anew_what_was_hashed_under_other_parameters(service: S
     assert "m=19456," in anew
     assert attempt(member.client, member.email, member.password).status_code == 200
     assert in_store(service, stored) == anew
+    assert in_store(service, noted) == 1

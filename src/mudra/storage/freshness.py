@@ -110,9 +110,12 @@ class Freshness:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
+        # Also a node that never spoke is on the list, and others would wait for it: a command.
+        with contextlib.suppress(psycopg.Error, OSError):
+            speaker = await self._connected_speaker()
+            with cut_after(speaker, _ANSWER_S):
+                await speaker.execute("DELETE FROM node WHERE node_id = %s", [self.node_id])
         if self._speaker is not None:
-            with contextlib.suppress(psycopg.Error):
-                await self._speaker.execute("DELETE FROM node WHERE node_id = %s", [self.node_id])
             await self._speaker.close()
             self._speaker = None
 
