@@ -1,25 +1,35 @@
-"""Take the pictures of the README and the docs from a real sandbox: `make screenshots`.
+"""Take pictures of every page, and those of the README: `make screenshots [INTO=folder]`.
 
-Needs a Chromium (tools/install_chromium.sh). Data and service are of the run's own.
+Every page at 1280 and 390 pixels, light and dark, into the folder (.build/screenshots); the
+README's into docs/images. Needs a Chromium (tools/install_chromium.sh). Data and service are
+of the run's own.
 """
 
-import json
-import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Final, Literal
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from playwright.sync_api import Page as Tab
 
-IMAGES = Path("docs/images")
-MUDRA = str(Path(sys.executable).with_name("mudra"))
-NEWCOMER = (
-    "GODAVARI-FIP", "--type", "FIP", "--name", "Godavari Bank",
-    "--admin", "nila@godavaribank.example", "--admin-name", "Nila Menon",
-)  # fmt: skip
-ADDRESS = re.compile(r"Mudra answers at (?P<root>http://\S+)/iam")
+from mudra.runtime.demo_network import DEMO_PASSWORD
+from tools.demonstration import Demonstration, Page, demonstration
+
+IMAGES: Final = Path("docs/images")
+INTO: Final = Path(".build/screenshots")
+DAYS: Final = 30
+WIDTHS: Final = (1280, 390)
+SCHEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
+IN_THE_README: Final = {
+    "operator-health": ("health", 800),
+    "sandbox": ("sandbox", 860),
+    "activation": ("activation", 620),
+    "status": ("status", 800),
+    "operator-board": ("board", 700),
+}
+"""Which page becomes which picture, and how high."""
 
 
 def main() -> int:
@@ -28,52 +38,61 @@ def main() -> int:
     if chromium is None:
         print("no Chromium on this machine: run tools/install_chromium.sh", file=sys.stderr)
         return 1
-    with tempfile.TemporaryDirectory() as folder:
-        where = ["--data-dir", str(Path(folder) / "data")]
-        served = subprocess.Popen(
-            [MUDRA, "serve", "--sandbox", "--demo", "--port", "0", *where],
-            stdout=subprocess.PIPE, text=True,
-        )  # fmt: skip
-        try:
-            root = address_of(served)
-            subprocess.run([MUDRA, "member", "onboard", *NEWCOMER, *where], check=True)
-            listed = subprocess.run(
-                [MUDRA, "mail", "list", "--json", *where], check=True, capture_output=True
-            )
-            link = json.loads(listed.stdout)[-1]["links"][0]
-            with sync_playwright() as playwright:
-                browser = playwright.chromium.launch(
-                    executable_path=chromium, args=["--no-sandbox"]
-                )
-                photograph(browser, f"{root}/", "sandbox.png", 860)
-                photograph(browser, link, "activation.png", 620)
-                browser.close()
-        finally:
-            served.terminate()
-            served.wait(60)
+    into = Path(sys.argv[1]) if len(sys.argv) > 1 else INTO
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        demonstration(Path(folder), DAYS) as network,
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        photograph(browser, network, into)
+        browser.close()
     return 0
 
 
-def address_of(served: "subprocess.Popen[str]") -> str:
-    """Read the service's address from what it prints."""
-    assert served.stdout is not None
-    for line in served.stdout:
-        found = ADDRESS.search(line)
-        if found:
-            return found["root"]
-    raise SystemExit("the service did not start")
-
-
-def photograph(browser: Browser, url: str, name: str, height: int) -> None:
-    """Save one page at 1280 pixels."""
+def photograph(browser: Browser, network: Demonstration, into: Path) -> None:
+    """Save every page in every look."""
+    into.mkdir(parents=True, exist_ok=True)
     IMAGES.mkdir(parents=True, exist_ok=True)
-    page = browser.new_page(
-        viewport={"width": 1280, "height": height}, color_scheme="light", device_scale_factor=2
-    )
-    page.goto(url, wait_until="networkidle")
-    page.screenshot(path=IMAGES / name)
-    page.close()
-    print(IMAGES / name)
+    pages = network.pages()
+    for email in dict.fromkeys(page.email for page in pages):
+        seen = [page for page in pages if page.email == email]
+        with browser.new_context() as asked:
+            signed_in(asked, network.root, email)
+            cookies = asked.storage_state()
+        with browser.new_context(storage_state=cookies) as context:
+            tab = context.new_page()
+            for page in seen:
+                one(tab, network.root, page, into)
+        print(f"{len(seen)} pages seen by {email or 'everybody'}: {into}")
+
+
+def signed_in(context: BrowserContext, root: str, email: str) -> None:
+    """Sign somebody in; nobody by an empty address."""
+    if not email:
+        return
+    page = context.new_page()
+    page.goto(f"{root}/console/sign-in")
+    page.get_by_label("E-mail address").fill(email)
+    page.get_by_label("Password").fill(DEMO_PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_url(lambda url: "sign-in" not in url)
+
+
+def one(tab: Tab, root: str, page: Page, into: Path) -> None:
+    """Save one page whole in every look, and the README's cut of it."""
+    for width in WIDTHS:
+        tab.set_viewport_size({"width": width, "height": 800})
+        for scheme in SCHEMES:
+            tab.emulate_media(color_scheme=scheme)
+            tab.goto(root + page.path, wait_until="load")
+            tab.wait_for_function("document.fonts.status === 'loaded'")
+            tab.screenshot(path=into / f"{page.name}-{width}-{scheme}.png", full_page=True)
+    if page.name in IN_THE_README:
+        name, height = IN_THE_README[page.name]
+        tab.set_viewport_size({"width": 1280, "height": height})
+        tab.emulate_media(color_scheme="light")
+        tab.screenshot(path=IMAGES / f"{name}.png")
 
 
 if __name__ == "__main__":

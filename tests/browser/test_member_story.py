@@ -9,7 +9,7 @@ from tests.support.service import latest_link, onboard
 from mudra.client import TokenVerifier
 
 PASSWORD = "granite otter velvet lamp"
-PAGES = ("Overview", "Try it", "Health", "Registration", "People", "Activity")
+PAGES = ("Overview", "Try it", "Health", "Registration", "People", "Activity", "Your account")
 
 
 def well(visit: Visit) -> None:

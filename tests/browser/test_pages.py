@@ -2,9 +2,11 @@
 
 import re
 
+import httpx
 from playwright.sync_api import expect
 from tests.browser.conftest import Visit, beside
 from tests.support.service import PASSWORD, latest_link, onboard, set_password
+from tools.demonstration import public_pages
 
 
 def fits(visit: Visit) -> bool:
@@ -110,6 +112,24 @@ def test_the_sandbox_shows_members_and_mails_and_moves_the_clock(visit: Visit) -
     page.get_by_role("link", name="Open the link of this mail").first.click()
     expect(page.get_by_role("heading", name="Set your password")).to_be_visible()
     assert visit.violations() == []
+
+
+def test_the_public_pages_are_usable_by_everybody(visit: Visit) -> None:
+    """axe finds nothing, nothing sticks out, the policy is kept."""
+    fip_id, _ = beside(onboard, visit.service, "FIP")
+    root = visit.service.root
+    beside(
+        visit.service.wait_until,
+        lambda: httpx.get(f"{root}/status/fip/{fip_id}", timeout=20).status_code == 200,
+    )
+
+    for one in public_pages(fip_id):
+        answer = visit.page.goto(root + one.path)
+        assert answer is not None
+        assert answer.status == 200, one.path
+        expect(visit.page.get_by_role("heading", level=1)).to_be_visible()
+        assert visit.violations() == [], one.path
+        assert fits(visit), one.path
 
 
 def test_no_page_can_be_framed_and_none_keeps_a_password(visit: Visit) -> None:

@@ -66,6 +66,8 @@ def test_the_page_and_the_files_tell_the_same_and_name_no_aa(service: Service) -
         assert aa.push(payload).status_code == 200
     service.advance("PT10M")
 
+    # Made anew behind the one who looks, so not always at the first look.
+    service.wait_until(lambda: "Narmada Bank" in get(service, "/status").text)
     page = get(service, "/status")
     snapshot = msgspec.json.decode(
         get(service, "/status/network.json").content, type=StatusSnapshot

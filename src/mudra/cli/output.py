@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-console = Console(highlight=False)
+console = Console(highlight=False, markup=False, emoji=False)  # what is shown came from outside
 
 
 class Exit(enum.IntEnum):

@@ -1,13 +1,15 @@
-"""mudra sandbox: bring the demonstration network to life."""
+"""mudra sandbox: bring the demonstration network to life, move its clock."""
 
 import re
 from datetime import datetime, timedelta
 from typing import Annotated, Final
 
+import httpx
 import typer
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-from mudra.cli.output import Exit, console, fail, show_json
+from mudra.cli.output import Exit, console, fail, show_facts, show_json
+from mudra.cli.service_call import BaseUrl, base_address, post_open
 from mudra.cli.settings import AsJson, DataDir
 from mudra.cli.store import with_rooms
 from mudra.metrics.catalogue import WINDOW, WINDOWS_PER_DAY, RequestType, window_start
@@ -16,7 +18,7 @@ from mudra.metrics.traffic import Traffic, Trouble
 from mudra.runtime.demo_history import DEMO_FIPS, Past, demo_aas, fill_history
 from mudra.runtime.wiring import Rooms
 
-app = typer.Typer(no_args_is_help=True, help="Bring the demonstration network to life.")
+app = typer.Typer(no_args_is_help=True, help="The sandbox: its past, its clock.")
 
 _INCIDENT: Final = re.compile(
     r"(?P<fip>[A-Za-z0-9@._-]{1,64})(?::(?P<type>[a-z]+))?@(?P<start>\d{1,5})\+(?P<length>\d{1,5})"
@@ -27,6 +29,24 @@ _TYPES: Final = {str(code): code for code in RequestType}
 @app.callback()
 def sandbox() -> None:
     """Hold the sandbox's commands together."""
+
+
+@app.command(epilog="Example: mudra sandbox advance P7D")
+def advance(
+    by: Annotated[
+        str, typer.Argument(metavar="DURATION", help="ISO 8601, weeks to seconds: PT6M, P1D, P2W.")
+    ],
+    base_url: BaseUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Move the sandbox's clock forward, so that grace periods, limits and expiry pass."""
+    address = base_address(base_url)
+    root = httpx.URL(address).copy_with(raw_path=b"/sandbox/v1/clock")
+    answer = post_open(str(root), {"advance": by})
+    if as_json:
+        show_json(answer)
+    else:
+        show_facts({"now": answer["now"]})
 
 
 @app.command(epilog="Example: mudra sandbox traffic --days 30 --incident KAVERI-FIP:fif@1800+120")

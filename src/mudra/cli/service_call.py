@@ -53,6 +53,11 @@ def post_json(url: str, body: dict[str, object], entry: SignedIn) -> dict[str, o
     return _answered(url, lambda client: client.post(url, json=body, headers=headers))
 
 
+def post_open(url: str, body: dict[str, object]) -> dict[str, object]:
+    """Post JSON to a call that needs nobody signed in; ends with the service's sentence."""
+    return _answered(url, lambda client: client.post(url, json=body))
+
+
 def get_json(url: str, query: dict[str, str], entry: SignedIn) -> dict[str, object]:
     """Get JSON as the signed-in user; ends with the service's sentence."""
     headers = {"Authorization": "Bearer " + entry.secret_token.reveal()}

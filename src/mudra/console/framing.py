@@ -96,7 +96,9 @@ def layout_facts(visit: Visit) -> dict[str, object]:
             for entity_id, name in zip(visit.user.administers, visit.user.entity_names, strict=True)
         ],
         "member_links": member_links(entity.entity_id, entity.entity_type, here) if entity else [],
-        "operator_links": operator_links(visit.scopes, here),
+        "operator_links": operator_links(
+            visit.scopes, here, sandbox=visit.service.settings.sandbox
+        ),
     }
 
 

@@ -7,6 +7,9 @@ from typing import Final
 from mudra.identity.roster import Scope
 
 CONSOLE: Final = "/console"
+ACCOUNT: Final = f"{CONSOLE}/account"
+SANDBOX_WORD: Final = "sandbox"
+"""The page of operators that only a sandbox has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,7 @@ OPERATOR_ITEMS: Final[Sequence[OperatorItem]] = (
     OperatorItem("audit", "Audit", Scope.AUDIT),
     OperatorItem("people", "Operators", Scope.MEMBERS),
     OperatorItem("settings", "Settings", None),
+    OperatorItem(SANDBOX_WORD, "Mailbox and time machine", None),
 )
 
 
@@ -85,12 +89,13 @@ def member_links(entity_id: str, entity_type: str, here: str) -> list[Link]:
     ]
 
 
-def operator_links(scopes: frozenset[Scope], here: str) -> list[Link]:
+def operator_links(scopes: frozenset[Scope], here: str, *, sandbox: bool = False) -> list[Link]:
     """The menu of an operator."""
     return [
         _link(item.title, operator_path(item.word), here, exact=False)
         for item in OPERATOR_ITEMS
         if scopes and (item.scope is None or item.scope in scopes)
+        if sandbox or item.word != SANDBOX_WORD
     ]
 
 

@@ -1,7 +1,7 @@
 """The template environment of all pages: autoescape on, undefined names are errors."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import cache
 from typing import Final
 
@@ -10,6 +10,7 @@ from litestar import Response
 from markupsafe import Markup
 
 from mudra.console.shelf import SHELF
+from mudra.time_words import span
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -35,20 +36,6 @@ def instant(at: datetime | None) -> Markup:
         utc.strftime("%Y-%m-%d %H:%M:%S"),
         utc.strftime("%d %b %Y, %H:%M"),
     )
-
-
-def span(length: timedelta) -> str:
-    """Write a length of time in its two largest units: `12 days`, `4 min 10 s`."""
-    seconds = max(0, int(length.total_seconds()))
-    days, hours = divmod(seconds // 3600, 24)
-    minutes, rest = divmod(seconds % 3600, 60)
-    if days:
-        return f"{days} day{'s' if days > 1 else ''}"
-    if hours:
-        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
-    if minutes:
-        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
-    return f"{rest} s"
 
 
 def sentence(text: str) -> str:

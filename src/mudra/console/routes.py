@@ -1,5 +1,7 @@
 """All pages of the console under one path; each page file lists its own handlers."""
 
+from collections.abc import Sequence
+
 import structlog
 from litestar import Response, Router
 from litestar.types import ControllerRouterHandler
@@ -7,6 +9,7 @@ from litestar.types import ControllerRouterHandler
 from mudra.console.framing import site_facts
 from mudra.console.navigation import CONSOLE
 from mudra.console.pages import (
+    account,
     activity,
     health,
     health_board,
@@ -38,10 +41,11 @@ from mudra.storage.database import DatabaseUnavailable
 _log = structlog.get_logger()
 
 
-def console_pages(service: Service) -> Router:
-    """Mount the console; what goes wrong in it is told as a page."""
+def console_pages(service: Service, more: Sequence[ControllerRouterHandler] = ()) -> Router:
+    """Mount the console; what goes wrong in it is told as a page. `more` are a sandbox's."""
     handlers: list[ControllerRouterHandler] = [
         *sign_in.handlers,
+        *account.handlers,
         *overview.handlers,
         *operator_board.handlers,
         *health_board.handlers,
@@ -61,6 +65,7 @@ def console_pages(service: Service) -> Router:
         *registration.handlers,
         *people.handlers,
         *activity.handlers,
+        *more,
     ]
     return Router(
         CONSOLE,

@@ -1,7 +1,7 @@
 """Keeps the public picture of the network, so that it can be shown while the database is away.
 
-One snapshot in memory for all who look, made anew after some seconds; and one on the disk, for
-a process that starts while the database is away.
+One snapshot in memory for all who look, made anew behind them (decision 0062); and one on the
+disk, for a process that starts, or that starts while the database is away.
 """
 
 import asyncio
@@ -18,12 +18,11 @@ import structlog
 
 from mudra.http.feeds import PUBLIC_SPAN, Kept, NetworkHealth
 from mudra.http.service import Service
-from mudra.metrics.catalogue import window_start
 from mudra.metrics.coverage import TimeRange
 from mudra.metrics.feed import PublicRow, public_status
 from mudra.metrics.health import Health
 from mudra.metrics.incident import FipApi, Incident
-from mudra.metrics.ports import Cell
+from mudra.metrics.ports import Cell, DayMark
 from mudra.metrics.rollup import Rollup
 from mudra.metrics.series import health_of_all
 from mudra.metrics.status_history import (
@@ -38,10 +37,15 @@ from mudra.metrics.step import day_start
 from mudra.storage.database import DatabaseUnavailable
 
 KEPT_S: Final = 10.0
+"""A look later than this has the picture made anew, behind the one who looks."""
+_STALE_S: Final = 60.0
+"""A look later than this waits for the new one: the page shall not tell what is long past."""
 _RETRY_S: Final = 5.0
+_FIRST: Final = timedelta(minutes=30)
+"""How old a picture of the disk may be for the first look of a process."""
+_DAY: Final = timedelta(days=1)
 _OPEN_DAYS: Final = timedelta(days=8)
 """A window may come 7 days late; older days do not change."""
-_DAYS_AT_ONCE: Final = 10
 _MOST_INCIDENTS: Final = 500
 _FILE: Final = "status-snapshot.json"
 _log = structlog.get_logger()
@@ -55,32 +59,58 @@ class Picture:
     fresh: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _DayRead:
+    """The health of each FIP on a day, and the mark of the reports that it was made of."""
+
+    health: Mapping[str, Health]
+    mark: DayMark | None
+
+
 @dataclass(slots=True)
 class StatusKeeper:
     """The snapshot of one process."""
 
     folder: Path
     _last_day: Kept = field(default_factory=lambda: Kept(PUBLIC_SPAN))
-    _days: dict[datetime, Mapping[str, Health]] = field(default_factory=dict)
+    _days: dict[datetime, _DayRead] = field(default_factory=dict)
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _behind: asyncio.Task[None] | None = None
     _picture: Picture | None = None
     _until: float = 0.0
 
     async def picture(self, service: Service) -> Picture | None:
-        """The picture, at most ten seconds old while the database answers; None without any."""
+        """The picture, at most a minute old while the database answers; None without any.
+
+        Nobody waits for one who looked within that minute, nor for a database that is away.
+        """
+        if self._picture is None:
+            async with self._lock:
+                await self._first(service)
+        elif monotonic() > self._until:
+            long_past = monotonic() > self._until + _STALE_S - KEPT_S
+            if self._picture.fresh and long_past:
+                await self._renewed(service)
+            elif self._behind is None or self._behind.done():
+                self._behind = asyncio.create_task(self._renewed(service))
+        return self._picture
+
+    async def _first(self, service: Service) -> None:
+        if self._picture is not None:
+            return
+        kept = await asyncio.to_thread(self._from_disk)
+        if kept and abs(service.clock() - kept.as_of) < _FIRST:
+            self._picture, self._until = Picture(kept, fresh=True), monotonic()
+        else:
+            await self._renew(service)
+
+    async def _renewed(self, service: Service) -> None:
         async with self._lock:
-            if self._picture is None or monotonic() > self._until:
+            if monotonic() > self._until:
                 await self._renew(service)
-            return self._picture
 
     async def _renew(self, service: Service) -> None:
         before = self._picture
-        if before is None:
-            kept = await asyncio.to_thread(self._from_disk)
-            if kept and kept.as_of == window_start(service.clock()):
-                # Another process made it of the same windows: good enough for a first look.
-                self._picture, self._until = Picture(kept, fresh=True), monotonic() + _RETRY_S
-                return
         try:
             self._picture = Picture(await self._read(service), fresh=True)
         except DatabaseUnavailable as error:
@@ -105,14 +135,17 @@ class StatusKeeper:
         return self._put_together(network, names, [one.incident for one in stored], now)
 
     async def _read_days(self, service: Service, days: Sequence[datetime], today: datetime) -> None:
-        """Read what may have changed, some days in one transaction."""
-        wanted = [day for day in days if day not in self._days or day > today - _OPEN_DAYS]
-        for place in range(0, len(wanted), _DAYS_AT_ONCE):
-            async with service.open_work() as work:
-                for day in wanted[place : place + _DAYS_AT_ONCE]:
-                    within = TimeRange(day, day + timedelta(days=1))
-                    self._days[day] = _by_fip(await work.figures.over_aas(within))
-        self._days = {day: found for day, found in self._days.items() if day in days}
+        """Read the days of which reports came since; each in a transaction of its own."""
+        open_since = today - _OPEN_DAYS
+        async with service.open_work() as work:
+            marks = await work.figures.marks(TimeRange(open_since, today + _DAY))
+        for day in days:
+            read, mark = self._days.get(day), marks.get(day)
+            if read is None or (day > open_since and read.mark != mark):
+                async with service.open_work() as work:
+                    found = await work.figures.over_aas(TimeRange(day, day + _DAY))
+                self._days[day] = _DayRead(_by_fip(found), mark)
+        self._days = {day: read for day, read in self._days.items() if day in days}
 
     def _put_together(
         self,
@@ -138,7 +171,7 @@ class StatusKeeper:
                     fip_id,
                     names.get(fip_id, fip_id),
                     [
-                        day_of_fip(day, self._days[day].get(fip_id), by_fip.get(fip_id, ()))
+                        day_of_fip(day, self._days[day].health.get(fip_id), by_fip.get(fip_id, ()))
                         for day in sorted(self._days)
                     ],
                     rows,

@@ -12,8 +12,6 @@ from litestar.exceptions import HTTPException, MethodNotAllowedException, NotFou
 from litestar.openapi.config import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin, YamlRenderPlugin
 from litestar.openapi.spec import Components, SecurityScheme
-from litestar.plugins import PluginProtocol
-from litestar.plugins.core import MsgspecDIPlugin
 from litestar.types import ASGIApp, ControllerRouterHandler, Receive, Scope, Send
 
 from mudra.http import (
@@ -32,6 +30,8 @@ from mudra.http import (
     operator_registry,
     operator_token_counts,
     operator_users,
+    own_activity,
+    own_sessions,
     password,
     probes,
     registry_reads,
@@ -127,14 +127,6 @@ async def _send_refusal(  # the three ASGI arguments, and what to say
     await response.to_asgi_response(None, Request(scope))(scope, receive, send)
 
 
-class _Litestar(Litestar):
-    @staticmethod
-    def _get_default_plugins(plugins: list[PluginProtocol]) -> list[PluginProtocol]:
-        # All bodies here are msgspec's. By itself Litestar loads Pydantic wherever it is
-        # installed: a tenth of a second and 10 MB for each process.
-        return [*plugins, MsgspecDIPlugin()]
-
-
 def _litestar(service: Service, pages: Sequence[ControllerRouterHandler]) -> Litestar:
     issuer_router = Router(
         service.settings.token_prefix or "/",
@@ -149,6 +141,8 @@ def _litestar(service: Service, pages: Sequence[ControllerRouterHandler]) -> Lit
                     entity_secret.retire,
                     entity_secret_use.use,
                     *entity_admins.handlers,
+                    *own_activity.handlers,
+                    *own_sessions.handlers,
                     password.set_by_link,
                     password.forgot,
                 ],
@@ -172,7 +166,7 @@ def _litestar(service: Service, pages: Sequence[ControllerRouterHandler]) -> Lit
     ]
     if service.time_machine is not None:
         handlers.append(sandbox.advance_clock)
-    return _Litestar(
+    return Litestar(
         route_handlers=handlers,
         dependencies={"service": Provide(lambda: service, sync_to_thread=False)},
         exception_handlers=_exception_handlers(service),

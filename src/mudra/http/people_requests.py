@@ -103,6 +103,15 @@ class TokenOrder(Struct, frozen=True):
     jti: _Uuid
 
 
+class SessionOrder(Struct, frozen=True):
+    """End one of the caller's sessions of the console."""
+
+    session_id: Annotated[
+        str,
+        Meta(pattern=r"^[0-9a-f]{16}\Z", description="16 hexadecimal digits, as the list has it"),
+    ] = field(name="sessionId")
+
+
 class OnboardOrder(Struct, frozen=True):
     """Onboard a member with one designated admin (spec 1.2)."""
 
@@ -186,6 +195,17 @@ class MailQuery(Struct, frozen=True):
     limit: _Limit = "100"
 
 
+_EventNumber = Annotated[str, Meta(pattern=r"^[0-9]{0,18}\Z", description="the number of an event")]
+
+
+class ActivityQuery(Struct, frozen=True):
+    """Which entity of one's own, and which page of its audit: the newest first."""
+
+    entity_id: EntityId = field(name="entityId")
+    after: _EventNumber = ""
+    limit: _Limit = "100"
+
+
 class AuditQuery(Struct, frozen=True):
     """Which events, and which page: the newest first."""
 
@@ -202,7 +222,5 @@ class AuditQuery(Struct, frozen=True):
     )
     since: _Instant | UnsetType = UNSET
     until: _Instant | UnsetType = UNSET
-    after: Annotated[str, Meta(pattern=r"^[0-9]{0,18}\Z", description="the number of an event")] = (
-        ""
-    )
+    after: _EventNumber = ""
     limit: _Limit = "100"

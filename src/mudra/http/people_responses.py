@@ -10,6 +10,7 @@ from mudra.http.people_shown import (
     EventShown,
     MailShown,
     MemberShown,
+    SessionShown,
     TokenShown,
     UserShown,
 )
@@ -35,6 +36,12 @@ class TokensAnswer(Enveloped, kw_only=True):
     """A user's tokens that have not expired; never their text."""
 
     tokens: list[TokenShown]
+
+
+class SessionsAnswer(Enveloped, kw_only=True):
+    """A user's open sessions of the console, the newest first."""
+
+    sessions: list[SessionShown]
 
 
 class AccountAnswer(Enveloped, kw_only=True):

@@ -8,6 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 from mudra.http.envelope import Body, iso_ms
 from mudra.http.responses import DateTime
 from mudra.identity.roster import Admin, HeldToken
+from mudra.identity.session import Session
 from mudra.storage.audit_search import AuditRow
 from mudra.storage.directory import MemberRow, UserRow
 from mudra.storage.mail_desk import QueuedMail
@@ -34,6 +35,15 @@ class TokenShown(Struct, kw_only=True):
     state: Annotated[str, Meta(extra_json_schema={"enum": ["valid", "revoked"]})]
     last_used_at: DateTime | UnsetType = field(name="lastUsedAt", default=UNSET)
     last_address: str | UnsetType = field(name="lastAddress", default=UNSET)
+
+
+class SessionShown(Struct, kw_only=True):
+    """A session of the console that is open; never what its cookie holds."""
+
+    session_id: str = field(name="sessionId")
+    began_at: DateTime = field(name="beganAt")
+    last_used_at: DateTime = field(name="lastUsedAt")
+    address: str
 
 
 class MemberShown(Struct, kw_only=True):
@@ -116,6 +126,18 @@ def token_members(token: HeldToken) -> Body:
             state="revoked" if token.revoked_at else "valid",
             last_used_at=iso_ms(used_at) if used_at else UNSET,
             last_address=token.last_address if used_at else UNSET,
+        )
+    )
+
+
+def session_members(session: Session) -> Body:
+    """Write a session."""
+    return _wire(
+        SessionShown(
+            session_id=session.session_id,
+            began_at=iso_ms(session.started_at),
+            last_used_at=iso_ms(session.last_used_at),
+            address=session.address,
         )
     )
 

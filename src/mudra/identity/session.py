@@ -35,6 +35,11 @@ class Session:
     proven_at: datetime
     address: str
 
+    @property
+    def session_id(self) -> str:
+        """The name by which it is listed and ended; nobody gets in with it."""
+        return self.key.hex()[:16]
+
     def is_open(self, now: datetime) -> bool:
         """Tell whether it lets its holder in: 12 hours at most, one hour unused."""
         return now < self.started_at + LIFE and now < self.last_used_at + IDLE
@@ -102,6 +107,22 @@ async def end_session(
     """Sign out: nothing that holds this cookie gets in from the commit on."""
     if await sessions.end(session.key):
         await journal.note(Act(EventName.USER_SESSION_END, caller, user_id=session.user_id))
+
+
+async def open_sessions(user_id: str, now: datetime, sessions: Sessions) -> Sequence[Session]:
+    """List a user's sessions that let somebody in, the newest first."""
+    return [one for one in await sessions.of_user(user_id) if one.is_open(now)]
+
+
+async def end_own_session(
+    user_id: str, session_id: str, caller: Caller, sessions: Sessions, journal: Journal
+) -> bool:
+    """End one of a user's sessions by its name; False when it is not theirs or has ended."""
+    for one in await sessions.of_user(user_id):
+        if one.session_id == session_id:
+            await end_session(one, caller, sessions, journal)
+            return True
+    return False
 
 
 def _word(random_bytes: Callable[[int], bytes]) -> str:

@@ -64,9 +64,8 @@ async def admit(  # its collaborators, each named
     journal: Journal,
 ) -> Admitted | TooManyAttempts:
     """Ask the throttle before anything is hashed; a refused try is not counted."""
-    username, now = username_of(typed), await people.now()
-    history = await attempts.of_account(username, lock=False)
-    refusal = await _throttled(history, origin, now, attempts)
+    username = username_of(typed)
+    refusal = await _throttled(username, origin, people, attempts)
     if refusal is not None:
         await journal.note(_refused(caller, "too-many-attempts"))
         return refusal
@@ -85,11 +84,11 @@ async def settle(  # its collaborators, each named
     """Decide under the lock of the name, and keep the count."""
     username = admitted.username
     history = await attempts.of_account(username, lock=True)
-    now = await people.now()
-    refusal = await _throttled(history, admitted.origin, now, attempts)
+    refusal = await _throttled(username, admitted.origin, people, attempts)
     if refusal is not None:
         await journal.note(_refused(caller, "too-many-attempts"))
         return refusal
+    now = await people.now()
     user = await people.by_username(username)
     unchanged = (
         user is not None
@@ -111,15 +110,6 @@ async def settle(  # its collaborators, each named
     return SignInRefused()
 
 
-async def keep_rehashed(
-    user: User, password_hash: str, caller: Caller, *, people: People, journal: Journal
-) -> None:
-    """Store a right password's hash under the parameters in force (quality A11)."""
-    assert user.password_hash is not None
-    if await people.keep_rehashed(user.user_id, user.password_hash, password_hash):
-        await journal.note(Act(EventName.USER_PASSWORD_REHASH, caller, user_id=user.user_id))
-
-
 def _refused(caller: Caller, reason: str, user_id: str = "") -> Act:
     return Act(
         EventName.USER_SIGN_IN_REFUSE,
@@ -135,9 +125,10 @@ def _off(history: throttle.History, now: datetime) -> bool:
 
 
 async def _throttled(
-    history: throttle.History, origin: str, now: datetime, attempts: Attempts
+    username: str, origin: str, people: People, attempts: Attempts
 ) -> TooManyAttempts | None:
-    decision = throttle.decide(history, now)
+    now = await people.now()
+    decision = throttle.decide(await attempts.of_account(username, lock=False), now)
     if isinstance(decision, Wait):
         return TooManyAttempts(decision.until, now)
     since = now - throttle.ADDRESS_PERIOD

@@ -84,6 +84,14 @@ class Receipts(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class DayMark:
+    """How many reports a day has, and when the last of them came."""
+
+    reports: int
+    last_received_at: datetime
+
+
 class Figures(Protocol):
     """Sums for pictures, from roll-ups where whole hours or days are asked, else from raw rows."""
 
@@ -110,6 +118,10 @@ class Figures(Protocol):
 
     async def by_window(self, within: TimeRange) -> Mapping[datetime, Mapping[Cell, Rollup]]:
         """The sums of each window from its raw rows, for incidents."""
+        ...
+
+    async def marks(self, within: TimeRange) -> Mapping[datetime, DayMark]:
+        """A mark of each day (UTC) that has reports; while it stays, so do the day's sums."""
         ...
 
     async def heard(self, within: TimeRange) -> Mapping[tuple[str, Tag], int]:

@@ -12,7 +12,7 @@ from litestar.types import ASGIApp
 from mudra.audit.event import Caller
 from mudra.console.pages.activation import activation_page
 from mudra.console.pages.public_status import public_status_pages
-from mudra.console.pages.sandbox_home import ShownMail, sandbox_home
+from mudra.console.pages.sandbox_home import ShownMail, sandbox_desk, sandbox_home
 from mudra.console.pages.static_files import static_files
 from mudra.console.routes import console_pages
 from mudra.console.status_keeper import StatusKeeper
@@ -41,8 +41,7 @@ from mudra.storage.audit import PostgresJournal
 from mudra.storage.audit_search import PostgresAuditSearch
 from mudra.storage.audit_witness import FileWitness
 from mudra.storage.credential_cache import CredentialCache
-from mudra.storage.cut import TRANSACTION_S
-from mudra.storage.database import Database, Transaction
+from mudra.storage.database import TRANSACTION_S, Database, Transaction
 from mudra.storage.directory import PostgresDirectory
 from mudra.storage.freshness import Freshness
 from mudra.storage.identity import PostgresLinks, PostgresPeople
@@ -269,10 +268,15 @@ def application(edge: Edge) -> ASGIApp:
     rooms = edge.rooms
     prefix = rooms.settings.token_prefix
     status = public_status_pages(StatusKeeper(rooms.settings.data_dir))
-    pages = [activation_page(prefix), static_files(prefix), console_pages(edge.service), status]
-    if rooms.settings.sandbox:
-        pages.append(sandbox_home(lambda: _mailbox(rooms), DEMO_PASSWORD))
-    return build_app(edge.service, pages)
+    pages = [activation_page(prefix), static_files(prefix), status]
+    if not rooms.settings.sandbox:
+        return build_app(edge.service, [*pages, console_pages(edge.service)])
+
+    async def mails() -> list[ShownMail]:
+        return await _mailbox(rooms)
+
+    console = console_pages(edge.service, [sandbox_desk(mails)])
+    return build_app(edge.service, [*pages, console, sandbox_home(mails, DEMO_PASSWORD)])
 
 
 async def _mailbox(rooms: Rooms) -> list[ShownMail]:

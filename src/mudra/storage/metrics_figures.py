@@ -12,7 +12,7 @@ from sqlalchemy.engine import RowMapping
 from mudra.metrics.catalogue import TIMINGS, Tag
 from mudra.metrics.coverage import TimeRange
 from mudra.metrics.pair import ALL_CALLS, PairSums, add_pairs, pair_sums
-from mudra.metrics.ports import Cell, Pair
+from mudra.metrics.ports import Cell, DayMark, Pair
 from mudra.metrics.report import Block
 from mudra.metrics.rollup import Rollup, merge_all, rollup
 from mudra.storage.database import Transaction
@@ -115,6 +115,16 @@ class PostgresFigures:
             for row in rows.mappings():
                 found[row["window_at"]][cell_of(row)] = rollup([block_of(row)])
         return found
+
+    async def marks(self, within: TimeRange) -> Mapping[datetime, DayMark]:
+        """A mark of each day (UTC) that has reports; while it stays, so do the day's sums."""
+        day = sa.func.date_trunc("day", _R.window_at, "UTC")
+        rows = await self._tx.connection.execute(
+            sa.select(day, sa.func.count(), sa.func.max(_R.received_at))
+            .where(_R.window_at >= within.start, _R.window_at < within.end)
+            .group_by(day)
+        )
+        return {at: DayMark(count, last) for at, count, last in rows}
 
     async def heard(self, within: TimeRange) -> Mapping[tuple[str, Tag], int]:
         """How many windows each AA reported, whether or not they held traffic."""

@@ -1,10 +1,9 @@
 """What happened to an entity: tokens by day, and its audit."""
 
-from datetime import timedelta
+from collections.abc import Mapping
 from typing import Final
 
 from litestar import Response, get
-from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
 from mudra.console.answer import Outcome, Shown
@@ -12,10 +11,10 @@ from mudra.console.entrance import member_page
 from mudra.console.table import Column, Table
 from mudra.console.visit import Visit
 from mudra.http.exchange import AnyRequest
+from mudra.http.own_activity import DAYS, from_where, names_of_admins
 from mudra.http.service import Injected
 from mudra.storage.audit_search import AuditFilter, AuditRow, TokensOfDay
 
-_DAYS: Final = timedelta(days=14)
 _MOST: Final = 500
 _TONES: Final = {"success": "good", "refused": "warn", "failed": "bad"}
 
@@ -31,11 +30,7 @@ _TOKENS = Table(
 )
 
 
-def _who(row: AuditRow, names: dict[str, str]) -> str:
-    return names.get(row.actor, row.actor)
-
-
-def _audit(names: dict[str, str]) -> Table[AuditRow]:
+def _audit(names: Mapping[str, str]) -> Table[AuditRow]:
     return Table(
         "audit",
         "Audit of this entity",
@@ -49,15 +44,9 @@ def _audit(names: dict[str, str]) -> Table[AuditRow]:
                 "tag",
                 tone=lambda row: _TONES.get(row.outcome, "quiet"),
             ),
-            Column[AuditRow]("who", "Who", lambda row: _who(row, names)),
+            Column[AuditRow]("who", "Who", lambda row: names.get(row.actor, row.actor)),
             Column[AuditRow]("reason", "Reason", lambda row: row.reason or None),
-            # From where an operator works is no business of a member's.
-            Column[AuditRow](
-                "address",
-                "From",
-                lambda row: None if row.actor.startswith("operator:") else row.address or None,
-                "code",
-            ),
+            Column[AuditRow]("address", "From", lambda row: from_where(row) or None, "code"),
             Column[AuditRow]("txn", "Transaction", lambda row: row.txn_id or None, "code"),
         ),
         first_sort="-at",
@@ -66,16 +55,15 @@ def _audit(names: dict[str, str]) -> Table[AuditRow]:
 
 @get("/entity/{entity_id:str}/activity", include_in_schema=False)
 async def activity(
-    entity_id: FromPath[str], request: AnyRequest, service: Injected
+    entity_id: str, request: AnyRequest, service: Injected
 ) -> Response[str] | Response[bytes]:
     """Show tokens by day, and the latest events."""
 
     async def look(visit: Visit) -> Outcome:
         work = visit.work
-        days = await work.audit_search.tokens_by_day(entity_id, visit.now - _DAYS)
+        days = await work.audit_search.tokens_by_day(entity_id, visit.now - DAYS)
         events = await work.audit_search.events(AuditFilter(entity_id=entity_id), None, _MOST)
-        names = {f"user:{a.user_id}": a.email for a in await work.roster.admins(entity_id)}
-        audit = _audit(names)
+        audit = _audit(await names_of_admins(work, entity_id))
         return (
             _TOKENS.export(days, visit.query)
             or audit.export(events, visit.query)

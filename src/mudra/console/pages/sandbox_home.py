@@ -1,4 +1,4 @@
-"""The sandbox's home: the demonstration network, the mailbox, the time machine.
+"""The sandbox's home, and its mailbox and time machine as a page of operators.
 
 Mounted in the sandbox only, which listens on loopback only.
 """
@@ -8,8 +8,14 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from litestar import Response, Router, get
+from litestar.types import ControllerRouterHandler
 
+from mudra.console.answer import Outcome, Shown
+from mudra.console.entrance import any_operator_page
+from mudra.console.navigation import SANDBOX_WORD
 from mudra.console.render import page
+from mudra.console.visit import Visit
+from mudra.http.exchange import AnyRequest
 from mudra.http.service import Injected
 from mudra.identity.ports import Member
 from mudra.storage.directory import UserFilter
@@ -54,3 +60,19 @@ def sandbox_home(read_mails: ReadMails, password: str) -> Router:
         )
 
     return Router("/", route_handlers=[home])
+
+
+def sandbox_desk(read_mails: ReadMails) -> ControllerRouterHandler:
+    """Make the page of operators that shows the mailbox and the time machine."""
+
+    @get(f"/operator/{SANDBOX_WORD}", include_in_schema=False)
+    async def desk(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+        """Show both, to operators of whatever scope."""
+
+        async def look(_: Visit) -> Outcome:
+            mails = list(reversed(await read_mails()))
+            return Shown("operator_sandbox.html", {"mails": mails, "now": service.clock()})
+
+        return await any_operator_page(request, service, look)
+
+    return desk

@@ -3,7 +3,6 @@
 from typing import Final
 
 from litestar import Response, get, post
-from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
 from mudra.console.answer import GoTo, Outcome, Shown
@@ -52,7 +51,7 @@ _OLD = _uses("old", "Use of the old secret")
 
 
 @get(_PATH, include_in_schema=False)
-async def show(entity_id: FromPath[str], request: AnyRequest, service: Injected) -> _PAGES:
+async def show(entity_id: str, request: AnyRequest, service: Injected) -> _PAGES:
     """Show the state of the secret, never its text."""
 
     async def look(visit: Visit) -> Outcome:
@@ -69,7 +68,7 @@ async def show(entity_id: FromPath[str], request: AnyRequest, service: Injected)
 
 
 @post(f"{_PATH}/show", include_in_schema=False, status_code=200)
-async def show_text(entity_id: FromPath[str], request: AnyRequest, service: Injected) -> _PAGES:
+async def show_text(entity_id: str, request: AnyRequest, service: Injected) -> _PAGES:
     """Show the secret itself, once, to one who has just typed the password."""
 
     async def do(visit: Visit, _: Fields) -> Outcome:
@@ -85,7 +84,7 @@ async def show_text(entity_id: FromPath[str], request: AnyRequest, service: Inje
 
 
 @post(f"{_PATH}/reset", include_in_schema=False, status_code=200)
-async def reset(entity_id: FromPath[str], request: AnyRequest, service: Injected) -> _PAGES:
+async def reset(entity_id: str, request: AnyRequest, service: Injected) -> _PAGES:
     """Reset the secret and show the new one."""
 
     async def do(visit: Visit, fields: Fields) -> Outcome:
@@ -115,7 +114,7 @@ async def reset(entity_id: FromPath[str], request: AnyRequest, service: Injected
 
 
 @post(f"{_PATH}/retire", include_in_schema=False)
-async def retire(entity_id: FromPath[str], request: AnyRequest, service: Injected) -> _PAGES:
+async def retire(entity_id: str, request: AnyRequest, service: Injected) -> _PAGES:
     """End the grace period of the old secret early."""
 
     async def do(visit: Visit, _: Fields) -> Outcome:

@@ -3,9 +3,9 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from mudra.console.attention import Facts, attention
 from mudra.registry.entry import EntityType
 from mudra.registry.record import Record, Standing
+from mudra.runtime.attention import Facts, attention
 from mudra.tokens.manage_secret import UseShown
 from mudra.tokens.old_secret import NEVER_USED, AddressUse, SecretUse
 from mudra.tokens.reset_rule import ResetPermitted

@@ -1,4 +1,7 @@
-"""What needs a member's attention now, the worst first. Pure: facts come in, lines go out."""
+"""What needs a member's attention now, the worst first.
+
+`attention` is pure: facts come in, lines go out; `facts_of` gathers them over all areas.
+"""
 
 import enum
 from collections.abc import Sequence
@@ -6,10 +9,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from mudra.console.render import span
+from mudra.identity.user import UserState
+from mudra.metrics.coverage import closed_before
+from mudra.metrics.picture import expected_windows
 from mudra.registry.record import Record, Standing, Status
+from mudra.runtime.work import Work
+from mudra.time_words import span
+from mudra.tokens.claims import EntityType
 from mudra.tokens.manage_secret import UseShown
 
+_DAY: Final = timedelta(days=1)
 _SOON: Final = timedelta(days=7)
 _NEAR: Final = timedelta(days=30)
 
@@ -20,6 +29,11 @@ class Weight(enum.IntEnum):
     NOW = 0
     SOON = 1
     GOOD_TO_KNOW = 2
+
+    @property
+    def word(self) -> str:
+        """The word of answers and commands: `now`, `soon`, `good-to-know`."""
+        return self.name.lower().replace("_", "-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +57,34 @@ class Facts:
     record: Record | None
     missing: int
     now: datetime
+
+
+async def facts_of(
+    work: Work, entity_id: str, entity_type: str, used: UseShown, record: Record | None
+) -> Facts:
+    """Gather the facts of a member whose secret and registry record were read."""
+    admins = await work.roster.admins(entity_id)
+    return Facts(
+        entity_type=entity_type,
+        used=used,
+        able_admins=sum(1 for admin in admins if admin.state is UserState.ACTIVE),
+        record=record,
+        missing=await _missing(work, entity_id, entity_type, used.now),
+        now=used.now,
+    )
+
+
+async def _missing(work: Work, entity_id: str, entity_type: str, now: datetime) -> int:
+    """Windows of the last day of which an AA was to send anything, and did not."""
+    if entity_type != EntityType.AA.value:
+        return 0
+    since = await work.aas_and_fips.reporting_aas()
+    if entity_id not in since:
+        return 0
+    within = closed_before(now, _DAY)
+    due = expected_windows(within, {entity_id: since[entity_id]}, now)[entity_id]
+    came = await work.receipts.windows(entity_id, within)
+    return max(0, due - min((len(windows) for windows in came.values()), default=0))
 
 
 def attention(facts: Facts) -> Sequence[Line]:

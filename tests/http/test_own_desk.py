@@ -1,0 +1,148 @@
+"""What the console shows an admin is had over the API and by command too (issue 6)."""
+
+import json
+
+import pytest
+from tests.support.console import Reader, reader
+from tests.support.operators import new_operator
+from tests.support.service import Member, Service, latest_link, new_member
+
+
+@pytest.fixture(scope="module")
+def resident(service: Service) -> Member:
+    return new_member(service)
+
+
+def shown(member: Member, *words: str) -> object:
+    """What a command says as JSON, to one who is signed in."""
+    service = member.service
+    service.cli("login", member.email, "--password-stdin", stdin=member.password)
+    return json.loads(service.cli(*words, "--json").stdout)
+
+
+def signed_in(member: Member) -> Reader:
+    """A browser of the member's admin."""
+    visitor = reader(member.service)
+    assert visitor.sign_in(member.email, member.password).status_code == 303
+    return visitor
+
+
+def test_the_attention_list_is_the_same_on_the_page_in_the_api_and_by_command(
+    resident: Member,
+) -> None:
+    page = signed_in(resident).get(f"/console/entity/{resident.entity_id}").text
+    answer = resident.client.get(
+        "/v1/entity/attention", params={"entityId": resident.entity_id}, headers=resident.bearer()
+    ).json()
+
+    assert {line["page"] for line in answer["lines"]} == {"registration", "people"}
+    assert [line["weight"] for line in answer["lines"]] == ["soon", "good-to-know"]
+    assert all(line["what"] in page and line["why"] in page for line in answer["lines"])
+    assert shown(resident, "entity", "attention", resident.entity_id) == answer["lines"]
+
+
+def test_activity_counts_tokens_by_day_and_pages_the_audit(resident: Member) -> None:
+    service, entity_id = resident.service, resident.entity_id
+    assert resident.entity_token(resident.secret()).status_code == 200
+    assert resident.entity_token("wrong").status_code == 401
+
+    def activity(**query: str) -> dict[str, object]:
+        answer = resident.client.get(
+            "/v1/entity/activity",
+            params={"entityId": entity_id, **query},
+            headers=resident.bearer(),
+        )
+        assert answer.status_code == 200, answer.text
+        found = answer.json()
+        assert isinstance(found, dict)
+        return found
+
+    def counted() -> bool:  # written behind
+        days = activity()["days"]
+        assert isinstance(days, list)
+        return sum(day["issued"] for day in days) == sum(day["refused"] for day in days) == 1
+
+    service.wait_until(counted)
+    first = activity(limit="2")
+    rest = activity(after=str(first["next"]), limit="1000")
+    everything = activity(limit="1000")
+
+    assert first["events"] + rest["events"] == everything["events"]
+    assert "next" not in everything
+    by_command = shown(resident, "entity", "activity", entity_id, "--limit", "1000")
+    assert by_command["days"] == everything["days"]
+    assert by_command["events"][-3:] == everything["events"][-3:]
+    onboarded = next(e for e in everything["events"] if e["event"] == "entity:member:onboard")
+    assert onboarded["who"].startswith("operator:")
+    assert onboarded["address"] == ""
+    assert any(event["who"] == resident.email for event in everything["events"])
+
+
+def test_a_session_is_listed_and_ended_from_elsewhere(resident: Member) -> None:
+    lost = signed_in(resident)
+    mine = signed_in(resident)
+    listed = shown(resident, "session", "list")
+    address = f"/console/entity/{resident.entity_id}"
+    newest = listed[0]["sessionId"]
+
+    assert shown(resident, "session", "end", newest)["status"] == "ended"
+    assert mine.get(address).status_code == 303  # the newest is the one that began last
+    assert lost.get(address).status_code == 200
+    assert shown(resident, "session", "end", newest)["status"] == "nothing to end"
+
+
+def test_the_account_page_ends_other_sessions_and_tokens(resident: Member) -> None:
+    token = resident.bearer()
+    assert resident.read(token).status_code == 200
+    lost = signed_in(resident)
+    lost_id = shown(resident, "session", "list")[0]["sessionId"]
+    mine = signed_in(resident)
+    listed = resident.client.get("/v1/user/token/list", headers=token).json()["tokens"]
+    used = next(one["jti"] for one in listed if "lastUsedAt" in one and one["state"] == "valid")
+    page = mine.get("/console/account").text
+
+    assert "this browser" in page
+    assert used in page
+    out = mine.act("/console/account", "/console/account/session", session=lost_id)
+    assert out.headers["location"].endswith("told=session")
+    assert lost.get("/console/account").status_code == 303
+    ended = mine.act("/console/account", "/console/account/token", jti=used)
+    assert ended.headers["location"].endswith("told=token")
+    assert used not in mine.get("/console/account").text
+    again = mine.act("/console/account", "/console/account/token", jti=used)
+    assert again.headers["location"].endswith("told=nothing")
+
+
+def test_nobody_ends_a_session_of_somebody_else(resident: Member, member: Member) -> None:
+    mine = signed_in(resident)
+    mine_id = shown(resident, "session", "list")[0]["sessionId"]
+    stranger = signed_in(member)
+
+    answer = stranger.act("/console/account", "/console/account/session", session=mine_id)
+    over_the_api = member.client.post(
+        "/v1/user/session/end", json={"sessionId": mine_id}, headers=member.bearer()
+    )
+
+    assert answer.headers["location"].endswith("told=nothing")
+    assert over_the_api.json()["status"] == "nothing to end"
+    assert mine.get("/console/account").status_code == 200
+
+
+def test_operators_have_mailbox_and_time_machine_in_their_console(
+    service: Service, resident: Member
+) -> None:
+    operator = new_operator(service, "health")
+    desk = reader(service)
+    desk.sign_in(operator.email)
+    page = desk.get("/console/operator/sandbox")
+
+    assert page.status_code == 200
+    assert latest_link(service, operator.email) in page.text
+    assert "Time machine" in page.text
+    assert signed_in(resident).get("/console/operator/sandbox").status_code == 403
+    assert reader(service).get("/console/operator/sandbox").status_code == 303
+    moved = json.loads(service.cli("sandbox", "advance", "PT1S", "--json").stdout)
+    assert set(moved) >= {"now", "txnId"}
+    refused = service.cli("sandbox", "advance", "tomorrow", check=False)
+    assert refused.exit_code == 1
+    assert "advance" in refused.stderr

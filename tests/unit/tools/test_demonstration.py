@@ -1,0 +1,49 @@
+"""The list of pages, by which pictures, figures and browser tests come to every page (issue 6)."""
+
+import re
+from types import SimpleNamespace
+
+from litestar.handlers import HTTPRouteHandler
+from tools.demonstration import member_pages, operator_pages, public_pages
+
+from mudra.console.pages.public_status import public_status_pages
+from mudra.console.routes import console_pages
+from mudra.runtime.config import Settings
+
+NO_PAGES = {
+    "/console",  # goes on to the first page that one has
+    "/console/{rest:path}",  # says that there is none
+    "/console/operator/entry",  # goes on to an entry
+    "/status/network.json",
+    "/status/network.csv",
+}
+
+
+def shown() -> set[str]:
+    """The addresses that show a page."""
+    service = SimpleNamespace(settings=Settings())
+    routers = [console_pages(service), public_status_pages(SimpleNamespace())]  # type: ignore[arg-type]
+    return {
+        route.path
+        for router in routers
+        for route in router.routes
+        for handler in getattr(route, "route_handlers", ())
+        if isinstance(handler, HTTPRouteHandler) and "GET" in handler.http_methods
+    } - NO_PAGES
+
+
+def test_every_page_is_in_the_list() -> None:
+    pages = [
+        *public_pages("A-FIP"),
+        *member_pages("A-FIP", "a@b.example"),
+        *operator_pages("a@b.example", "AN-AA", "A-FIP", "0b6d0c2e-6c0e-4a76-9d7b-0f6a3a8b7c11"),
+    ]
+    paths = [page.path.partition("?")[0] for page in pages]
+    missing = {
+        template
+        for template in shown()
+        if not any(re.fullmatch(re.sub(r"\{[^}]*\}", "[^/]+", template), path) for path in paths)
+    }
+
+    assert missing == set()
+    assert len({page.name for page in pages}) == len(pages)

@@ -1,0 +1,171 @@
+"""The demonstration network with a past and something to do, and every page that shows it.
+
+For pictures (`tools.screenshots`) and figures (`bench.pages`): both look at the same.
+"""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import httpx
+from bench.support import RunningService
+
+from mudra.console.navigation import (
+    ACCOUNT,
+    CONSOLE,
+    MEMBER_ITEMS,
+    OPERATOR_ITEMS,
+    member_path,
+    operator_path,
+)
+from mudra.runtime.demo_network import DEMO_PASSWORD
+
+MUDRA: Final = str(Path(sys.executable).with_name("mudra"))
+OPERATOR: Final = "vikram@network.example"
+NEWCOMER: Final = (
+    "GODAVARI-FIP", "--type", "FIP", "--name", "Godavari Bank",
+    "--admin", "nila@godavaribank.example", "--admin-name", "Nila Menon",
+)  # fmt: skip
+MOVED: Final = ("KAVERI-FIP", "lakshmi@kaveribank.example", "FIP")
+"""The member whose entry waits for approval with another address."""
+ADMINS: Final = {
+    "FINSIGHT-FIU": "asha@finsight.example",
+    "KAVERI-FIP": "lakshmi@kaveribank.example",
+    "SAARTHI-AA": "meera@saarthi-aa.example",
+}
+_DAY_MINUTES: Final = 24 * 60
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page: a name for its files, its path, and as whom it is seen (empty: by everybody)."""
+
+    name: str
+    path: str
+    email: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Demonstration:
+    """A running one. `link` is an invitation that nobody has used."""
+
+    root: str
+    link: str
+
+    def pages(self) -> list[Page]:
+        """Every page, with the addresses that this network gives them."""
+        return [
+            *public_pages(),
+            Page("activation", self.link.removeprefix(self.root)),
+            *operator_pages(OPERATOR, "SAARTHI-AA", "KAVERI-FIP", self._incident()),
+            *(
+                page
+                for entity_id, email in ADMINS.items()
+                for page in member_pages(entity_id, email)
+            ),
+        ]
+
+    def _incident(self) -> str:
+        headers = {"Authorization": f"Bearer {user_token(self.root, OPERATOR)}"}
+        url = f"{self.root}/operator/v1/incidents"
+        found = httpx.get(url, headers=headers, timeout=30).raise_for_status().json()["incidents"]
+        return str(found[0]["incidentId"])
+
+
+def public_pages(fip_id: str = "KAVERI-FIP") -> list[Page]:
+    """The pages that need nobody signed in, but those of a mail's link."""
+    return [
+        Page("sandbox", "/"),
+        Page("status", "/status"),
+        Page("status-fip", f"/status/fip/{fip_id}"),
+        Page("sign-in", f"{CONSOLE}/sign-in"),
+        Page("forgot-password", f"{CONSOLE}/forgot-password"),
+    ]
+
+
+def member_pages(entity_id: str, email: str) -> list[Page]:
+    """The pages of an entity as its admin sees them."""
+    kind = entity_id.rsplit("-", 1)[-1].lower()
+    return [
+        Page(f"{kind}-{item.word or 'overview'}", member_path(entity_id, item.word), email)
+        for item in MEMBER_ITEMS
+    ]
+
+
+def operator_pages(email: str, aa_id: str, fip_id: str, incident_id: str) -> list[Page]:
+    """The pages of an operator who has every scope."""
+    deeper = {
+        "member": f"members/{fip_id}",
+        "onboard": "onboard",
+        "approval": f"approvals/{fip_id}",
+        "health-fip": f"health/fip/{fip_id}",
+        "health-fip-30-days": f"health/fip/{fip_id}?last=30d",
+        "health-aa": f"health/aa/{aa_id}",
+        "health-pair": f"health/pair/{aa_id}/{fip_id}",
+        "health-api": "health/api/fif",
+        "incident": f"incidents/{incident_id}",
+    }
+    words = {item.word: item.word for item in OPERATOR_ITEMS} | deeper
+    return [
+        *(
+            Page(f"operator-{name}", operator_path(word), email)
+            for name, word in words.items()
+            if incident_id or name != "incident"
+        ),
+        Page("account", ACCOUNT, email),
+    ]
+
+
+def user_token(root: str, email: str) -> str:
+    """Sign in one of the demonstration's people over the API."""
+    url, form = f"{root}/iam/v1/user/token/generate", {"username": email, "password": DEMO_PASSWORD}
+    answer = httpx.post(url, data=form, timeout=30).raise_for_status()
+    return str(answer.json()["accessToken"])
+
+
+@contextlib.contextmanager
+def demonstration(folder: Path, days: int) -> Iterator[Demonstration]:
+    """Start a sandbox with days of past, two incidents, a newcomer, and a change to approve."""
+    data_dir = folder / "data"
+    where = ["--data-dir", str(data_dir)]
+    with RunningService(data_dir, "--sandbox", "--demo") as service:
+        root = f"http://127.0.0.1:{service.port}"
+        last = days * _DAY_MINUTES
+        troubles = [f"KAVERI-FIP:fif@{last - 400}+380", f"DECCAN-FIP@{last - 1600}+90"]
+        incidents = [word for one in troubles for word in ("--incident", one)]
+        _mudra("sandbox", "traffic", "--days", str(days), *incidents, "--json", *where)
+        _mudra("member", "onboard", *NEWCOMER, *where)
+        link = json.loads(_mudra("mail", "list", "--json", *where))[-1]["links"][0]
+        _move_an_address(root)
+        yield Demonstration(root, link)
+
+
+def _mudra(*words: str) -> str:
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("MUDRA_")}
+    done = subprocess.run(
+        [MUDRA, *words], check=True, text=True, stdout=subprocess.PIPE, env=environment
+    )
+    return done.stdout
+
+
+def _move_an_address(root: str) -> None:
+    """Submit a change of an entry that needs the operator's approval."""
+    entity_id, email, kind = MOVED
+    bearer = {"Authorization": f"Bearer {user_token(root, email)}"}
+    read = httpx.post(
+        f"{root}/iam/v1/entity/secret/read",
+        json={"entityId": entity_id}, headers=bearer, timeout=30,
+    ).raise_for_status()  # fmt: skip
+    form = {"id": entity_id, "secret": read.json()["secret"]}
+    token = httpx.post(f"{root}/iam/v1/entity/token/generate", data=form, timeout=30)
+    own = {"Authorization": f"Bearer {token.json()['accessToken']}"}
+    url = f"{root}/cr/v2/entityInfo/{kind}/{entity_id}"
+    entry = httpx.get(url, headers=own, timeout=30).raise_for_status().json()
+    entry["entityinfo"]["baseurl"] = "v2:https://aa.kaveribank.example/v2"
+    httpx.put(url, json=entry, headers=bearer, timeout=30).raise_for_status()
