@@ -44,7 +44,7 @@ def main() -> None:
         people = list(make_people(conninfo, seal, homes[0], resets + CUTS).items())
         shared = {
             "MUDRA_DATABASE_URL": conninfo,
-            "MUDRA_BASE_URL": "http://127.0.0.1:8080",
+            "MUDRA_BASE_URL": "http://127.0.0.1:8080/iam",
             "MUDRA_ENTITY_TOKEN_RATE": "100000",
             "MUDRA_ENTITY_TOKEN_BURST": "100000",
         }

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-_ANSWERS = re.compile(r"Mudra answers at http://[^:]+:(?P<port>\d+)/")
+_LISTENS = re.compile(r"  listens +\S+:(?P<port>\d+)$", re.MULTILINE)
 _LENGTH = re.compile(rb"\r\ncontent-length: (\d+)", re.IGNORECASE)
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -46,7 +46,7 @@ class RunningService:
             )
         assert self._process.stdout is not None
         for line in self._process.stdout:
-            found = _ANSWERS.search(line)
+            found = _LISTENS.search(line)
             if found:
                 self.port = int(found["port"])
                 break

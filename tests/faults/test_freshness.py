@@ -128,3 +128,61 @@ def test_a_reset_whose_transaction_fails_leaves_the_old_secret_in_force(nodes: N
 
     for node in (nodes.a, nodes.b):
         assert isinstance(nodes.do(node.verdict("F-rolled-FIP", old)), SecretAccepted)
+
+
+def test_a_node_that_joins_amid_a_change_believes_nothing_until_it_must_be_over(
+    nodes: Nodes,
+) -> None:
+    key = entity_key("F-joins-FIP")
+    nodes.do(nodes.a.onboard("F-joins-FIP"))
+    rooms = nodes.a.rooms
+    joining = Node(open_rooms(rooms.settings, nodes.conninfo, rooms.seal))
+
+    async def joins_while_held() -> bool:
+        async with rooms.database.transaction() as transaction:
+            await transaction.changing(key, must_not_be_missed=True)
+            await joining.rooms.freshness.start()
+            return joining.rooms.freshness.believable(key)
+
+    try:
+        assert not nodes.do(joins_while_held())
+        until(lambda: joining.rooms.freshness.believable(key))
+    finally:
+        nodes.do(joining.rooms.freshness.stop())
+        nodes.do(joining.rooms.database.close())
+
+
+def test_a_foreign_notification_makes_nodes_read_anew_and_listen_on(nodes: Nodes) -> None:
+    old = nodes.do(nodes.a.onboard("F-foreign-FIP"))
+
+    def kept() -> bool:
+        assert isinstance(nodes.do(nodes.b.verdict("F-foreign-FIP", old)), SecretAccepted)
+        return nodes.b.cache.at_hand("F-foreign-FIP") is not None
+
+    until(kept)
+    with psycopg.connect(nodes.conninfo, autocommit=True) as connection:
+        connection.execute("SELECT pg_notify('mudra_changes', 'hello')")
+    until(lambda: nodes.b.cache.at_hand("F-foreign-FIP") is None)
+
+    until(kept)
+    assert isinstance(nodes.do(nodes.a.reset("F-foreign-FIP")), SecretShown)
+    assert isinstance(nodes.do(nodes.b.verdict("F-foreign-FIP", old)), SecretUnknown)
+
+
+def test_a_node_that_leaves_is_waited_for_no_more_though_it_never_spoke(nodes: Nodes) -> None:
+    """Commands are such nodes: they read, and go."""
+    rooms = nodes.a.rooms
+    node = Node(open_rooms(rooms.settings, nodes.conninfo, rooms.seal))
+    nodes.do(node.rooms.freshness.start())
+
+    def listed() -> bool:
+        with psycopg.connect(nodes.conninfo, autocommit=True) as connection:
+            asked = "SELECT 1 FROM node WHERE node_id = %s"
+            return bool(connection.execute(asked, [node.rooms.freshness.node_id]).fetchone())
+
+    before = listed()
+    nodes.do(node.rooms.freshness.stop())
+    nodes.do(node.rooms.database.close())
+
+    assert before
+    assert not listed()

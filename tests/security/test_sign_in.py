@@ -6,7 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
+import sqlalchemy as sa
 from tests.support.error_body import assert_error
+from tests.support.operators import in_store
 from tests.support.service import (
     Member,
     Service,
@@ -15,6 +17,10 @@ from tests.support.service import (
     onboard,
     set_password,
 )
+
+from mudra.runtime.wiring import Rooms
+from mudra.secret_text import SecretText
+from mudra.storage.password_hash import Argon2Passwords
 
 GENERATE = "/v1/user/token/generate"
 
@@ -272,3 +278,50 @@ def test_a_change_of_password_ends_the_users_tokens(member: Member) -> None:
     )
 
     assert_error(member.read(old), 401, "TokenRevoked", "revoked")
+
+
+def test_a_sign_in_hashes_anew_what_was_hashed_under_other_parameters(service: Service) -> None:
+    """A11: parameters and pepper."""
+    member = new_member(service)
+
+    async def stored(rooms: Rooms) -> str:
+        async with rooms.open_work() as work:
+            user = await work.people.by_username(member.email)
+        assert user is not None
+        assert user.password_hash is not None
+        return user.password_hash
+
+    async def hash_as_of_old(rooms: Rooms) -> None:
+        former = Argon2Passwords(rooms.seal.password_pepper, 24)
+        hashed = await former.hash(SecretText(member.password))
+        former.close()
+        assert isinstance(hashed, str)
+        async with rooms.open_work() as work:
+            user = await work.people.by_username(member.email)
+            assert user is not None
+            await work.people.keep_password(user.user_id, hashed)
+
+    async def noted(rooms: Rooms) -> int:
+        async with rooms.database.transaction() as transaction:
+            found = await transaction.connection.scalar(
+                sa.text(
+                    "SELECT count(*) FROM audit_event JOIN user_account"
+                    " ON user_id::text = detail->>'user'"
+                    " WHERE event = 'user:password:rehash' AND email = :email"
+                ),
+                {"email": member.email},
+            )
+            return int(found)
+
+    in_store(service, hash_as_of_old)
+    assert "m=24576," in in_store(service, stored)
+
+    assert attempt(member.client, member.email, "a guess that is wrong").status_code == 401
+    assert "m=24576," in in_store(service, stored)
+    assert attempt(member.client, member.email, member.password).status_code == 200
+
+    anew = in_store(service, stored)
+    assert "m=19456," in anew
+    assert attempt(member.client, member.email, member.password).status_code == 200
+    assert in_store(service, stored) == anew
+    assert in_store(service, noted) == 1

@@ -20,6 +20,7 @@ class EventName(enum.StrEnum):
     USER_LINK_REFUSE = "user:link:refuse"
     USER_PASSWORD_SET = "user:password:set"  # noqa: S105 -- the name of an event
     USER_PASSWORD_FORGOT = "user:password:forgot"  # noqa: S105 -- the name of an event
+    USER_PASSWORD_REHASH = "user:password:rehash"  # noqa: S105 -- the name of an event
     USER_PASSWORD_DISABLE = "user:password:disable"  # noqa: S105 -- the name of an event
     USER_SIGN_IN_SUCCEED = "user:sign_in:succeed"
     USER_SIGN_IN_REFUSE = "user:sign_in:refuse"

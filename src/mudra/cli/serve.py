@@ -74,6 +74,7 @@ def _announce(settings: Settings, demo: Demo) -> None:
         f"  keys       {settings.issuer}/.well-known/jwks.json",
         f"  API        {root}/schema/openapi.json",
         f"  figures    http://{settings.telemetry_host}:{settings.telemetry_port}/metrics",
+        f"  listens    {settings.host}:{settings.port}",
         f"  data       {settings.data_dir.resolve()}",
     ]
     if settings.sandbox:

@@ -6,6 +6,7 @@ from typing import Final
 
 from litestar import Response, get
 from litestar.handlers import HTTPRouteHandler
+from litestar.params import FromPath
 
 from mudra.http.answer import refusal, success
 from mudra.http.bearer import authorization_of
@@ -55,7 +56,9 @@ async def health_matrix(request: AnyRequest, service: Injected) -> Response[byte
 
 
 @get("/operator/v1/health/{grouping:str}")
-async def health_rows(request: AnyRequest, service: Injected, grouping: str) -> Response[bytes]:
+async def health_rows(
+    request: AnyRequest, service: Injected, grouping: FromPath[str]
+) -> Response[bytes]:
     """A picture by network, fips, aas or pairs: `from`, `to`, `aaId`, `fipId`, `format=csv`."""
     exchange = new_exchange(request, service)
     asked = (await operator_refused(exchange, Scope.HEALTH)) or _asked(request, service)

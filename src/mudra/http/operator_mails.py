@@ -4,6 +4,7 @@ from typing import Final
 from uuid import UUID
 
 from litestar import Response, get, post
+from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
 from mudra.audit.event import Caller
@@ -43,7 +44,7 @@ async def list_mails(request: AnyRequest, service: Injected) -> Response[bytes]:
     status_code=200,
     operation_class=described("Try a mail again", NothingOrder, StatusAnswer, bearer=True),
 )
-async def retry(request: AnyRequest, service: Injected, mail_id: UUID) -> Response[bytes]:
+async def retry(request: AnyRequest, service: Injected, mail_id: FromPath[UUID]) -> Response[bytes]:
     """Have an unsent mail tried again now."""
     exchange, order = await receive_json(request, service, NothingOrder)
 

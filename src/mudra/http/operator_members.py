@@ -4,6 +4,7 @@ from typing import Final
 
 from litestar import Response, get, post
 from litestar.handlers import HTTPRouteHandler
+from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
 from mudra.audit.event import Caller
@@ -99,7 +100,9 @@ async def onboard_member(request: AnyRequest, service: Injected) -> Response[byt
         "Suspend, restore, retire", StatusOrder, StatusAnswer, bearer=True, conflict=True
     ),
 )
-async def set_status(request: AnyRequest, service: Injected, entity_id: str) -> Response[bytes]:
+async def set_status(
+    request: AnyRequest, service: Injected, entity_id: FromPath[str]
+) -> Response[bytes]:
     """Change an entity's status; from the commit on no node gives a suspended one a token."""
     exchange, order = await receive_json(request, service, StatusOrder)
 

@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Final
 
 from litestar import Response, get, post
+from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
 from mudra.audit.event import Caller
@@ -53,7 +54,9 @@ async def waiting(request: AnyRequest, service: Injected) -> Response[bytes]:
     "/registry/entries/{entity_id:str}",
     operation_class=described("Show the history of an entry", None, RecordAnswer, bearer=True),
 )
-async def history(request: AnyRequest, service: Injected, entity_id: str) -> Response[bytes]:
+async def history(
+    request: AnyRequest, service: Injected, entity_id: FromPath[str]
+) -> Response[bytes]:
     """Show every version of an entry with who, when and what it changed, and its keys."""
     exchange, order = receive_query(request, service, NothingOrder)
 
@@ -71,7 +74,9 @@ async def history(request: AnyRequest, service: Injected, entity_id: str) -> Res
         "Decide on an entry", DecisionOrder, DecisionAnswer, bearer=True, conflict=True
     ),
 )
-async def decide_on(request: AnyRequest, service: Injected, entity_id: str) -> Response[bytes]:
+async def decide_on(
+    request: AnyRequest, service: Injected, entity_id: FromPath[str]
+) -> Response[bytes]:
     """Approve (now or from `goesLiveAt`), reject, suspend, restore, retire or roll back."""
     exchange, order = await receive_json(request, service, DecisionOrder)
     found = await found_operator(exchange, Scope.REGISTRY)

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Final
 
 from litestar import Response, get
+from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
 from mudra.audit.event import Caller
@@ -24,7 +25,9 @@ DAYS: Final = 90
     "/members/{entity_id:str}/tokens",
     operation_class=described("Count a member's tokens", None, TokenCountsAnswer, bearer=True),
 )
-async def token_counts(request: AnyRequest, service: Injected, entity_id: str) -> Response[bytes]:
+async def token_counts(
+    request: AnyRequest, service: Injected, entity_id: FromPath[str]
+) -> Response[bytes]:
     """Count the Entity Access Tokens of the last 90 days of UTC; days without any are left out."""
     exchange, order = receive_query(request, service, NothingOrder)
 

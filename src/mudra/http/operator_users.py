@@ -4,6 +4,7 @@ from typing import Final
 from uuid import UUID
 
 from litestar import Response, get, post
+from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
 from mudra.audit.event import Caller
@@ -55,7 +56,9 @@ async def list_users(request: AnyRequest, service: Injected) -> Response[bytes]:
     status_code=200,
     operation_class=described("Switch an account off", NothingOrder, AccountAnswer, bearer=True),
 )
-async def disable(request: AnyRequest, service: Injected, user_id: UUID) -> Response[bytes]:
+async def disable(
+    request: AnyRequest, service: Injected, user_id: FromPath[UUID]
+) -> Response[bytes]:
     """Switch an account off and end its tokens; `warnings` names entities left alone."""
     exchange, order = await receive_json(request, service, NothingOrder)
 
@@ -70,7 +73,9 @@ async def disable(request: AnyRequest, service: Injected, user_id: UUID) -> Resp
     status_code=200,
     operation_class=described("Switch an account on", NothingOrder, AccountAnswer, bearer=True),
 )
-async def enable(request: AnyRequest, service: Injected, user_id: UUID) -> Response[bytes]:
+async def enable(
+    request: AnyRequest, service: Injected, user_id: FromPath[UUID]
+) -> Response[bytes]:
     """Switch an account on again; its former tokens stay ended."""
     exchange, order = await receive_json(request, service, NothingOrder)
 
@@ -85,7 +90,9 @@ async def enable(request: AnyRequest, service: Injected, user_id: UUID) -> Respo
     status_code=200,
     operation_class=described("Send a link again", NothingOrder, StatusAnswer, bearer=True),
 )
-async def invite(request: AnyRequest, service: Injected, user_id: UUID) -> Response[bytes]:
+async def invite(
+    request: AnyRequest, service: Injected, user_id: FromPath[UUID]
+) -> Response[bytes]:
     """Send a new link: invitation, or for an active user one to set a new password."""
     exchange, order = await receive_json(request, service, NothingOrder)
 
@@ -103,7 +110,9 @@ async def invite(request: AnyRequest, service: Injected, user_id: UUID) -> Respo
         "Change an address", AddressOrder, AccountAnswer, bearer=True, conflict=True
     ),
 )
-async def change_address(request: AnyRequest, service: Injected, user_id: UUID) -> Response[bytes]:
+async def change_address(
+    request: AnyRequest, service: Injected, user_id: FromPath[UUID]
+) -> Response[bytes]:
     """Move an account to a new address; both addresses are told, the new one must be verified."""
     exchange, order = await receive_json(request, service, AddressOrder)
 
@@ -118,7 +127,9 @@ async def change_address(request: AnyRequest, service: Injected, user_id: UUID) 
     "/users/{user_id:uuid}/tokens",
     operation_class=described("List a user's tokens", None, TokensAnswer, bearer=True),
 )
-async def list_tokens(request: AnyRequest, service: Injected, user_id: UUID) -> Response[bytes]:
+async def list_tokens(
+    request: AnyRequest, service: Injected, user_id: FromPath[UUID]
+) -> Response[bytes]:
     """List a user's tokens with the last use of each; never their text."""
     exchange, order = receive_query(request, service, NothingOrder)
 
@@ -136,7 +147,9 @@ async def list_tokens(request: AnyRequest, service: Injected, user_id: UUID) -> 
     status_code=200,
     operation_class=described("End a user's tokens", RevokeOrder, StatusAnswer, bearer=True),
 )
-async def revoke(request: AnyRequest, service: Injected, user_id: UUID) -> Response[bytes]:
+async def revoke(
+    request: AnyRequest, service: Injected, user_id: FromPath[UUID]
+) -> Response[bytes]:
     """End one token of a user, or all of them."""
     exchange, order = await receive_json(request, service, RevokeOrder)
 

@@ -7,7 +7,14 @@ from mudra.http.client_address import address_key
 from mudra.http.exchange import Exchange
 from mudra.identity.password import MAX_LENGTH
 from mudra.identity.ports import HashingBusy
-from mudra.identity.sign_in import Admitted, SignInRefused, TooManyAttempts, admit, settle
+from mudra.identity.sign_in import (
+    Admitted,
+    SignInRefused,
+    TooManyAttempts,
+    admit,
+    keep_rehashed,
+    settle,
+)
 from mudra.identity.user import User
 from mudra.runtime.work import Work
 from mudra.secret_text import SecretText
@@ -37,9 +44,8 @@ async def with_password(
     if not isinstance(admitted, Admitted):
         return admitted
     # What is too long was never stored; hashing its head costs the same as any other.
-    matches = await service.hasher.verify(
-        admitted.stored_hash, SecretText(password.reveal()[: MAX_LENGTH + 1])
-    )
+    tried = SecretText(password.reveal()[: MAX_LENGTH + 1])
+    matches = await service.hasher.verify(admitted.stored_hash, tried)
     if isinstance(matches, HashingBusy):
         return matches
     async with service.open_work() as work:
@@ -51,4 +57,21 @@ async def with_password(
             attempts=work.attempts,
             journal=work.journal,
         )
-        return await enter(work, user) if isinstance(user, User) else user
+        if not isinstance(user, User):
+            return user
+        entered = await enter(work, user)
+    await _rehash(exchange, user, tried)
+    return entered
+
+
+async def _rehash(exchange: Exchange, user: User, password: SecretText) -> None:
+    """Hash a right password anew when the parameters were changed since (quality A11)."""
+    hasher = exchange.service.hasher
+    if user.password_hash is None or not hasher.needs_rehash(user.password_hash):
+        return
+    hashed = await hasher.hash(password)
+    if isinstance(hashed, HashingBusy):
+        return  # the next sign-in comes by here too
+    async with exchange.service.open_work() as work:
+        caller = exchange.caller(f"user:{user.user_id}")
+        await keep_rehashed(user, hashed, caller, people=work.people, journal=work.journal)

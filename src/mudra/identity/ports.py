@@ -53,8 +53,8 @@ class People(Protocol):
     async def keep_password(self, user_id: str, password_hash: str) -> None:
         """Store a new password hash and make the account active."""
 
-    async def keep_rehashed(self, user_id: str, former: str, password_hash: str) -> None:
-        """Store the same password hashed anew, unless it was changed meanwhile."""
+    async def keep_rehashed(self, user_id: str, former: str, password_hash: str) -> bool:
+        """Store the same password hashed anew; False when it was changed meanwhile."""
 
     async def now(self) -> datetime:
         """The database's clock."""

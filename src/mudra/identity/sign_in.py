@@ -64,8 +64,9 @@ async def admit(  # its collaborators, each named
     journal: Journal,
 ) -> Admitted | TooManyAttempts:
     """Ask the throttle before anything is hashed; a refused try is not counted."""
-    username = username_of(typed)
-    refusal = await _throttled(username, origin, people, attempts)
+    username, now = username_of(typed), await people.now()
+    history = await attempts.of_account(username, lock=False)
+    refusal = await _throttled(history, origin, now, attempts)
     if refusal is not None:
         await journal.note(_refused(caller, "too-many-attempts"))
         return refusal
@@ -84,11 +85,11 @@ async def settle(  # its collaborators, each named
     """Decide under the lock of the name, and keep the count."""
     username = admitted.username
     history = await attempts.of_account(username, lock=True)
-    refusal = await _throttled(username, admitted.origin, people, attempts)
+    now = await people.now()
+    refusal = await _throttled(history, admitted.origin, now, attempts)
     if refusal is not None:
         await journal.note(_refused(caller, "too-many-attempts"))
         return refusal
-    now = await people.now()
     user = await people.by_username(username)
     unchanged = (
         user is not None
@@ -110,6 +111,15 @@ async def settle(  # its collaborators, each named
     return SignInRefused()
 
 
+async def keep_rehashed(
+    user: User, password_hash: str, caller: Caller, *, people: People, journal: Journal
+) -> None:
+    """Store a right password's hash under the parameters in force (quality A11)."""
+    assert user.password_hash is not None
+    if await people.keep_rehashed(user.user_id, user.password_hash, password_hash):
+        await journal.note(Act(EventName.USER_PASSWORD_REHASH, caller, user_id=user.user_id))
+
+
 def _refused(caller: Caller, reason: str, user_id: str = "") -> Act:
     return Act(
         EventName.USER_SIGN_IN_REFUSE,
@@ -125,10 +135,9 @@ def _off(history: throttle.History, now: datetime) -> bool:
 
 
 async def _throttled(
-    username: str, origin: str, people: People, attempts: Attempts
+    history: throttle.History, origin: str, now: datetime, attempts: Attempts
 ) -> TooManyAttempts | None:
-    now = await people.now()
-    decision = throttle.decide(await attempts.of_account(username, lock=False), now)
+    decision = throttle.decide(history, now)
     if isinstance(decision, Wait):
         return TooManyAttempts(decision.until, now)
     since = now - throttle.ADDRESS_PERIOD

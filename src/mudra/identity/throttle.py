@@ -32,6 +32,7 @@ class History:
 
 
 FRESH: Final = History(0, None)
+"""Also what a right password in an open slot, or a password set by link, leaves behind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +69,6 @@ def after_failure(history: History, now: datetime) -> History:
     if history.failures >= MOST_FAILURES:
         return history
     return History(history.failures + 1, now)
-
-
-def after_success(_: History) -> History:
-    """A right password in an open slot, or a password set by link, clears all."""
-    return FRESH
 
 
 def notice_due(before: History, after: History) -> int | None:

@@ -1,19 +1,22 @@
 """Start a node: database, migrations, keys, processes; and stop it in the reverse order."""
 
 import contextlib
+import importlib
 import os
 import shutil
 import sys
+import threading
 from collections.abc import Callable, Iterator
-from typing import TextIO
+from typing import Final, TextIO
 
 from mudra.runtime.config import Settings, unknown_names
 from mudra.runtime.demo_network import Demo
 from mudra.runtime.logging import set_up_logging
 from mudra.storage.embedded import embedded_server
-from mudra.storage.migrate import migrate
 from mudra.storage.seal import Seal
 from mudra.storage.sealing import open_seal
+
+_NODE: Final = "mudra.runtime.node"
 
 
 @contextlib.contextmanager
@@ -29,10 +32,16 @@ def open_database(settings: Settings) -> Iterator[str]:
 @contextlib.contextmanager
 def open_store(settings: Settings, *, create: bool) -> Iterator[tuple[str, Seal]]:
     """Give the migrated database and its keys at rest; `create` allows a new master key."""
-    settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     with open_database(settings) as conninfo:
-        migrate(conninfo)
-        yield conninfo, open_seal(conninfo, settings.data_dir, create=create)
+        yield conninfo, _open_seal(settings, conninfo, create=create)
+
+
+def _open_seal(settings: Settings, conninfo: str, *, create: bool) -> Seal:
+    from mudra.storage.migrate import migrate  # noqa: PLC0415  # loads all of Alembic
+
+    migrate(conninfo)
+    settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return open_seal(conninfo, settings.data_dir, create=create)
 
 
 def serve(settings: Settings, announce: Callable[[Settings], None], demo: Demo = Demo.NONE) -> int:
@@ -50,9 +59,14 @@ def serve(settings: Settings, announce: Callable[[Settings], None], demo: Demo =
     shutil.rmtree(figures, ignore_errors=True)
     figures.mkdir(parents=True, mode=0o700)
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(figures.resolve())
-    from mudra.runtime.node import run_node  # noqa: PLC0415  # after the line above
+    # Most of a start is loading code, and the database's start is waiting: side by side.
+    loading = threading.Thread(target=importlib.import_module, args=(_NODE,), name="loading")
+    loading.start()
+    with open_database(settings) as conninfo:
+        loading.join()
+        from mudra.runtime.node import run_node  # noqa: PLC0415  # loaded above, or says why not
 
-    with open_store(settings, create=True) as (conninfo, seal):
+        seal = _open_seal(settings, conninfo, create=True)
         return run_node(settings, conninfo, seal, announce, demo)
 
 

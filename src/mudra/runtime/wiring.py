@@ -41,7 +41,8 @@ from mudra.storage.audit import PostgresJournal
 from mudra.storage.audit_search import PostgresAuditSearch
 from mudra.storage.audit_witness import FileWitness
 from mudra.storage.credential_cache import CredentialCache
-from mudra.storage.database import TRANSACTION_S, Database, Transaction
+from mudra.storage.cut import TRANSACTION_S
+from mudra.storage.database import Database, Transaction
 from mudra.storage.directory import PostgresDirectory
 from mudra.storage.freshness import Freshness
 from mudra.storage.identity import PostgresLinks, PostgresPeople

@@ -28,17 +28,19 @@ class PostgresAttempts:
     async def of_account(self, username: str, *, lock: bool) -> History:
         """Read the failures in a row of a name, whether or not it exists."""
         key = self._seal.name_mac(username)
+        found = (throttle.c.failures, throttle.c.last_failure_at)
+        query: sa.Executable = sa.select(*found).where(throttle.c.account_key == key)
         if lock:
             # A row to lock must exist, for names that have none as for those that do.
-            await self._tx.connection.execute(
-                insert(throttle).values(account_key=key, failures=0).on_conflict_do_nothing()
+            query = (
+                insert(throttle)
+                .values(account_key=key, failures=0)
+                .on_conflict_do_update(
+                    index_elements=["account_key"], set_={"failures": throttle.c.failures}
+                )
+                .returning(*found)
             )
-        query = sa.select(throttle.c.failures, throttle.c.last_failure_at).where(
-            throttle.c.account_key == key
-        )
-        row = (
-            await self._tx.connection.execute(query.with_for_update() if lock else query)
-        ).first()
+        row = (await self._tx.connection.execute(query)).first()
         return History(row[0], row[1]) if row else FRESH
 
     async def keep(self, username: str, history: History) -> None:

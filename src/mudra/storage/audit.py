@@ -1,10 +1,15 @@
 """The audit journal in PostgreSQL: implements audit/ports.py."""
 
+from datetime import UTC, datetime
+from typing import Final
+
 import sqlalchemy as sa
 
 from mudra.audit.event import Act, AuditEvent
 from mudra.storage.database import Transaction
 from mudra.storage.tables import audit_event
+
+_STAMPED_BY_THE_DATABASE: Final = datetime.min.replace(tzinfo=UTC)
 
 
 class PostgresJournal:
@@ -15,8 +20,8 @@ class PostgresJournal:
 
     async def note(self, act: Act) -> None:
         """Note an act at the database's time."""
-        at = await self._tx.now()
-        await self._tx.connection.execute(sa.insert(audit_event).values(**event_row(act.at(at))))
+        row = event_row(act.at(_STAMPED_BY_THE_DATABASE)) | {"at": self._tx.this_moment}
+        await self._tx.connection.execute(sa.insert(audit_event).values(**row))
 
 
 def event_row(event: AuditEvent) -> dict[str, object]:

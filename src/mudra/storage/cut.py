@@ -10,8 +10,12 @@ import contextlib
 import os
 import socket
 from collections.abc import Iterator
+from typing import Final
 
 import psycopg
+
+TRANSACTION_S: Final = 3.0
+"""How long a transaction may take unless it says otherwise."""
 
 
 @contextlib.contextmanager

@@ -16,14 +16,13 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from mudra.storage.cut import cut_after
+from mudra.storage.cut import TRANSACTION_S, cut_after
 from mudra.storage.freshness import CHANNEL, Freshness
 
 CONNECT_TIMEOUT_S: Final = 1
 POOL_WAIT_S: Final = 1.0
 STATEMENT_TIMEOUT_MS: Final = 2000
 LOCK_TIMEOUT_MS: Final = 1500
-TRANSACTION_S: Final = 3.0
 
 
 class DatabaseUnavailable(Exception):
@@ -44,6 +43,11 @@ class Transaction:
         at = await self.connection.scalar(sa.select(sa.func.clock_timestamp()))
         assert isinstance(at, datetime)
         return at + self._offset()
+
+    @property
+    def this_moment(self) -> sa.ColumnElement[datetime]:
+        """The same clock for a statement to read by itself, which saves asking first."""
+        return sa.func.clock_timestamp() + sa.literal(self._offset(), sa.Interval)
 
     async def changing(self, key: str, *, must_not_be_missed: bool = False) -> None:
         """Announce that this transaction changes `key`.

@@ -9,6 +9,9 @@ A node keeps what issuing needs in memory. Two things keep that true on many nod
   must have stopped believing), and only then commits. From the hold to the
   announcement of the commit, nodes read that key from the database. So no node
   acts on an old value after the commit (quality S7).
+
+A node that begins to listen, or listens again, cannot know what was held just
+before. It believes nothing until every such hold must have ended.
 """
 
 import asyncio
@@ -24,7 +27,7 @@ import structlog
 from psycopg import sql
 
 from mudra.fresh_id import fresh_id
-from mudra.storage.cut import cut_after
+from mudra.storage.cut import TRANSACTION_S, cut_after
 
 CHANNEL: Final = "mudra_changes"
 BELIEF_S: Final = 1.0
@@ -69,6 +72,7 @@ class Freshness:
         self._conninfo = conninfo
         self.node_id = fresh_id()
         self._proven_at = float("-inf")
+        self._settled_at = float("inf")
         self._held: dict[str, float] = {}
         self._fences: dict[str, _Fence] = {}
         self._listeners: list[Callable[[str], None]] = []
@@ -89,7 +93,7 @@ class Freshness:
     def believable(self, key: str) -> bool:
         """Tell whether memory may be believed about `key` right now."""
         now = monotonic()
-        if now - self._proven_at > BELIEF_S:
+        if now - self._proven_at > BELIEF_S or now < self._settled_at:
             return False
         until = self._held.get(key)
         return until is None or now > until
@@ -106,9 +110,12 @@ class Freshness:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
+        # Also a node that never spoke is on the list, and others would wait for it: a command.
+        with contextlib.suppress(psycopg.Error, OSError):
+            speaker = await self._connected_speaker()
+            with cut_after(speaker, _ANSWER_S):
+                await speaker.execute("DELETE FROM node WHERE node_id = %s", [self.node_id])
         if self._speaker is not None:
-            with contextlib.suppress(psycopg.Error):
-                await self._speaker.execute("DELETE FROM node WHERE node_id = %s", [self.node_id])
             await self._speaker.close()
             self._speaker = None
 
@@ -195,6 +202,7 @@ class Freshness:
             await connection.execute("SET synchronous_commit = off")
             await connection.execute("SET statement_timeout = '2s'")
             await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(CHANNEL)))
+            self._settled_at = monotonic() + TRANSACTION_S
             self._everything_may_have_changed()
             yield connection
         finally:
@@ -215,7 +223,13 @@ class Freshness:
         self._proven_at = asked_at
 
     async def _hear(self, payload: str) -> None:
-        message = msgspec.json.decode(payload, type=Announcement)
+        try:
+            message = msgspec.json.decode(payload, type=Announcement)
+        except msgspec.MsgspecError:
+            # Another program's, or a later version's: who knows what it says has changed.
+            _log.warning("a notification that is no announcement", channel=CHANNEL)
+            self._everything_may_have_changed()
+            return
         if message.kind == "answer":
             fence = self._fences.get(message.fence)
             if fence is not None:

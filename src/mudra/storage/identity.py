@@ -34,29 +34,31 @@ class PostgresPeople:
         return await self._user(user_account.c.user_id == user_id)
 
     async def _user(self, which: sa.ColumnElement[bool]) -> User | None:
-        row = (
-            (await self._tx.connection.execute(sa.select(user_account).where(which)))
-            .mappings()
-            .first()
-        )
-        if row is None:
-            return None
-        administered = (
-            await self._tx.connection.execute(
-                sa.select(entity.c.entity_id, entity.c.name)
-                .join(entity_admin, entity_admin.c.entity_id == entity.c.entity_id)
-                .where(entity_admin.c.user_id == row["user_id"])
-                .order_by(entity.c.entity_id)
+        # One statement: each of a signed-in user's calls begins with it.
+        rows = (
+            (
+                await self._tx.connection.execute(
+                    sa.select(user_account, entity.c.entity_id, entity.c.name.label("entity_name"))
+                    .outerjoin(entity_admin, entity_admin.c.user_id == user_account.c.user_id)
+                    .outerjoin(entity, entity.c.entity_id == entity_admin.c.entity_id)
+                    .where(which)
+                    .order_by(entity.c.entity_id)
+                )
             )
-        ).all()
+            .mappings()
+            .all()
+        )
+        if not rows:
+            return None
+        row, administered = rows[0], [one for one in rows if one["entity_id"] is not None]
         return User(
             user_id=row["user_id"],
             email=row["email"],
             name=row["name"],
             state=UserState(row["state"]),
             password_hash=row["password_hash"],
-            administers=tuple(entry[0] for entry in administered),
-            entity_names=tuple(entry[1] for entry in administered),
+            administers=tuple(one["entity_id"] for one in administered),
+            entity_names=tuple(one["entity_name"] for one in administered),
         )
 
     async def member(self, entity_id: str) -> Member | None:
@@ -148,14 +150,15 @@ class PostgresPeople:
             )
         )
 
-    async def keep_rehashed(self, user_id: str, former: str, password_hash: str) -> None:
-        """Store the same password hashed anew, unless it was changed meanwhile."""
+    async def keep_rehashed(self, user_id: str, former: str, password_hash: str) -> bool:
+        """Store the same password hashed anew; False when it was changed meanwhile."""
         c = user_account.c
-        await self._tx.connection.execute(
+        done = await self._tx.connection.execute(
             sa.update(user_account)
             .where(c.user_id == user_id, c.password_hash == former)
             .values(password_hash=password_hash)
         )
+        return done.rowcount == 1
 
 
 class PostgresLinks:

@@ -86,14 +86,16 @@ class NodeKeys:
         async with self._database.transaction() as transaction:
             store = PostgresSigningKeys(transaction, self._seal)
             keys = await store.all_keys()
-            missing = {key.kid for key in keys} - set(self._signers)
-            private = await store.private_parts() if missing else {}
-        for kid, pem in private.items():
-            if kid not in self._signers:
-                self._signers[kid] = TokenSigner(kid, pem, self._header_type)
-        for key in keys:
-            if key.kid not in self._public:
-                self._public[key.kid] = RSAKey.import_key(dict(key.public_jwk))
+            private = await store.private_parts()
+        # What the database has destroyed goes from memory too.
+        self._signers = {
+            kid: self._signers.get(kid) or TokenSigner(kid, pem, self._header_type)
+            for kid, pem in private.items()
+        }
+        self._public = {
+            key.kid: self._public.get(key.kid) or RSAKey.import_key(dict(key.public_jwk))
+            for key in keys
+        }
         self._keys = keys
         self._signing.clear()
         self._read_at = monotonic()

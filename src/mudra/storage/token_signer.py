@@ -22,12 +22,15 @@ class TokenSigner:
     """Signs claims as compact JWTs with one RSA key. Only writes them; joserfc reads them."""
 
     def __init__(self, kid: str, pem: SecretText, header_type: str) -> None:
-        key = serialization.load_pem_private_key(pem.reveal().encode(), None)
+        # It was made here and its seal proves it unchanged: checking its primes anew costs 30 ms.
+        key = serialization.load_pem_private_key(
+            pem.reveal().encode(), None, unsafe_skip_rsa_key_validation=True
+        )
         if not isinstance(key, rsa.RSAPrivateKey):
             raise TypeError(f"signing key {kid} must be an RSA key")
         self.kid = kid
         self._key = key
-        self._jose = RSAKey.import_key(pem.reveal())
+        self._jose = RSAKey(key, None)
         header = {"alg": "RS256", "kid": kid, "typ": header_type}
         self._head = _base64url(msgspec.json.encode(header)) + b"."
         self._encode = msgspec.json.Encoder().encode

@@ -38,10 +38,6 @@ def test_at_a_hundred_failures_the_password_is_off_for_good():
     assert throttle.after_failure(history, NOON) == history
 
 
-def test_a_success_clears_all():
-    assert throttle.after_success(History(42, NOON)) == FRESH
-
-
 def test_the_user_is_told_once_at_5_20_and_50():
     """A1: guesses are few and slow."""
     history, told = FRESH, []

@@ -5,6 +5,7 @@ JSON to /user/password/set.
 """
 
 from litestar import Response, Router, get
+from litestar.params import FromPath
 
 from mudra.console.render import page
 from mudra.http.service import Injected
@@ -22,7 +23,7 @@ _SENTENCES = {
 
 
 @get("/activate/{token:str}", include_in_schema=False)
-async def activate(token: str, service: Injected) -> Response[str]:
+async def activate(token: FromPath[str], service: Injected) -> Response[str]:
     """Show the form, or why the link is of no use and how to get a new one."""
     async with service.open_work() as work:
         holder = await who_holds(SecretText(token), work.people, work.links)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from litestar import Response, get
+from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
 from mudra.console.answer import Outcome, Shown
@@ -55,7 +56,7 @@ def _audit(names: Mapping[str, str]) -> Table[AuditRow]:
 
 @get("/entity/{entity_id:str}/activity", include_in_schema=False)
 async def activity(
-    entity_id: str, request: AnyRequest, service: Injected
+    entity_id: FromPath[str], request: AnyRequest, service: Injected
 ) -> Response[str] | Response[bytes]:
     """Show tokens by day, and the latest events."""
 

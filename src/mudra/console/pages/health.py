@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from litestar import Response, get
+from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
 from mudra.console.answer import Outcome, Shown
@@ -111,7 +112,7 @@ _REFUSED: Final = Table(
 
 @get("/entity/{entity_id:str}/health", include_in_schema=False)
 async def health(
-    entity_id: str, request: AnyRequest, service: Injected
+    entity_id: FromPath[str], request: AnyRequest, service: Injected
 ) -> Response[str] | Response[bytes]:
     """Show the health that concerns the entity, over a day, a week or a month."""
 

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Final
 
 from litestar import Response, get
+from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
 from mudra.console.answer import Outcome, Shown
@@ -59,7 +60,7 @@ class About:
 
 @get("/operator/health/fip/{fip_id:str}", include_in_schema=False)
 async def fip(
-    request: AnyRequest, service: Injected, fip_id: str
+    request: AnyRequest, service: Injected, fip_id: FromPath[str]
 ) -> Response[str] | Response[bytes]:
     """One FIP as all AAs see it."""
     return await operator_page(
@@ -68,7 +69,9 @@ async def fip(
 
 
 @get("/operator/health/aa/{aa_id:str}", include_in_schema=False)
-async def aa(request: AnyRequest, service: Injected, aa_id: str) -> Response[str] | Response[bytes]:
+async def aa(
+    request: AnyRequest, service: Injected, aa_id: FromPath[str]
+) -> Response[str] | Response[bytes]:
     """One AA: its calls to all FIPs, and whether it reports."""
     return await operator_page(
         request, service, Scope.HEALTH, lambda visit: _look(visit, About(aa_id=aa_id))
@@ -77,7 +80,7 @@ async def aa(request: AnyRequest, service: Injected, aa_id: str) -> Response[str
 
 @get("/operator/health/pair/{aa_id:str}/{fip_id:str}", include_in_schema=False)
 async def pair(
-    request: AnyRequest, service: Injected, aa_id: str, fip_id: str
+    request: AnyRequest, service: Injected, aa_id: FromPath[str], fip_id: FromPath[str]
 ) -> Response[str] | Response[bytes]:
     """The calls of one AA to one FIP."""
     return await operator_page(
@@ -86,7 +89,9 @@ async def pair(
 
 
 @get("/operator/health/api/{code:str}", include_in_schema=False)
-async def api(request: AnyRequest, service: Injected, code: str) -> Response[str] | Response[bytes]:
+async def api(
+    request: AnyRequest, service: Injected, code: FromPath[str]
+) -> Response[str] | Response[bytes]:
     """One API over the whole network."""
     return await operator_page(
         request, service, Scope.HEALTH, lambda visit: _look(visit, About(), code)

@@ -5,6 +5,7 @@ from typing import Final
 from uuid import UUID
 
 from litestar import Response, get, post
+from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
 from mudra.audit.event import Act, EventName
@@ -58,7 +59,7 @@ async def incidents(request: AnyRequest, service: Injected) -> Response[str] | R
 
 @get("/operator/incidents/{incident_id:uuid}", include_in_schema=False)
 async def incident(
-    request: AnyRequest, service: Injected, incident_id: UUID
+    request: AnyRequest, service: Injected, incident_id: FromPath[UUID]
 ) -> Response[str] | Response[bytes]:
     """One incident."""
 
@@ -71,7 +72,7 @@ async def incident(
 
 @post("/operator/incidents/{incident_id:uuid}/acknowledge", include_in_schema=False)
 async def acknowledge(
-    request: AnyRequest, service: Injected, incident_id: UUID
+    request: AnyRequest, service: Injected, incident_id: FromPath[UUID]
 ) -> Response[str] | Response[bytes]:
     """Note that the operator who is signed in looks after it."""
 

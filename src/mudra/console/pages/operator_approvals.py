@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from litestar import Response, get, post
+from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
 from mudra.console.answer import GoTo, Outcome, Shown
@@ -95,7 +96,7 @@ async def find_entry(request: AnyRequest, service: Injected) -> Response[str] | 
 
 @get("/operator/approvals/{entity_id:str}", include_in_schema=False)
 async def show_approval(
-    entity_id: str, request: AnyRequest, service: Injected
+    entity_id: FromPath[str], request: AnyRequest, service: Injected
 ) -> Response[str] | Response[bytes]:
     """Show one entry: what would change, what that risks, its history and keys."""
 
@@ -107,7 +108,7 @@ async def show_approval(
 
 @post("/operator/approvals/{entity_id:str}", include_in_schema=False)
 async def judge(
-    entity_id: str, request: AnyRequest, service: Injected
+    entity_id: FromPath[str], request: AnyRequest, service: Injected
 ) -> Response[str] | Response[bytes]:
     """Carry out the operator's word on an entry."""
 

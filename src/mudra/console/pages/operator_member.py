@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Final
 
 from litestar import Response, get, post
+from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
 from mudra.console.answer import GoTo, Outcome, Shown
@@ -52,7 +53,7 @@ MAILS: Final = Table[QueuedMail](
 
 @get("/operator/members/{entity_id:str}", include_in_schema=False)
 async def show_member(
-    entity_id: str, request: AnyRequest, service: Injected
+    entity_id: FromPath[str], request: AnyRequest, service: Injected
 ) -> Response[str] | Response[bytes]:
     """Show a member."""
 
@@ -64,7 +65,7 @@ async def show_member(
 
 @post("/operator/members/{entity_id:str}/{act:str}", include_in_schema=False)
 async def act_on_member(
-    entity_id: str, act: str, request: AnyRequest, service: Injected
+    entity_id: FromPath[str], act: FromPath[str], request: AnyRequest, service: Injected
 ) -> Response[str] | Response[bytes]:
     """Suspend or restore, add or remove an admin, invite again, set the contact."""
 

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Final
 
 from litestar import Response, get
+from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
 from mudra.console.answer import Outcome, Shown
@@ -19,7 +20,7 @@ _DAY: Final = timedelta(days=1)
 
 @get("/entity/{entity_id:str}", include_in_schema=False)
 async def overview(
-    entity_id: str, request: AnyRequest, service: Injected
+    entity_id: FromPath[str], request: AnyRequest, service: Injected
 ) -> Response[str] | Response[bytes]:
     """Show what needs attention now."""
 

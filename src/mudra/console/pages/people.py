@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from litestar import Response, get, post
+from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
 from mudra.console.answer import GoTo, Outcome, Shown
@@ -26,13 +27,13 @@ _Change = Callable[[Visit, Fields], Awaitable[object]]
 
 
 @get(_PATH, include_in_schema=False)
-async def people(entity_id: str, request: AnyRequest, service: Injected) -> _PAGES:
+async def people(entity_id: FromPath[str], request: AnyRequest, service: Injected) -> _PAGES:
     """List the admins and the backup contact."""
     return await member_page(request, service, entity_id, _page)
 
 
 @post(f"{_PATH}/add", include_in_schema=False)
-async def add(entity_id: str, request: AnyRequest, service: Injected) -> _PAGES:
+async def add(entity_id: FromPath[str], request: AnyRequest, service: Injected) -> _PAGES:
     """Add an admin, who is invited by mail when new."""
 
     async def change(visit: Visit, fields: Fields) -> object:
@@ -45,7 +46,7 @@ async def add(entity_id: str, request: AnyRequest, service: Injected) -> _PAGES:
 
 
 @post(f"{_PATH}/remove", include_in_schema=False)
-async def remove(entity_id: str, request: AnyRequest, service: Injected) -> _PAGES:
+async def remove(entity_id: FromPath[str], request: AnyRequest, service: Injected) -> _PAGES:
     """End an admin's rights; the last one who can act stays."""
 
     async def change(visit: Visit, fields: Fields) -> object:
@@ -58,7 +59,7 @@ async def remove(entity_id: str, request: AnyRequest, service: Injected) -> _PAG
 
 
 @post(f"{_PATH}/hand-over", include_in_schema=False)
-async def hand_over(entity_id: str, request: AnyRequest, service: Injected) -> _PAGES:
+async def hand_over(entity_id: FromPath[str], request: AnyRequest, service: Injected) -> _PAGES:
     """Put somebody else in one's own place."""
 
     async def change(visit: Visit, fields: Fields) -> object:
@@ -71,7 +72,7 @@ async def hand_over(entity_id: str, request: AnyRequest, service: Injected) -> _
 
 
 @post(f"{_PATH}/contact", include_in_schema=False)
-async def contact(entity_id: str, request: AnyRequest, service: Injected) -> _PAGES:
+async def contact(entity_id: FromPath[str], request: AnyRequest, service: Injected) -> _PAGES:
     """Set the backup contact, who gets the letters too."""
 
     async def change(visit: Visit, fields: Fields) -> object:

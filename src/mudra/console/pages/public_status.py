@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 import msgspec
 from litestar import Response, Router, get
 from litestar.di import Provide
-from litestar.params import SkipValidation
+from litestar.params import FromPath, SkipValidation
 
 from mudra.console.render import page
 from mudra.console.status_keeper import Picture, StatusKeeper
@@ -90,7 +90,7 @@ async def status(service: Injected, keeper: InjectedKeeper) -> Response[str]:
 
 @get("/status/fip/{fip_id:str}", include_in_schema=False)
 async def status_of_fip(
-    request: AnyRequest, service: Injected, keeper: InjectedKeeper, fip_id: str
+    request: AnyRequest, service: Injected, keeper: InjectedKeeper, fip_id: FromPath[str]
 ) -> Response[str] | Response[bytes]:
     """One FIP: each day in a table, its APIs, all its incidents."""
     picture = await keeper.picture(service)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from litestar import Response, get, post
+from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
 from mudra.console.answer import GoTo, Outcome, Shown
@@ -52,7 +53,7 @@ class Judged:
 
 
 @get(_PATH, include_in_schema=False)
-async def registration(entity_id: str, request: AnyRequest, service: Injected) -> _PAGES:
+async def registration(entity_id: FromPath[str], request: AnyRequest, service: Injected) -> _PAGES:
     """Show the entry as it stands, as a draft for the next version."""
 
     async def look(visit: Visit) -> Outcome:
@@ -71,7 +72,7 @@ async def registration(entity_id: str, request: AnyRequest, service: Injected) -
 
 
 @post(f"{_PATH}/check", include_in_schema=False, status_code=200)
-async def check(entity_id: str, request: AnyRequest, service: Injected) -> _PAGES:
+async def check(entity_id: FromPath[str], request: AnyRequest, service: Injected) -> _PAGES:
     """Say what is found in a draft; keeps nothing."""
 
     async def do(visit: Visit, fields: Fields) -> Outcome:
@@ -87,7 +88,7 @@ async def check(entity_id: str, request: AnyRequest, service: Injected) -> _PAGE
 
 
 @post(f"{_PATH}/submit", include_in_schema=False, status_code=200)
-async def submit(entity_id: str, request: AnyRequest, service: Injected) -> _PAGES:
+async def submit(entity_id: FromPath[str], request: AnyRequest, service: Injected) -> _PAGES:
     """Submit a draft by the use cases of /entityInfo, within the same budget of writes."""
 
     async def do(visit: Visit, fields: Fields) -> Outcome:

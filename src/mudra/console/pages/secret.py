@@ -3,6 +3,7 @@
 from typing import Final
 
 from litestar import Response, get, post
+from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
 from mudra.console.answer import GoTo, Outcome, Shown
@@ -51,7 +52,7 @@ _OLD = _uses("old", "Use of the old secret")
 
 
 @get(_PATH, include_in_schema=False)
-async def show(entity_id: str, request: AnyRequest, service: Injected) -> _PAGES:
+async def show(entity_id: FromPath[str], request: AnyRequest, service: Injected) -> _PAGES:
     """Show the state of the secret, never its text."""
 
     async def look(visit: Visit) -> Outcome:
@@ -68,7 +69,7 @@ async def show(entity_id: str, request: AnyRequest, service: Injected) -> _PAGES
 
 
 @post(f"{_PATH}/show", include_in_schema=False, status_code=200)
-async def show_text(entity_id: str, request: AnyRequest, service: Injected) -> _PAGES:
+async def show_text(entity_id: FromPath[str], request: AnyRequest, service: Injected) -> _PAGES:
     """Show the secret itself, once, to one who has just typed the password."""
 
     async def do(visit: Visit, _: Fields) -> Outcome:
@@ -84,7 +85,7 @@ async def show_text(entity_id: str, request: AnyRequest, service: Injected) -> _
 
 
 @post(f"{_PATH}/reset", include_in_schema=False, status_code=200)
-async def reset(entity_id: str, request: AnyRequest, service: Injected) -> _PAGES:
+async def reset(entity_id: FromPath[str], request: AnyRequest, service: Injected) -> _PAGES:
     """Reset the secret and show the new one."""
 
     async def do(visit: Visit, fields: Fields) -> Outcome:
@@ -114,7 +115,7 @@ async def reset(entity_id: str, request: AnyRequest, service: Injected) -> _PAGE
 
 
 @post(f"{_PATH}/retire", include_in_schema=False)
-async def retire(entity_id: str, request: AnyRequest, service: Injected) -> _PAGES:
+async def retire(entity_id: FromPath[str], request: AnyRequest, service: Injected) -> _PAGES:
     """End the grace period of the old secret early."""
 
     async def do(visit: Visit, _: Fields) -> Outcome:

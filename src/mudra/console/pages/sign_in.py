@@ -3,6 +3,7 @@
 from typing import Final
 
 from litestar import Response, get, post
+from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
 from mudra.console.answer import GoTo, Outcome, Shown
@@ -105,7 +106,7 @@ async def forgot_password(service: Injected) -> Response[str]:
 
 @get("/{rest:path}", include_in_schema=False)
 async def nothing_here(
-    rest: str, request: AnyRequest, service: Injected
+    rest: FromPath[str], request: AnyRequest, service: Injected
 ) -> Response[str] | Response[bytes]:
     """Say that there is no such page, to those who are signed in."""
     del rest

@@ -3,6 +3,7 @@
 from typing import Final
 
 from litestar import Response, Router, get
+from litestar.params import FromPath
 
 from mudra.console.shelf import SHELF
 from mudra.http.answer import refusal
@@ -15,7 +16,9 @@ _ASK_EACH_TIME: Final = "public, no-cache"
 
 
 @get("/static/{name:path}", include_in_schema=False)
-async def static_file(request: AnyRequest, service: Injected, name: str) -> Response[bytes]:
+async def static_file(
+    request: AnyRequest, service: Injected, name: FromPath[str]
+) -> Response[bytes]:
     """One file, packed when the browser unpacks it; kept for a year under its digest's address."""
     found = SHELF.find(name.lstrip("/"))
     if found is None:

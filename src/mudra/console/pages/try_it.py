@@ -3,6 +3,7 @@
 from typing import Final
 
 from litestar import Response, get
+from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
 from mudra.console.answer import Outcome, Shown
@@ -15,7 +16,7 @@ from mudra.http.service import Injected
 
 @get("/entity/{entity_id:str}/try", include_in_schema=False)
 async def try_it(
-    entity_id: str, request: AnyRequest, service: Injected
+    entity_id: FromPath[str], request: AnyRequest, service: Injected
 ) -> Response[str] | Response[bytes]:
     """Show the programs."""
 
