@@ -40,24 +40,26 @@ EMPTY: Final = Rollup(0, (0,) * COUNTS, NO_STATUS, 0, NOTHING)
 
 def rollup(blocks: Iterable[RequestBlock | NotificationBlock]) -> Rollup:
     """Add up raw blocks of one type; times stay exact. `coarse` makes a stored row of it."""
-    counts = [0] * COUNTS
-    statuses = [0] * STATUSES
-    data_bytes = 0
-    times: list[tuple[int, tuple[int, int, int, int]]] = []
-    number = 0
-    for block in blocks:
-        number += 1
-        for place, count in enumerate(block.counts):
-            counts[place] += count
-        if isinstance(block, RequestBlock):
-            times.append((answered(block.counts), block.pxx))
-            if block.sum_of_size_of_data_packets is not UNSET:
-                data_bytes += int(block.sum_of_size_of_data_packets)
-        elif block.status is not UNSET:
-            for place, count in enumerate(block.status):
-                statuses[place] += count
-    spread = spread_of_blocks(times)
-    return Rollup(number, tuple(counts), tuple(statuses), data_bytes, spread)
+    parts = list(blocks)
+    if not parts:
+        return EMPTY
+    requests = [block for block in parts if isinstance(block, RequestBlock)]
+    statuses = [
+        block.status
+        for block in parts
+        if isinstance(block, NotificationBlock) and block.status is not UNSET
+    ]
+    return Rollup(
+        len(parts),
+        tuple(map(sum, zip(*(block.counts for block in parts), strict=True))),
+        tuple(map(sum, zip(*statuses, strict=True))) or NO_STATUS,
+        sum(
+            int(block.sum_of_size_of_data_packets)
+            for block in requests
+            if block.sum_of_size_of_data_packets is not UNSET
+        ),
+        spread_of_blocks([(answered(block.counts), block.pxx) for block in requests]),
+    )
 
 
 def answered(counts: tuple[int, ...]) -> int:

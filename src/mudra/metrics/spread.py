@@ -20,9 +20,10 @@ was off by 12, 10 and 7 % on average (p50, p95, p99), where today's median over
 all AAs was off by a third, half and two thirds.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import isqrt
+from operator import add
 from typing import Final, NamedTuple
 
 from mudra.metrics.catalogue import PERCENTS
@@ -83,10 +84,14 @@ def coarsen(spread: Spread) -> Spread:
     """The same in the fixed cells of roll-ups; coarsening a sum equals summing the coarse."""
     if spread.coarse:
         return spread
-    rises = _Rises({}, {}, {})
-    places = {cell: coarse_cell(cell) for cell in spread.cells}
-    _add_spread(rises, spread, places)
-    return _of(rises, spread.longest, coarse=True)
+    rows: list[list[int]] = []
+    for cell, *added in zip(spread.cells, spread.surely, spread.maybe, spread.likely, strict=True):
+        place = coarse_cell(cell)
+        if rows and rows[-1][0] == place:  # cells rise, so equal places lie side by side
+            rows[-1][1:] = map(add, rows[-1][1:], added)
+        else:
+            rows.append([place, *added])
+    return _of_rows(rows, spread.longest, coarse=True)
 
 
 def merge_spreads(spreads: Iterable[Spread]) -> Spread:
@@ -95,7 +100,7 @@ def merge_spreads(spreads: Iterable[Spread]) -> Spread:
     coarse = any(part.coarse for part in parts)
     rises = _Rises({}, {}, {})
     for part in parts:
-        _add_spread(rises, coarsen(part) if coarse else part, None)
+        _add_spread(rises, coarsen(part) if coarse else part)
     return _of(rises, max((part.longest for part in parts), default=0), coarse=coarse)
 
 
@@ -145,15 +150,7 @@ def merge_dense(parts: Sequence[Dense], longest: int) -> Spread:
         held[0] = (0, held[0][1], held[0][2] + zero, held[0][3])
     elif zero:
         held.insert(0, (0, 0, zero, 0))
-    columns = [*zip(*held, strict=True)] or [(), (), (), ()]
-    return Spread(
-        coarse=True,
-        cells=columns[0],
-        surely=columns[1],
-        maybe=columns[2],
-        likely=columns[3],
-        longest=longest,
-    )
+    return _of_rows(held, longest, coarse=True)
 
 
 def _added(rises: list[list[int]], places: list[tuple[int, int]]) -> list[int]:
@@ -220,31 +217,26 @@ def _quarters(first: int, last: int) -> tuple[int, int]:
     return _middle(first, middle), _middle(middle, last)
 
 
-def _add_spread(rises: _Rises, spread: Spread, places: Mapping[int, int] | None) -> None:
-    cells = spread.cells if places is None else [places[cell] for cell in spread.cells]
+def _add_spread(rises: _Rises, spread: Spread) -> None:
     for held, added in (
         (rises.surely, spread.surely),
         (rises.maybe, spread.maybe),
         (rises.likely, spread.likely),
     ):
-        for cell, calls in zip(cells, added, strict=True):
+        for cell, calls in zip(spread.cells, added, strict=True):
             held[cell] = held.get(cell, 0) + calls
 
 
 def _of(rises: _Rises, longest: int, *, coarse: bool) -> Spread:
     surely, maybe, likely = rises.surely, rises.maybe, rises.likely
-    cells = tuple(
-        sorted(
-            cell
-            for cell in surely | maybe | likely
-            if surely.get(cell) or maybe.get(cell) or likely.get(cell)
-        )
-    )
-    return Spread(
-        coarse,
-        cells,
-        tuple(surely.get(cell, 0) for cell in cells),
-        tuple(maybe.get(cell, 0) for cell in cells),
-        tuple(likely.get(cell, 0) for cell in cells),
-        longest,
-    )
+    rows = [
+        (cell, surely.get(cell, 0), maybe.get(cell, 0), likely.get(cell, 0))
+        for cell in sorted(surely.keys() | maybe.keys() | likely.keys())
+    ]
+    return _of_rows([row for row in rows if row[1] or row[2] or row[3]], longest, coarse=coarse)
+
+
+def _of_rows(rows: Sequence[Sequence[int]], longest: int, *, coarse: bool) -> Spread:
+    """Rows of a cell and its three rises; cells rise strictly."""
+    columns = [*zip(*rows, strict=True)] or [(), (), (), ()]
+    return Spread(coarse, columns[0], columns[1], columns[2], columns[3], longest)

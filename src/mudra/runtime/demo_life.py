@@ -76,17 +76,37 @@ async def _live(rooms: Rooms, lifeline: int) -> None:
             asyncio.create_task(_feed(rooms, aas, http), name="traffic"),
             asyncio.create_task(_look_after(rooms, aas, http), name="steward"),
         ]
-        # Agents end together when told to; one that ends before takes the process with it,
-        # and the supervisor starts it anew.
-        agents = [asyncio.create_task(run_agent(aa.agent, stop)) for aa in aas]
-        await asyncio.wait(
-            agents or [asyncio.create_task(stop.wait())], return_when="FIRST_COMPLETED"
-        )
-        stop.set()
-        for task in beside:
-            task.cancel()
-        await asyncio.gather(*agents, *beside, return_exceptions=True)
+        agents = [
+            asyncio.create_task(run_agent(aa.agent, stop), name=f"agent of {aa.place.aa_id}")
+            for aa in aas
+        ]
+        ended = await _until_told(stop, beside, agents)
     await rooms.database.close()
+    if ended:
+        raise PartEnded(", ".join(task.get_name() for task in ended)) from ended[0].exception()
+
+
+class PartEnded(Exception):
+    """A part of the demonstration network ended by itself: the supervisor starts all anew."""
+
+
+async def _until_told(
+    stop: asyncio.Event,
+    beside: Sequence[asyncio.Task[None]],
+    agents: Sequence[asyncio.Task[int]],
+) -> Sequence[asyncio.Task[int | None]]:
+    """Wait until told to stop, then end all parts; gives those that had ended by themselves.
+
+    A network without traffic or past would look alive, so no part may be missed in silence.
+    """
+    told = asyncio.create_task(stop.wait())
+    await asyncio.wait([told, *beside, *agents], return_when=asyncio.FIRST_COMPLETED)
+    ended = [] if stop.is_set() else [task for task in (*beside, *agents) if task.done()]
+    stop.set()  # agents write what they have counted
+    for task in beside:
+        task.cancel()
+    await asyncio.gather(told, *beside, *agents, return_exceptions=True)
+    return ended
 
 
 def _aa(rooms: Rooms, aa_id: str, number: int) -> _Aa:

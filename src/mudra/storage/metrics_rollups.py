@@ -10,11 +10,15 @@ then holds what was heard so far. What is made of many such rows (days, and the
 sums over all AAs, whose `aa_id` is empty) waits until the time is over.
 """
 
-from dataclasses import astuple, dataclass, fields
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass, fields, replace
 from datetime import datetime, timedelta
+from operator import itemgetter
 from typing import Final
 
 import sqlalchemy as sa
+from sqlalchemy.engine import RowMapping
 
 from mudra.metrics.catalogue import TIMINGS, Tag
 from mudra.metrics.coverage import TimeRange
@@ -52,6 +56,8 @@ DAY: Final = timedelta(days=1)
 SETTLED_AFTER: Final = timedelta(minutes=5)
 """Agents push a window within minutes of its end; sums of sums are made once most have come."""
 WORK_S: Final = 60.0
+MOST_TOGETHER: Final = 20_000
+"""Raw rows whose hours are summed in one transaction: a second of work or two."""
 _STALE: Final = metrics_stale.c
 _PAIR: Final = ("at", "type", "aa_id", "fip_id", *(field.name for field in fields(PairSums)))
 _TABLES: Final = {"hour": metrics_hour, "day": metrics_day}
@@ -60,38 +66,91 @@ _TIMING_CODES: Final = frozenset(str(code) for code in TIMINGS)
 
 @dataclass(frozen=True, slots=True)
 class Stale:
-    """An hour or a day of one AA (or of all) and tag whose sums must be made anew."""
+    """Hours of one day, or a day, of one AA (or of all) and tag whose sums must be made anew."""
 
     grain: str
     aa_id: str
     tag: Tag
-    at: datetime
+    ats: tuple[datetime, ...]
+    """Their beginnings, the oldest first."""
+
+
+Made = Mapping[datetime, Mapping[Cell, Rollup]]
+"""Sums by the beginning of their hour or day."""
 
 
 async def next_stale(tx: Transaction) -> Stale | None:
-    """The oldest that may be made; hours before days, each AA's before those of all."""
+    """The oldest that may be made; hours before days, each AA's before those of all.
+
+    Hours of one day come together, as long as they are made of few raw rows: each
+    transaction costs as much as the sums of a small hour, and a past is filled by days.
+    """
     now = await tx.now()
     of_all = sa.case((_STALE.aa_id == ALL_AAS, 1), else_=0)
     length = sa.case((_STALE.grain == "day", sa.literal(DAY)), else_=sa.literal(HOUR))
     running = sa.and_(_STALE.grain == "hour", _STALE.aa_id != ALL_AAS)
+    ready = sa.or_(running, _STALE.at + length <= now - SETTLED_AFTER)
     row = (
         await tx.connection.execute(
             sa.select(_STALE.grain, _STALE.aa_id, _STALE.tag, _STALE.at)
-            .where(
-                _STALE.grain != "window",
-                sa.or_(running, _STALE.at + length <= now - SETTLED_AFTER),
-            )
+            .where(_STALE.grain != "window", ready)
             .order_by(_STALE.grain.desc(), of_all, _STALE.at, _STALE.id)
             .limit(1)
         )
     ).first()
-    return Stale(row[0], row[1], long_tag(row[2]), row[3]) if row else None
+    if row is None:
+        return None
+    grain, aa_id, tag, first = row
+    if grain == "day":
+        return Stale(grain, aa_id, long_tag(tag), (first,))
+    hours = await tx.connection.scalars(
+        sa.select(_STALE.at)
+        .where(
+            _STALE.grain == grain,
+            _STALE.aa_id == aa_id,
+            _STALE.tag == tag,
+            _STALE.at >= first,
+            _STALE.at < day_of(first) + DAY,
+            ready,
+        )
+        .distinct()
+        .order_by(_STALE.at)
+    )
+    return await _light(tx, Stale(grain, aa_id, long_tag(tag), tuple(hours)))
+
+
+async def _light(tx: Transaction, stale: Stale) -> Stale:
+    """As many of the hours, the oldest first, as are made of few raw rows; one at least."""
+    if len(stale.ats) == 1:
+        return stale
+    r = metrics_receipt.c
+    of_aa = [] if stale.aa_id == ALL_AAS else [r.aa_id == stale.aa_id]
+    hour = sa.func.date_trunc("hour", r.window_at, "UTC")
+    blocks = await tx.connection.execute(
+        sa.select(hour, sa.func.sum(r.blocks))
+        .where(
+            r.tag == short_tag(stale.tag),
+            r.window_at >= stale.ats[0],
+            r.window_at < stale.ats[-1] + HOUR,
+            *of_aa,
+        )
+        .group_by(hour)
+    )
+    weight = {at: int(number) for at, number in blocks}
+    total, taken = 0, 0
+    for at in stale.ats:
+        total += weight.get(at, 0)
+        if taken and total > MOST_TOGETHER:
+            break
+        taken += 1
+    return replace(stale, ats=stale.ats[:taken])
 
 
 async def make_anew(tx: Transaction, stale: Stale) -> None:
-    """Make the sums of one stale hour or day; one process at a time for each."""
+    """Make the sums of what is stale; one process at a time for each day of an AA and tag."""
     await tx.connection.execute(sa.text(f"SET LOCAL statement_timeout = '{WORK_S:.0f}s'"))
-    name = f"sums:{stale.grain}:{stale.aa_id}:{stale.tag}:{stale.at.isoformat()}"
+    day = day_of(stale.ats[0])
+    name = f"sums:{stale.grain}:{stale.aa_id}:{stale.tag}:{day.isoformat()}"
     await tx.connection.execute(
         sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(name, 0)))
     )
@@ -100,110 +159,130 @@ async def make_anew(tx: Transaction, stale: Stale) -> None:
             _STALE.grain == stale.grain,
             _STALE.aa_id == stale.aa_id,
             _STALE.tag == short_tag(stale.tag),
-            _STALE.at == stale.at,
+            _STALE.at.in_(stale.ats),
         )
     )
     heeded = list(notes)
     if stale.aa_id == ALL_AAS:
         await _make_all(tx, stale)
     elif stale.grain == "hour":
-        await _make_hour(tx, stale)
-        await _note(tx, "hour", ALL_AAS, stale.tag, stale.at)
-        await _note(tx, "day", stale.aa_id, stale.tag, day_of(stale.at))
+        await _make_hours(tx, stale)
+        await _note(tx, replace(stale, aa_id=ALL_AAS))
+        await _note(tx, replace(stale, grain="day", ats=(day,)))
     else:
         await _make_day(tx, stale)
-        await _note(tx, "day", ALL_AAS, stale.tag, stale.at)
+        await _note(tx, replace(stale, aa_id=ALL_AAS))
     await tx.connection.execute(sa.delete(metrics_stale).where(_STALE.id.in_(heeded)))
 
 
-async def _make_hour(tx: Transaction, stale: Stale) -> None:
+async def _make_hours(tx: Transaction, stale: Stale) -> None:
     for part in (HOURS, PAIR_HOURS):
-        await make_partition(tx, part, stale.at)
-    windows = TimeRange(stale.at, stale.at + HOUR).windows
-    rows = await tx.connection.execute(raw_query(windows, Part(stale.aa_id, tag=stale.tag)))
-    cells = blocks_by_cell(rows.mappings())
-    made = {cell: coarse(rollup(blocks)) for cell, blocks in cells.items()}
+        await make_partition(tx, part, stale.ats[0])
+    windows = [window for at in stale.ats for window in TimeRange(at, at + HOUR).windows]
+    found = await tx.connection.execute(raw_query(windows, Part(stale.aa_id, tag=stale.tag)))
+    rows: dict[datetime, list[RowMapping]] = defaultdict(list)
+    first = stale.ats[0]
+    for row in found.mappings():
+        rows[first + (row["window_at"] - first) // HOUR * HOUR].append(row)
+    made = {
+        at: {
+            cell: coarse(rollup(blocks))
+            for cell, blocks in blocks_by_cell(rows.get(at, ())).items()
+        }
+        for at in stale.ats
+    }
     await _put(tx, metrics_hour, stale, made)
     await _put_pairs(tx, metrics_pair_hour, stale, made)
 
 
 async def _make_day(tx: Transaction, stale: Stale) -> None:
-    hours = [stale.at + place * HOUR for place in range(DAY // HOUR)]
+    (at,) = stale.ats
+    hours = [at + place * HOUR for place in range(DAY // HOUR)]
     query = sums_query(
         metrics_hour, within_times(metrics_hour.c.at, hours), Part(stale.aa_id, tag=stale.tag)
     )
-    made = sums_by_cell(await tx.connection.execute(query))
+    made = {at: sums_by_cell(await tx.connection.execute(query))}
     await _put(tx, metrics_day, stale, made)
     await _put_pairs(tx, metrics_pair_day, stale, made)
-    await _put_heard(tx, stale)
+    await _put_heard(tx, stale, at)
 
 
 async def _make_all(tx: Transaction, stale: Stale) -> None:
     """Add up the rows of all AAs for the same time."""
     table = _TABLES[stale.grain]
-    query = sums_query(table, table.c.at == stale.at, Part(tag=stale.tag))
-    made = sums_by_cell(await tx.connection.execute(query), over_aas=True)
+    made = {}
+    for at in stale.ats:
+        query = sums_query(table, table.c.at == at, Part(tag=stale.tag))
+        made[at] = sums_by_cell(await tx.connection.execute(query), over_aas=True)
     await _put(tx, table, stale, made)
 
 
-async def _put(tx: Transaction, table: sa.Table, stale: Stale, made: dict[Cell, Rollup]) -> None:
+async def _put(tx: Transaction, table: sa.Table, stale: Stale, made: Made) -> None:
     await tx.connection.execute(
-        sa.delete(table).where(table.c.at == stale.at, *Part(stale.aa_id, tag=stale.tag).of(table))
+        sa.delete(table).where(
+            table.c.at.in_(stale.ats), *Part(stale.aa_id, tag=stale.tag).of(table)
+        )
     )
     # In order of FIPs: a picture of one reads rows that lie together.
-    ordered = sorted(made.items(), key=lambda one: (one[0].fip_id, one[0].type))
-    await copy_in(tx, table, SUMS, (row_of(stale.at, *one) for one in ordered))
+    ordered = sorted(
+        ((cell.fip_id, cell.type, at, cell) for at, cells in made.items() for cell in cells),
+        key=itemgetter(0, 1, 2),
+    )
+    await copy_in(tx, table, SUMS, (row_of(at, cell, made[at][cell]) for _, _, at, cell in ordered))
 
 
-async def _put_pairs(
-    tx: Transaction, table: sa.Table, stale: Stale, made: dict[Cell, Rollup]
-) -> None:
+async def _put_pairs(tx: Transaction, table: sa.Table, stale: Stale, made: Made) -> None:
     if stale.tag is not Tag.REQUESTS:
         return
-    pairs: dict[tuple[str, str], PairSums] = {}
-    for cell, sums in made.items():
-        if cell.type in _TIMING_CODES:
-            continue
-        one = pairs[(cell.type, cell.fip_id)] = pair_sums(sums)
-        all_calls = pairs.get((ALL_CALLS, cell.fip_id))
-        pairs[(ALL_CALLS, cell.fip_id)] = add_pairs(all_calls, one) if all_calls else one
+    pairs: dict[tuple[str, str, datetime], PairSums] = {}
+    for at, cells in made.items():
+        for cell, sums in cells.items():
+            if cell.type in _TIMING_CODES:
+                continue
+            one = pairs[(cell.type, cell.fip_id, at)] = pair_sums(sums)
+            key = (ALL_CALLS, cell.fip_id, at)
+            pairs[key] = add_pairs(pairs[key], one) if key in pairs else one
     await tx.connection.execute(
-        sa.delete(table).where(table.c.at == stale.at, table.c.aa_id == stale.aa_id)
+        sa.delete(table).where(table.c.at.in_(stale.ats), table.c.aa_id == stale.aa_id)
     )
     await copy_in(
         tx,
         table,
         _PAIR,
         (
-            (stale.at, code, stale.aa_id, fip_id, *bounded(astuple(sums)))
-            for (code, fip_id), sums in sorted(pairs.items())
+            (at, code, stale.aa_id, fip_id, *bounded(astuple(sums)))
+            for (code, fip_id, at), sums in sorted(pairs.items())
         ),
     )
 
 
-async def _put_heard(tx: Transaction, stale: Stale) -> None:
+async def _put_heard(tx: Transaction, stale: Stale, at: datetime) -> None:
     c, tag = metrics_heard.c, short_tag(stale.tag)
     r = metrics_receipt.c
     await tx.connection.execute(
-        sa.delete(metrics_heard).where(c.at == stale.at, c.aa_id == stale.aa_id, c.tag == tag)
+        sa.delete(metrics_heard).where(c.at == at, c.aa_id == stale.aa_id, c.tag == tag)
     )
     await tx.connection.execute(
         sa.insert(metrics_heard).from_select(
             ["at", "aa_id", "tag", "windows"],
             sa.select(
-                sa.literal(stale.at), sa.literal(stale.aa_id), sa.literal(tag), sa.func.count()
+                sa.literal(at), sa.literal(stale.aa_id), sa.literal(tag), sa.func.count()
             ).where(
                 r.aa_id == stale.aa_id,
                 r.tag == tag,
                 r.version == 1,
-                r.window_at >= stale.at,
-                r.window_at < stale.at + DAY,
+                r.window_at >= at,
+                r.window_at < at + DAY,
             ),
         )
     )
 
 
-async def _note(tx: Transaction, grain: str, aa_id: str, tag: Tag, at: datetime) -> None:
+async def _note(tx: Transaction, stale: Stale) -> None:
     await tx.connection.execute(
-        sa.insert(metrics_stale).values(grain=grain, aa_id=aa_id, tag=short_tag(tag), at=at)
+        sa.insert(metrics_stale),
+        [
+            {"grain": stale.grain, "aa_id": stale.aa_id, "tag": short_tag(stale.tag), "at": at}
+            for at in stale.ats
+        ],
     )
