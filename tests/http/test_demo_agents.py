@@ -9,6 +9,8 @@ import pytest
 from tests.support.service import running_service
 
 AAS = ("SAARTHI-AA", "SETUFLOW-AA")
+PAST_THE_PUSH = "PT12M"
+"""From any moment on: the window that runs is over, 30 s are past, and the offset of 60 s at most."""
 WAIT_S = 180
 """A machine that runs other tests beside is slow; nothing here is a matter of speed."""
 
@@ -50,9 +52,7 @@ def let_calls_come(service):
     for aa_id in AAS:
         before = status(service, aa_id).get("events", 0)
         service.wait_until(
-            lambda aa_id=aa_id, before=before: (
-                status(service, aa_id).get("events", 0) > before + 20
-            ),
+            lambda aa_id=aa_id, before=before: status(service, aa_id).get("events", 0) > before,
             WAIT_S,
         )
 
@@ -61,7 +61,6 @@ def test_calls_of_every_aa_reach_its_agent_over_http(alive):
     for aa_id in AAS:
         alive.wait_until(lambda aa_id=aa_id: status(alive, aa_id).get("events", 0) > 20, WAIT_S)
         found = status(alive, aa_id)
-        assert found["running"]
         assert found["running"]
         assert "unreadable" not in found.get("notCounted", {})
 
@@ -77,7 +76,7 @@ def test_the_secret_lies_in_a_file_that_only_its_owner_reads(alive):
 def test_a_window_of_events_ends_as_a_receipt_and_in_the_picture(alive):
     let_calls_come(alive)
 
-    alive.advance("PT11M")
+    alive.advance(PAST_THE_PUSH)
     alive.wait_until(lambda: status(alive).get("delivered", 0) >= 2, WAIT_S)
 
     found = status(alive)
@@ -100,6 +99,6 @@ def test_time_that_is_jumped_over_was_lived_through(alive):
     )
     let_calls_come(alive)
     before = status(alive)["delivered"]
-    alive.advance("PT11M")
+    alive.advance(PAST_THE_PUSH)
     alive.wait_until(lambda: status(alive)["delivered"] > before, WAIT_S)
     assert status(alive)["ready"]

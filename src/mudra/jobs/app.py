@@ -7,12 +7,15 @@ many nodes there are.
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Final
 
 import procrastinate
 import structlog
 
 from mudra.jobs.metrics_tasks import MetricsChores, add_metrics_tasks
 
+STOP_S: Final = 5.0
+"""What is under way at the end has so long; then its transaction is undone and done anew later."""
 _log = structlog.get_logger()
 
 
@@ -93,6 +96,7 @@ async def run_jobs(app: procrastinate.App) -> None:
                     install_signal_handlers=False,
                     delete_jobs="successful",
                     listen_notify=True,
+                    shutdown_graceful_timeout=STOP_S,
                 )
         except (procrastinate.exceptions.ConnectorException, OSError) as error:
             _log.warning("job queue lost its database", error=type(error).__name__)
