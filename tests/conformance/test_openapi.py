@@ -13,7 +13,7 @@ import jsonschema_rs
 import jwt
 import pytest
 from tests.support.operators import Operator, new_operator
-from tests.support.service import Member, Service, latest_link, running_service, set_password
+from tests.support.service import Member, Service, latest_link, set_password
 
 from mudra.identity.roster import Scope
 
@@ -33,6 +33,13 @@ CHECKS = (
     "positive_data_acceptance",
     "negative_data_rejection",
 )
+PARTS = {
+    "member": ["--exclude-path-regex", "^/(cr|operator)/"],
+    "entity": ["--include-path-regex", "^/cr/"],
+    # The operator's desk (keys, board, settings) has tests of its own, not this one yet.
+    "operator": ["--include-path-regex", "^/(cr|operator/v1/(members|users|mails|audit$))"],
+}
+"""Which paths each caller fuzzes."""
 OPERATIONS = {
     "/iam/v1/user/token/generate",
     "/iam/v1/entity/token/generate",
@@ -43,13 +50,6 @@ OPERATIONS = {
     "/iam/v1/user/password/forgot",
     "/sandbox/v1/clock",
 }
-
-
-@pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service of its own: thousands of refused sign-ins would throttle others' tests."""
-    with running_service(tmp_path_factory.mktemp("fuzzed") / "data") as running:
-        yield running
 
 
 @pytest.fixture(scope="module")
@@ -70,9 +70,10 @@ def document(own: Service) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def callers(own: Service, fuzzed: Member) -> dict[str, str]:
-    """Who calls which part of the service: a member's admin, an operator with every scope."""
+    """Who calls which part of the service: an admin, the entity, an operator with every scope."""
     operator = new_operator(own, *(scope.value for scope in Scope))
-    return {"member": fuzzed.user_token(), "operator": bearer_of(operator)}
+    entity = fuzzed.entity_token(fuzzed.secret()).json()["accessToken"]
+    return {"member": fuzzed.user_token(), "entity": entity, "operator": bearer_of(operator)}
 
 
 def bearer_of(operator: Operator) -> str:
@@ -83,7 +84,9 @@ def bearer_of(operator: Operator) -> str:
     ("caller", "phases"),
     [
         ("member", "examples,coverage,fuzzing"),
+        ("entity", "examples,fuzzing"),
         ("operator", "examples,fuzzing"),
+        pytest.param("entity", "coverage", marks=pytest.mark.slow),
         pytest.param("operator", "coverage", marks=pytest.mark.slow),
     ],
 )
@@ -91,13 +94,6 @@ def test_whatever_is_sent_the_answer_is_as_described(
     own: Service, callers: dict[str, str], caller: str, phases: str
 ) -> None:
     """I5, I6: every operation, by whom it is for; valid requests and invalid ones."""
-    # The operator's desk (registry, keys, board, settings) has tests of its own, not this one yet.
-    people = "^/operator/v1/(members|users|mails|audit$)"
-    part = (
-        ["--include-path-regex", people]
-        if caller == "operator"
-        else ["--exclude-path-regex", "^/(cr|operator)/"]
-    )
     command = [
         str(Path(sys.executable).with_name("schemathesis")),
         "run",
@@ -116,7 +112,7 @@ def test_whatever_is_sent_the_answer_is_as_described(
         "--continue-on-failure",
         "--no-color",
         "--suppress-health-check=filter_too_much",  # a GET with one text has few invalid forms
-        *part,
+        *PARTS[caller],
         "--header",
         f"Authorization: Bearer {callers[caller]}",
     ]
@@ -124,7 +120,8 @@ def test_whatever_is_sent_the_answer_is_as_described(
     hooks = {
         "SCHEMATHESIS_HOOKS": "tests.conformance.fuzz_hooks",
         "PYTHONPATH": str(Path.cwd()),
-        "FUZZ_SPARED": f"{claims['sub']},{claims['jti']}",
+        "FUZZ_SPARED": f"{claims['sub']},{claims['jti']},FINSIGHT-FIU",
+        "FUZZ_ENTITY": "" if caller == "operator" else "FINSIGHT-FIU",
     }
 
     done = subprocess.run(
@@ -140,12 +137,12 @@ def test_whatever_is_sent_the_answer_is_as_described(
     shutil.rmtree(Path.cwd() / ".schemathesis", ignore_errors=True)
     told = done.stdout[-6000:] + done.stderr[-2000:]
     assert done.returncode == 0, told
-    listed = httpx.get(
-        f"{own.issuer}/v1/user/token/list",
+    used = httpx.get(
+        own.root + ("/cr/v2/changes" if caller == "entity" else "/iam/v1/user/token/list"),
         headers={"Authorization": f"Bearer {callers[caller]}"},
         timeout=30,
     )
-    assert listed.status_code == 200, f"the token of {claims['sub']} did not last"
+    assert used.status_code == 200, f"the token of {claims['sub']} did not last"
 
 
 def test_the_document_is_openapi_3_1_and_names_every_operation(document: dict[str, Any]) -> None:

@@ -6,7 +6,7 @@ from mudra.audit.event import Caller
 from mudra.cli.operator_name import operator_name
 from mudra.cli.output import Exit, fail
 from mudra.finding import Finding
-from mudra.http.strict_json import JsonRefused, parse_json
+from mudra.http.strict_json import JsonRefused, parse_document
 from mudra.registry.actor import DECIDE, SUBMIT, Actor, ActorKind
 from mudra.registry.vocabulary import Vocabulary, shipped_vocabulary
 from mudra.runtime.wiring import Rooms
@@ -45,7 +45,7 @@ def read_file(path: Path) -> bytes:
 def parse(data: bytes) -> object:
     """Read strict JSON; raises ValueError with what is wrong and where."""
     try:
-        return parse_json(data)
+        return parse_document(data)
     except JsonRefused as refused:
         raise ValueError(refused.sentence()) from None
 

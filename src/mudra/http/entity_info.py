@@ -14,7 +14,7 @@ from mudra.http.answer import Answer, refusal, success
 from mudra.http.envelope import new_txn_id
 from mudra.http.errors import NoSuchAddress, is_refusal
 from mudra.http.exchange import AnyRequest, Exchange, address_of
-from mudra.http.intake import REGISTRATION_LIMITS, read_json
+from mudra.http.intake import REGISTRATION_LIMITS, read_document
 from mudra.http.registry_answer import refused
 from mudra.http.registry_caller import calling_actor
 from mudra.http.registry_described import IdInPath, TypeInPath
@@ -117,7 +117,7 @@ async def _written(exchange: Exchange, entity_type: str, entity_id: str | None) 
     actor = await _actor(exchange)
     if not isinstance(actor, Actor):
         return refusal(exchange.envelope, actor)
-    raw = await read_json(request.receive, request.scope["headers"], REGISTRATION_LIMITS)
+    raw = await read_document(request.receive, request.scope["headers"], REGISTRATION_LIMITS)
     if is_refusal(raw):
         return refusal(exchange.envelope, raw)
     desk = service.registry

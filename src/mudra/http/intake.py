@@ -23,7 +23,7 @@ from mudra.http.body_refused import (
 from mudra.http.media_type import media_type
 from mudra.http.shown import shown
 from mudra.http.strict_form import FormRefused, parse_form
-from mudra.http.strict_json import JsonRefused, JsonValue, parse_json
+from mudra.http.strict_json import JsonRefused, JsonValue, parse_document, parse_json
 from mudra.http.unpack import UNPACKERS, BadlyPacked, Plain, UnpackedTooLarge, Unpacker
 
 Headers: TypeAlias = Iterable[tuple[bytes, bytes]]
@@ -72,6 +72,19 @@ async def read_json(
     if not isinstance(value, dict):
         return MalformedBody("body must be a JSON object, in braces")
     return value
+
+
+async def read_document(
+    receive: Receive, headers: Headers, limits: BodyLimits
+) -> object | BodyRefused:
+    """Give any value of a strict JSON body, for a check that names the place of each fault."""
+    raw = await read_typed_body(receive, headers, limits)
+    if not isinstance(raw, bytes):
+        return raw
+    try:
+        return parse_document(raw)
+    except JsonRefused as refused:
+        return MalformedBody(refused.sentence())
 
 
 async def read_form(

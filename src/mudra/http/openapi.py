@@ -71,6 +71,7 @@ def described(  # noqa: PLR0913  # each argument is one fact of the description
 ) -> type[Operation]:
     """Make the Operation class of one handler.
 
+    `reads` is a struct, to which the envelope's members are added, or a written JSON Schema.
     `conflict` when it may answer 409; `headers` are those of an answer that can be
     revalidated, with what each is: such a handler may answer 304.
     """
@@ -173,6 +174,8 @@ _ARTICLES: Final = frozenset({"a", "an", "the", "by", "of", "for", "to"})
 
 
 def _content(shape: object, *, envelope_of: str = "") -> OpenAPIMediaType:
+    if isinstance(shape, dict):
+        return OpenAPIMediaType(schema=_Written(shape))
     return OpenAPIMediaType(schema=_Inline(shape, envelope_of))
 
 

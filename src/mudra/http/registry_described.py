@@ -8,19 +8,22 @@ from msgspec import Meta, Struct
 
 from mudra.finding import Finding
 from mudra.http.openapi import described
+from mudra.http.registry_submission import SUBMISSION
 from mudra.registry.entry import EntityType, Entry
 from mudra.registry.mirror import PUT, REMOVE
 
 TypeInPath: TypeAlias = Annotated[
     str,
     PathParameter(
-        description="FIP, FIU or AA", schema_extra={"enum": [kind.value for kind in EntityType]}
+        description="FIP, FIU or AA",
+        schema_extra={"enum": [kind.value for kind in EntityType], "examples": ["FIP"]},
     ),
 ]
 IdInPath: TypeAlias = Annotated[
     str,
     PathParameter(
-        description="the entity's ID", schema_extra={"pattern": r"^[A-Za-z0-9@._-]{1,64}$"}
+        description="the entity's ID",
+        schema_extra={"pattern": r"^[A-Za-z0-9@._-]{1,64}$", "examples": ["KAVERI-FIP"]},
     ),
 ]
 
@@ -90,8 +93,8 @@ _SIGNED: Final = {
     "x-jws-signature": "Detached JWS over the bytes of the body (RFC 7515 F, RFC 7797).",
 }
 
-submit = described("Submit an entry", Entry, Written, bearer=True, conflict=True)
-update = described("Update an entry", Entry, Written, bearer=True, conflict=True)
+submit = described("Submit an entry", SUBMISSION, Written, bearer=True, conflict=True)
+update = described("Update an entry", SUBMISSION, Written, bearer=True, conflict=True)
 retire = described("Retire an entry", None, Written, bearer=True, conflict=True, query=Retirement)
 read_all = described(
     "List live entries", None, list[Entry], bearer=True, query=Moment, headers=_SIGNED

@@ -89,6 +89,19 @@ def parse_json(
     return value
 
 
+def parse_document(raw: bytes | bytearray | memoryview, *, max_depth: int = 16) -> object:
+    """Give the value of a strict JSON text that may hold numbers of every kind.
+
+    For documents whose own check names the place of a number that does not belong there.
+
+    Raises:
+        JsonRefused: and nothing else.
+    """
+    body = bytes(raw)
+    value: object = _decode(body, _look_over(body, max_depth, None), _KEEPING_ALL_NUMBERS)
+    return value
+
+
 def check_json_bytes(raw: bytes | bytearray | memoryview, *, max_depth: int = 16) -> None:
     """Prove that `raw` is strict JSON without keeping the value.
 
@@ -246,6 +259,9 @@ def _distinct_then_dropped(pairs: list[tuple[str, JsonValue]]) -> None:
 
 _KEEPING: Final = json.JSONDecoder(
     object_pairs_hook=_distinct, parse_float=_on_float, parse_constant=_on_constant
+)
+_KEEPING_ALL_NUMBERS: Final = json.JSONDecoder(
+    object_pairs_hook=_distinct, parse_constant=_on_constant
 )
 _CHECKING: Final = json.JSONDecoder(
     object_pairs_hook=_distinct_then_dropped, parse_float=_on_float, parse_constant=_on_constant

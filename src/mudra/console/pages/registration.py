@@ -20,7 +20,7 @@ from mudra.http.exchange import AnyRequest
 from mudra.http.intake import BodyLimits
 from mudra.http.registry_errors import PayloadRefused, TooManyWrites
 from mudra.http.service import Injected
-from mudra.http.strict_json import JsonRefused, parse_json
+from mudra.http.strict_json import JsonRefused, parse_document
 from mudra.registry.actor import Actor, ActorKind
 from mudra.registry.check import CheckedPayload, address_findings, check_payload
 from mudra.registry.decision import Decision
@@ -126,7 +126,7 @@ async def _judge(visit: Visit, record: Record | None, draft: str) -> Judged:
 async def _checked(visit: Visit, draft: str) -> tuple[Sequence[Finding], CheckedPayload | None]:
     desk, member = visit.service.registry, visit.member
     try:
-        raw = parse_json(draft.encode())
+        raw = parse_document(draft.encode())
     except JsonRefused as refused:
         return [Finding("$", refused.sentence())], None
     checked = check_payload(raw, desk.policy, await desk.vocabulary())

@@ -1,0 +1,14 @@
+"""The service that is fuzzed: apart from others, whose members and limits it would use up."""
+
+from collections.abc import Iterator
+
+import pytest
+from tests.support.service import Service, running_service
+
+
+@pytest.fixture(scope="package")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service of its own: thousands of refused sign-ins would throttle others' tests."""
+    data_dir = tmp_path_factory.mktemp("fuzzed") / "data"
+    with running_service(data_dir, MUDRA_REGISTRY_WRITES_PER_HOUR="100000") as running:
+        yield running
