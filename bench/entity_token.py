@@ -27,6 +27,7 @@ from mudra.runtime.config import Settings
 from mudra.runtime.onboarding import onboard
 from mudra.runtime.serve import open_store
 from mudra.runtime.wiring import open_rooms
+from mudra.storage.cut import TRANSACTION_S
 
 ENTITIES = 1000
 CONNECTIONS = 16
@@ -62,7 +63,10 @@ def measure(
         MUDRA_ENTITY_TOKEN_BURST="100000",
     ) as service:
         load = Load(service.port, requests_for(members))
-        uvloop.run(load.run(CONNECTIONS * workers, 2.0))  # warm: every entity is in memory
+        time.sleep(TRANSACTION_S)  # from now on the node believes what it keeps
+        warm = 0
+        while warm < 2 * workers * ENTITIES:  # every entity is in the memory of every worker
+            warm += uvloop.run(load.run(CONNECTIONS * workers, 1.0))
         before_signatures = signatures_per_cpu_second()
         pids = worker_pids(service.pid)
         started = sum(cpu_seconds(pid) for pid in pids)

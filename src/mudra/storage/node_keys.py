@@ -69,12 +69,10 @@ class NodeKeys:
         believable = not self._stale and self._freshness.believable(KEYS_CHANGED)
         if believable and monotonic() - self._read_at < _READ_ANEW_S:
             return
+        asked_at = monotonic()
         async with self._reading:
-            if (
-                self._stale
-                or not self._freshness.believable(KEYS_CHANGED)
-                or monotonic() - self._read_at >= _READ_ANEW_S
-            ):
+            # A reading that began while this call waited serves all who waited with it.
+            if self._stale or self._read_at < asked_at:
                 try:
                     await self._read()
                 except DatabaseUnavailable:
@@ -82,23 +80,24 @@ class NodeKeys:
                         raise
 
     async def _read(self) -> None:
-        generation = self._freshness.generation
+        generation, began_at = self._freshness.generation, monotonic()
         async with self._database.transaction() as transaction:
             store = PostgresSigningKeys(transaction, self._seal)
             keys = await store.all_keys()
-            private = await store.private_parts()
-        # What the database has destroyed goes from memory too.
-        self._signers = {
-            kid: self._signers.get(kid) or TokenSigner(kid, pem, self._header_type)
-            for kid, pem in private.items()
-        }
+            changed = self._stale or not self._public.keys() >= {key.kid for key in keys}
+            private = await store.private_parts() if changed else None
+        if private is not None:  # what the database has destroyed goes from memory too
+            self._signers = {
+                kid: self._signers.get(kid) or TokenSigner(kid, pem, self._header_type)
+                for kid, pem in private.items()
+            }
         self._public = {
             key.kid: self._public.get(key.kid) or RSAKey.import_key(dict(key.public_jwk))
             for key in keys
         }
         self._keys = keys
         self._signing.clear()
-        self._read_at = monotonic()
+        self._read_at = began_at
         self._stale = generation != self._freshness.generation
 
     def sign(self, kind: TokenKind, claims: Claims) -> str:

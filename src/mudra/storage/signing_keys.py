@@ -96,6 +96,7 @@ class PostgresSigningKeys:
             .where(signing_key.c.kid == kid, signing_key.c.sealed_private.is_not(None))
             .values(sealed_private=None)
         )
+        await self._tx.changing(KEYS_CHANGED)
         return done.rowcount == 1
 
     async def _set(self, kid: str, **values: object) -> None:
