@@ -66,6 +66,10 @@ class EventName(enum.StrEnum):
     METRICS_REPORT_ACCEPT = "metrics:report:accept"
     METRICS_REPORT_REFUSE = "metrics:report:refuse"
     METRICS_INCIDENT_ACKNOWLEDGE = "metrics:incident:acknowledge"
+    METRICS_SILENCE_BEGIN = "metrics:silence:begin"
+    METRICS_SILENCE_END = "metrics:silence:end"
+    METRICS_WEBHOOK_ADD = "metrics:webhook:add"
+    METRICS_WEBHOOK_REMOVE = "metrics:webhook:remove"
 
     KEYS_SIGNING_DROP = "keys:signing:drop"
 

@@ -44,6 +44,7 @@ _NOUNS: Final = (
     "sandbox",
     "audit",
     "registry",
+    "health",
     "jwk",
     "config",
 )

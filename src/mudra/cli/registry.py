@@ -1,7 +1,7 @@
 """mudra registry: what operators and members do with entries."""
 
 import sys
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -9,13 +9,13 @@ import msgspec
 import typer
 
 from mudra.cli import registry_file, registry_words
+from mudra.cli.duration_option import read_duration
 from mudra.cli.output import Exit, fail, show_facts, show_json, show_table
 from mudra.cli.registry_store import operator, registry_of
 from mudra.cli.settings import AsJson, DataDir
 from mudra.cli.store import with_rooms
 from mudra.http.envelope import iso_ms
 from mudra.http.registry_shown import record_members
-from mudra.http.sandbox import duration
 from mudra.registry.decision import Act, Decision
 from mudra.registry.history import history as steps_of
 from mudra.registry.record import Record
@@ -91,7 +91,7 @@ def approve(
     async def act(rooms: Rooms) -> object:
         due = _moment(from_) if from_ else None
         if in_:
-            due = rooms.clock() + _duration(in_)
+            due = rooms.clock() + read_duration("--in", in_)
         order = Order(Act.APPROVE, entity_id, operator(), version=version, goes_live_at=due)
         return await decide(registry_of(rooms), order)
 
@@ -211,10 +211,3 @@ def _moment(text: str) -> datetime:
     if moment is None or moment.tzinfo is None:
         fail(f"--from must be a time with its offset, 2026-03-01T00:00:00Z, not {text}", Exit.USAGE)
     return moment
-
-
-def _duration(text: str) -> timedelta:
-    try:
-        return duration(text)
-    except AssertionError:
-        fail(f"--in must be a duration such as PT2H or P7D, not {text}", Exit.USAGE)

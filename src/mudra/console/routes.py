@@ -29,6 +29,7 @@ from mudra.console.pages import (
     registration,
     secret,
     sign_in,
+    silences,
     try_it,
 )
 from mudra.console.render import page, sentence
@@ -51,6 +52,7 @@ def console_pages(service: Service, more: Sequence[ControllerRouterHandler] = ()
         *health_board.handlers,
         *health_subject.handlers,
         *incidents.handlers,
+        *silences.handlers,
         *operator_members.handlers,
         *operator_member.handlers,
         *operator_approvals.handlers,

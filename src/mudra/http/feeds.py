@@ -16,23 +16,22 @@ from litestar import Response, get
 from litestar.handlers import HTTPRouteHandler
 
 from mudra.http.answer import refusal
-from mudra.http.bearer import authorization_of
-from mudra.http.calling_entity import calling_entity, revoked
-from mudra.http.exchange import AnyRequest, new_exchange
+from mudra.http.exchange import AnyRequest, Exchange, new_exchange
+from mudra.http.health_responses import PublicAnswer
+from mudra.http.member_call import member_refused
+from mudra.http.openapi import CSV, JSON, described
 from mudra.http.service import Injected, Service
 from mudra.metrics.catalogue import Tag, window_start
 from mudra.metrics.coverage import TimeRange
 from mudra.metrics.feed import HealthFeed, health_feed, public_csv, public_status
 from mudra.metrics.picture import Coverage, expected_windows
 from mudra.metrics.rollup import Rollup
-from mudra.tokens.check import TokenFacts
 from mudra.tokens.claims import EntityType, TokenKind
 
 FEED_SPAN: Final = timedelta(hours=1)
 PUBLIC_SPAN: Final = timedelta(days=1)
 KEPT_S: Final = 10.0
-JSON: Final = "application/json"
-CSV: Final = "text/csv; charset=utf-8"
+_REVALIDATED: Final = {"ETag": "The version of the answer, for If-None-Match."}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,26 +92,26 @@ async def _read(service: Service, within: TimeRange) -> NetworkHealth:
     )
 
 
-def feed_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
+def feed_routes(prefixes: Sequence[str], kept: Kept) -> list[HTTPRouteHandler]:
     """Make the feed's handler at every address of the metrics."""
-    kept = Kept(FEED_SPAN)
     signatures = Signatures()
 
-    @get([f"{prefix}/feed" for prefix in prefixes])
+    @get(
+        [f"{prefix}/feed" for prefix in prefixes],
+        operation_class=described(
+            *("Read the health feed", None, HealthFeed),
+            bearer=True,
+            headers=_REVALIDATED | {"x-jws-signature": "Detached JWS over the body (RFC 7797)."},
+        ),
+    )
     async def feed(request: AnyRequest, service: Injected) -> Response[bytes]:
-        """Status, success and p50 by FIP and API over the last hour of closed windows."""
+        """Show status, success and p50 by FIP and API over the last hour of closed windows."""
         exchange = new_exchange(request, service)
-        facts = await calling_entity(
-            authorization_of(request), service, EntityType.FIU, EntityType.AA
-        )
-        if not isinstance(facts, TokenFacts):
-            return refusal(exchange.envelope, facts).response()
-        async with service.open_work() as work:
-            ended = await revoked(facts, work)
-        if ended:
-            return refusal(exchange.envelope, ended).response()
+        refused = await member_refused(exchange, EntityType.FIU, EntityType.AA)
+        if refused is not None:
+            return refusal(exchange.envelope, refused).response()
         body = msgspec.json.encode(_feed(await kept.health(service)))
-        answer = _tagged(request, body, JSON, "private, no-cache")
+        answer = _tagged(exchange, body, JSON, "private, no-cache")
         answer.headers["Vary"] = "Authorization"
         # As the registry's answers: a copy that is passed on can still be checked.
         answer.headers["x-jws-signature"] = signatures.of(body, service)
@@ -125,21 +124,35 @@ def public_status_routes() -> list[HTTPRouteHandler]:
     """Make the handlers of the public status."""
     kept = Kept(PUBLIC_SPAN)
 
-    @get("/status/v1/fips.json")
+    @get(
+        "/status/v1/fips.json",
+        operation_class=described(
+            "Read the public status", None, PublicAnswer, headers=_REVALIDATED
+        ),
+    )
     async def status_json(request: AnyRequest, service: Injected) -> Response[bytes]:
-        """Status by FIP and API over the last day; names no AA."""
+        """Show status by FIP and API over the last day; names no AA."""
         health = await kept.health(service)
-        feed = _feed(health)
         body = msgspec.json.encode(
-            {"time_range": feed.time_range, "fips": public_status(health.fips)}
+            PublicAnswer(_feed(health).time_range, public_status(health.fips))
         )
-        return _tagged(request, body, JSON, "public, max-age=60")
+        return _tagged(new_exchange(request, service), body, JSON, "public, max-age=60")
 
-    @get("/status/v1/fips.csv")
+    @get(
+        "/status/v1/fips.csv",
+        operation_class=described(
+            *("Read the public status as CSV", None, PublicAnswer),
+            headers=_REVALIDATED,
+            forms=(CSV,),
+        ),
+    )
     async def status_csv(request: AnyRequest, service: Injected) -> Response[bytes]:
-        """The same as CSV."""
+        """Show the same as CSV."""
         rows = public_status((await kept.health(service)).fips)
-        return _tagged(request, public_csv(rows).encode(), CSV, "public, max-age=60")
+        form = f"{CSV}; charset=utf-8"
+        return _tagged(
+            new_exchange(request, service), public_csv(rows).encode(), form, "public, max-age=60"
+        )
 
     return [status_json, status_csv]
 
@@ -148,15 +161,17 @@ def _feed(health: NetworkHealth) -> HealthFeed:
     return health_feed(health.fips, health.within.start, health.within.end, health.coverage.proof())
 
 
-def _tagged(request: AnyRequest, body: bytes, media_type: str, cache: str) -> Response[bytes]:
+def _tagged(exchange: Exchange, body: bytes, media_type: str, cache: str) -> Response[bytes]:
     """Answer with an ETag, or 304 when the caller has this already (RFC 9110 13.1.2)."""
     tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
-    headers = {"ETag": tag, "Cache-Control": cache, "Access-Control-Allow-Origin": "*"}
-    known = [one.strip().removeprefix("W/") for one in _known(request).split(",")]
+    headers = {
+        "ETag": tag,
+        "Cache-Control": cache,
+        "Access-Control-Allow-Origin": "*",
+        "X-Request-Id": exchange.txn_id,
+    }
+    sent = exchange.request.headers.get("if-none-match", "")
+    known = [one.strip().removeprefix("W/") for one in sent.split(",")]
     if tag in known or "*" in known:
         return Response(b"", status_code=304, headers=headers, media_type=media_type)
     return Response(body, media_type=media_type, headers=headers)
-
-
-def _known(request: AnyRequest) -> str:
-    return request.headers.get("if-none-match", "")

@@ -1,25 +1,31 @@
 """GET /operator/v1/health/… for operators, {prefix}/health for members (issue 4, items 3 and 4)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
 
 from litestar import Response, get
 from litestar.handlers import HTTPRouteHandler
-from litestar.params import FromPath
 
-from mudra.http.answer import refusal, success
-from mudra.http.bearer import authorization_of
-from mudra.http.calling_entity import calling_entity, revoked
+from mudra.audit.event import Caller
 from mudra.http.errors import InvalidField
-from mudra.http.exchange import AnyRequest, Exchange, new_exchange
+from mudra.http.exchange import AnyRequest, Exchange, receive_query
 from mudra.http.health_picture import coverage, rows_of
+from mudra.http.health_requests import (
+    GROUPINGS,
+    GroupingInPath,
+    MatrixQuery,
+    PictureQuery,
+    TimeQuery,
+    time_range,
+)
+from mudra.http.health_responses import MatrixAnswer, PictureAnswer
 from mudra.http.health_shown import rows_as_csv, shown_matrix, shown_range, shown_rows
-from mudra.http.metrics_receipts import time_range
-from mudra.http.operator_access import operator_refused
-from mudra.http.service import Injected, Service
+from mudra.http.member_call import member_call
+from mudra.http.openapi import CSV, JSON, described
+from mudra.http.operator_call import operator_call
+from mudra.http.service import Injected
 from mudra.identity.roster import Scope
-from mudra.metrics.catalogue import RequestType
 from mudra.metrics.coverage import TimeRange
 from mudra.metrics.picture import Grouping, Row, matrix
 from mudra.runtime.work import Work
@@ -28,87 +34,101 @@ from mudra.tokens.claims import EntityType
 
 _USUAL: Final = timedelta(days=1)
 _LONGEST: Final = timedelta(days=400)
-_GROUPINGS: Final = {
-    "network": Grouping.NETWORK,
-    "fips": Grouping.FIP,
-    "aas": Grouping.AA,
-    "pairs": Grouping.PAIR,
-}
-_CALLS: Final = frozenset(str(code) for code in RequestType)
+_GROUPED_BY: Final = dict(
+    zip(GROUPINGS, (Grouping.NETWORK, Grouping.FIP, Grouping.AA, Grouping.PAIR), strict=True)
+)
 
 
-@get("/operator/v1/health/matrix")
+@get(
+    "/operator/v1/health/matrix",
+    operation_class=described(
+        "Show the matrix of AAs and FIPs", None, MatrixAnswer, bearer=True, query=MatrixQuery
+    ),
+)
 async def health_matrix(request: AnyRequest, service: Injected) -> Response[bytes]:
-    """AA x FIP with verdicts: `from`, `to`, `type`."""
-    exchange = new_exchange(request, service)
-    asked = (await operator_refused(exchange, Scope.HEALTH)) or _asked(request, service)
-    if not isinstance(asked, TimeRange):
-        return refusal(exchange.envelope, asked).response()
-    code = request.query_params.get("type", "")
-    if code and code not in _CALLS:
-        wrong = InvalidField(f"type must be one of {', '.join(sorted(_CALLS))}")
-        return refusal(exchange.envelope, wrong).response()
-    async with service.open_work() as work:
-        pairs = await work.figures.pairs(asked, code)
-        heard = await coverage(asked, exchange.service.clock(), work)
-    shown = shown_matrix(matrix(pairs), heard.proof())
-    return success(exchange.envelope, {**shown_range(asked), **shown}).response()
+    """Show AA x FIP with a verdict for each bad cell; over all calls without `type`."""
+    exchange, order = receive_query(request, service, MatrixQuery)
+
+    async def act(work: Work, _: Caller) -> object:
+        assert isinstance(order, MatrixQuery)
+        asked = _asked(order, exchange)
+        if not isinstance(asked, TimeRange):
+            return asked
+        pairs = await work.figures.pairs(asked, order.type)
+        heard = await coverage(asked, service.clock(), work)
+        return {**shown_range(asked), **shown_matrix(matrix(pairs), heard.proof())}
+
+    return await operator_call(exchange, order, Scope.HEALTH, act)
 
 
-@get("/operator/v1/health/{grouping:str}")
+@get(
+    "/operator/v1/health/{grouping:str}",
+    operation_class=described(
+        *("Show a picture of health", None, PictureAnswer),
+        bearer=True,
+        query=PictureQuery,
+        forms=(JSON, CSV),
+    ),
+)
 async def health_rows(
-    request: AnyRequest, service: Injected, grouping: FromPath[str]
+    request: AnyRequest, service: Injected, grouping: GroupingInPath
 ) -> Response[bytes]:
-    """A picture by network, fips, aas or pairs: `from`, `to`, `aaId`, `fipId`, `format=csv`."""
-    exchange = new_exchange(request, service)
-    asked = (await operator_refused(exchange, Scope.HEALTH)) or _asked(request, service)
-    if not isinstance(asked, TimeRange):
-        return refusal(exchange.envelope, asked).response()
-    if grouping not in _GROUPINGS:
-        wrong = InvalidField("the path must end in network, fips, aas, pairs or matrix")
-        return refusal(exchange.envelope, wrong).response()
-    query = request.query_params
-    async with service.open_work() as work:
-        rows = await rows_of(
-            asked,
-            _GROUPINGS[grouping],
-            exchange.service.clock(),
-            work,
-            aa_id=query.get("aaId"),
-            fip_id=query.get("fipId"),
+    """Show requests, success, errors, times and volume by network, fips, aas or pairs."""
+    exchange, order = receive_query(request, service, PictureQuery)
+    rows: list[tuple[Row, ...]] = []
+
+    async def act(work: Work, _: Caller) -> object:
+        assert isinstance(order, PictureQuery)
+        asked = _asked(order, exchange)
+        if not isinstance(asked, TimeRange):
+            return asked
+        if grouping not in _GROUPED_BY:
+            return InvalidField(f"the path must end in {', '.join(GROUPINGS)} or matrix")
+        rows.append(
+            await rows_of(
+                asked,
+                _GROUPED_BY[grouping],
+                service.clock(),
+                work,
+                aa_id=order.aa_id or None,
+                fip_id=order.fip_id or None,
+            )
         )
-    if query.get("format") == "csv":
-        return Response(
-            rows_as_csv(rows).encode(),
-            media_type="text/csv; charset=utf-8",
-            headers={"Cache-Control": "no-store", "X-Request-Id": exchange.txn_id},
-        )
-    return success(exchange.envelope, {**shown_range(asked), "rows": shown_rows(rows)}).response()
+        wanted = [] if order.format == "csv" else shown_rows(rows[0])
+        return {**shown_range(asked), "rows": wanted}
+
+    answer = await operator_call(exchange, order, Scope.HEALTH, act)
+    if not rows or not isinstance(order, PictureQuery) or order.format != "csv":
+        return answer
+    return Response(
+        rows_as_csv(rows[0]).encode(),
+        media_type=f"{CSV}; charset=utf-8",
+        headers={"Cache-Control": "no-store", "X-Request-Id": exchange.txn_id},
+    )
 
 
 def member_health_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
     """Make the handler at every address of the metrics."""
 
-    @get([f"{prefix}/health" for prefix in prefixes])
+    @get(
+        [f"{prefix}/health" for prefix in prefixes],
+        operation_class=described(
+            "Show own health", None, PictureAnswer, bearer=True, query=TimeQuery
+        ),
+    )
     async def health(request: AnyRequest, service: Injected) -> Response[bytes]:
-        """What concerns the calling entity: an AA's own pairs, a FIP as seen by all AAs."""
-        exchange = new_exchange(request, service)
-        facts = await calling_entity(
-            authorization_of(request), service, EntityType.AA, EntityType.FIP
-        )
-        if not isinstance(facts, TokenFacts):
-            return refusal(exchange.envelope, facts).response()
-        asked = _asked(request, service)
-        if not isinstance(asked, TimeRange):
-            return refusal(exchange.envelope, asked).response()
-        async with service.open_work() as work:
-            ended = await revoked(facts, work)
-            rows = () if ended else await _own_rows(facts, asked, exchange, work)
-        if ended:
-            return refusal(exchange.envelope, ended).response()
-        return success(
-            exchange.envelope, {**shown_range(asked), "rows": shown_rows(rows)}
-        ).response()
+        """Show what concerns the calling entity: an AA's own pairs, a FIP as all AAs see it."""
+        exchange, order = receive_query(request, service, TimeQuery)
+
+        async def act(work: Work, facts: TokenFacts, _: Caller) -> object:
+            assert isinstance(order, TimeQuery)
+            asked = _asked(order, exchange)
+            if not isinstance(asked, TimeRange):
+                return asked
+            rows = await _own_rows(facts, asked, exchange, work)
+            return {**shown_range(asked), "rows": shown_rows(rows)}
+
+        return await member_call(exchange, order, act, EntityType.AA, EntityType.FIP)
 
     return [health]
 
@@ -122,6 +142,5 @@ async def _own_rows(
     return await rows_of(asked, Grouping.FIP, exchange.service.clock(), work, fip_id=own)
 
 
-def _asked(request: AnyRequest, service: Service) -> TimeRange | InvalidField:
-    query: Mapping[str, str] = request.query_params
-    return time_range(query, service.clock(), usual=_USUAL, longest=_LONGEST)
+def _asked(query: TimeQuery, exchange: Exchange) -> TimeRange | InvalidField:
+    return time_range(query, exchange.service.clock(), usual=_USUAL, longest=_LONGEST)

@@ -4,12 +4,11 @@ import csv
 import io
 from collections.abc import Iterable
 
-import msgspec
 from msgspec import Struct
 
 from mudra.http.envelope import iso_ms
 from mudra.metrics.coverage import TimeRange
-from mudra.metrics.fault import MatrixCell, Verdict
+from mudra.metrics.fault import Blame, MatrixCell, Verdict
 from mudra.metrics.health import Errors, FiOutcomes, Health, Proof, Status
 from mudra.metrics.percentile import Percentile, ResponseTime
 from mudra.metrics.picture import ApiPicture, Matrix, Row
@@ -78,9 +77,31 @@ class RowShown(Struct, rename="camel"):
     proof: ProofShown
 
 
-def shown_rows(rows: Iterable[Row]) -> list[object]:
-    """Rows as JSON values."""
-    return [msgspec.to_builtins(_row(row)) for row in rows]
+class CellShown(Struct, rename="camel"):
+    """One AA at one FIP."""
+
+    aa_id: str
+    fip_id: str
+    status: Status
+    succeeded: int
+    judged: int
+
+
+class VerdictShown(Struct, rename="camel"):
+    """Whose fault a bad cell is, with the counts behind it."""
+
+    aa_id: str
+    fip_id: str
+    blame: Blame
+    other_aas: int
+    other_aas_bad: int
+    other_fips: int
+    other_fips_bad: int
+
+
+def shown_rows(rows: Iterable[Row]) -> list[RowShown]:
+    """Rows as they are written."""
+    return [_row(row) for row in rows]
 
 
 def shown_range(within: TimeRange) -> dict[str, object]:
@@ -89,11 +110,11 @@ def shown_range(within: TimeRange) -> dict[str, object]:
 
 
 def shown_matrix(matrix: Matrix, proof: Proof) -> dict[str, object]:
-    """The matrix as JSON values: its cells, and a verdict for each bad one."""
+    """The matrix: its cells, and a verdict for each bad one."""
     return {
         "cells": [_cell(cell) for cell in matrix.cells],
         "verdicts": [_verdict(verdict) for verdict in matrix.verdicts],
-        "proof": msgspec.to_builtins(shown_proof(proof)),
+        "proof": shown_proof(proof),
     }
 
 
@@ -184,23 +205,17 @@ def _time(time: ResponseTime) -> TimeShown:
     return TimeShown(time.samples, time.p50, time.p95, time.p99, time.p100)
 
 
-def _cell(cell: MatrixCell) -> dict[str, object]:
-    return {
-        "aaId": cell.aa_id,
-        "fipId": cell.fip_id,
-        "status": cell.status.value,
-        "succeeded": cell.succeeded,
-        "judged": cell.judged,
-    }
+def _cell(cell: MatrixCell) -> CellShown:
+    return CellShown(cell.aa_id, cell.fip_id, cell.status, cell.succeeded, cell.judged)
 
 
-def _verdict(verdict: Verdict) -> dict[str, object]:
-    return {
-        "aaId": verdict.cell.aa_id,
-        "fipId": verdict.cell.fip_id,
-        "blame": verdict.blame.value,
-        "otherAas": verdict.other_aas,
-        "otherAasBad": verdict.other_aas_bad,
-        "otherFips": verdict.other_fips,
-        "otherFipsBad": verdict.other_fips_bad,
-    }
+def _verdict(verdict: Verdict) -> VerdictShown:
+    return VerdictShown(
+        verdict.cell.aa_id,
+        verdict.cell.fip_id,
+        verdict.blame,
+        verdict.other_aas,
+        verdict.other_aas_bad,
+        verdict.other_fips,
+        verdict.other_fips_bad,
+    )

@@ -37,7 +37,7 @@ def push_route(prefixes: Sequence[str], gate: PushGate) -> HTTPRouteHandler:
     @post(
         [f"{prefix}/push" for prefix in prefixes],
         status_code=200,
-        operation_class=described("Push a metrics payload", Report, PushResponse, bearer=True),
+        operation_class=described("Push metrics", Report, PushResponse, bearer=True, conflict=True),
     )
     async def push(request: AnyRequest, service: Injected) -> Response[bytes]:
         """Take a payload; the answer comes once it is durable."""

@@ -1,36 +1,32 @@
 """GET {prefix}/receipts: an AA looks up what arrived of its own, and what did not."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-import msgspec
 from litestar import Response, get
 from litestar.handlers import HTTPRouteHandler
+from msgspec import UnsetType
 
-from mudra.http.answer import refusal, success
-from mudra.http.bearer import authorization_of
-from mudra.http.calling_entity import calling_entity, revoked
+from mudra.audit.event import Caller
 from mudra.http.envelope import Body, iso_ms
 from mudra.http.errors import InvalidField
-from mudra.http.exchange import AnyRequest, Exchange, new_exchange
+from mudra.http.exchange import AnyRequest, Exchange, receive_query
+from mudra.http.health_requests import ReceiptsQuery, time_range
+from mudra.http.member_call import member_call
 from mudra.http.metrics_responses import GapShown, ReceiptShown, ReceiptsResponse, RefusedShown
 from mudra.http.openapi import described
 from mudra.http.service import Injected
 from mudra.metrics.catalogue import WINDOW, Tag, window_start
 from mudra.metrics.coverage import TimeRange, gaps
 from mudra.metrics.ingest import Receipt
-from mudra.metrics.window_rule import parse_utc
 from mudra.runtime.work import Work
 from mudra.tokens.check import TokenFacts
 from mudra.tokens.claims import EntityType
 
 _USUAL: Final = timedelta(days=1)
 _LONGEST: Final = timedelta(days=31)
-_PAGE: Final = 200
-_LARGEST_PAGE: Final = 1000
-_SMALLEST_PAGE: Final = 2
 _REFUSED_SHOWN: Final = 20
 
 
@@ -48,23 +44,22 @@ def receipts_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
 
     @get(
         [f"{prefix}/receipts" for prefix in prefixes],
-        operation_class=described("Own metrics receipts", None, ReceiptsResponse, bearer=True),
+        operation_class=described(
+            "Show own receipts", None, ReceiptsResponse, bearer=True, query=ReceiptsQuery
+        ),
     )
     async def receipts(request: AnyRequest, service: Injected) -> Response[bytes]:
-        """Receipts, gaps, late windows and findings; `from`, `to`, `limit`, `next`."""
-        exchange = new_exchange(request, service)
-        facts = await calling_entity(authorization_of(request), service, EntityType.AA)
-        if not isinstance(facts, TokenFacts):
-            return refusal(exchange.envelope, facts).response()
-        asked = _asked(request.query_params, service.clock())
-        if isinstance(asked, InvalidField):
-            return refusal(exchange.envelope, asked).response()
-        async with service.open_work() as work:
-            ended = await revoked(facts, work)
-            shown = ended or await _shown(facts.subject, asked, exchange, work)
-        if not isinstance(shown, dict):
-            return refusal(exchange.envelope, shown).response()
-        return success(exchange.envelope, shown).response()
+        """Show receipts, gaps, late windows and findings of the calling AA."""
+        exchange, order = receive_query(request, service, ReceiptsQuery)
+
+        async def act(work: Work, facts: TokenFacts, _: Caller) -> object:
+            assert isinstance(order, ReceiptsQuery)
+            asked = _asked(order, service.clock())
+            if not isinstance(asked, Asked):
+                return asked
+            return await _shown(facts.subject, asked, exchange, work)
+
+        return await member_call(exchange, order, act, EntityType.AA)
 
     return [receipts]
 
@@ -85,14 +80,10 @@ async def _shown(aa_id: str, asked: Asked, exchange: Exchange, work: Work) -> Bo
         "aaId": aa_id,
         "from": iso_ms(within.start),
         "to": iso_ms(within.end),
-        "receipts": [msgspec.to_builtins(_receipt(receipt)) for receipt in page],
-        "gaps": [
-            msgspec.to_builtins(_gap(tag, gap)) for tag in Tag for gap in gaps(expected, heard[tag])
-        ],
+        "receipts": [_receipt(receipt) for receipt in page],
+        "gaps": [_gap(tag, gap) for tag in Tag for gap in gaps(expected, heard[tag])],
         "refused": [
-            msgspec.to_builtins(
-                RefusedShown(at=iso_ms(one.at), total=one.total, findings=list(one.findings))
-            )
+            RefusedShown(at=iso_ms(one.at), total=one.total, findings=list(one.findings))
             for one in refused
         ],
         "next": iso_ms(following) if following else None,
@@ -121,31 +112,11 @@ def _gap(tag: Tag, gap: TimeRange) -> GapShown:
     )
 
 
-def _asked(query: Mapping[str, str], now: datetime) -> Asked | InvalidField:
+def _asked(query: ReceiptsQuery, now: datetime) -> Asked | InvalidField:
     within = time_range(query, now, usual=_USUAL, longest=_LONGEST)
     if isinstance(within, InvalidField):
         return within
-    after = parse_utc(query["next"]) if "next" in query else within.start
-    if after is None or not within.start <= after <= within.end:
+    after = within.start if isinstance(query.next, UnsetType) else query.next
+    if not within.start <= after <= within.end:
         return InvalidField("next must be the value of next in the former answer")
-    limit = query.get("limit", str(_PAGE))
-    if not (limit.isascii() and limit.isdigit()) or not (
-        _SMALLEST_PAGE <= int(limit[:9]) <= _LARGEST_PAGE
-    ):
-        return InvalidField(f"limit must be a whole number from 2 to {_LARGEST_PAGE}")
-    return Asked(within, after, int(limit))
-
-
-def time_range(
-    query: Mapping[str, str], now: datetime, *, usual: timedelta, longest: timedelta
-) -> TimeRange | InvalidField:
-    """Read `from` and `to`; the last closed windows when they are not there."""
-    end = parse_utc(query["to"]) if "to" in query else window_start(now)
-    if end is None:
-        return InvalidField("to must be ISO 8601 in UTC, such as 2026-01-31T10:20:00Z")
-    start = parse_utc(query["from"]) if "from" in query else end - usual
-    if start is None:
-        return InvalidField("from must be ISO 8601 in UTC, such as 2026-01-31T10:20:00Z")
-    if not start < end or end - start > longest:
-        return InvalidField(f"from must be before to, by at most {longest.days} days")
-    return TimeRange(start, end)
+    return Asked(within, after, int(query.limit))

@@ -1,13 +1,16 @@
 """The addresses of network metrics on one screen."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from litestar import Router
 from litestar.types import ControllerRouterHandler
 
-from mudra.http.feeds import feed_routes, public_status_routes
+from mudra.http import (
+    alarm_errors as alarm_errors,  # noqa: PLC0414  # its rows are needed
+)
+from mudra.http import incidents, silences, webhooks
+from mudra.http.feeds import FEED_SPAN, Kept, feed_routes, public_status_routes
 from mudra.http.health import health_matrix, health_rows, member_health_routes
-from mudra.http.incidents import acknowledge, incidents, member_incident_routes
 from mudra.http.metrics_push import push_route
 from mudra.http.metrics_receipts import receipts_routes
 from mudra.http.push_gate import PushGate
@@ -15,17 +18,34 @@ from mudra.http.push_gate import PushGate
 
 def metrics_routes(prefixes: Sequence[str]) -> list[ControllerRouterHandler]:
     """Make the handlers for members under every prefix, for operators and for everybody."""
-    handlers: list[ControllerRouterHandler] = [
-        push_route(prefixes, PushGate()),
-        *receipts_routes(prefixes),
-        *member_health_routes(prefixes),
-        *member_incident_routes(prefixes),
-        *feed_routes(prefixes),
+    gate, kept = PushGate(), Kept(FEED_SPAN)
+
+    def of_members(some: Sequence[str]) -> list[ControllerRouterHandler]:
+        return [
+            push_route(some, gate),
+            *receipts_routes(some),
+            *member_health_routes(some),
+            *incidents.member_incident_routes(some),
+            *webhooks.member_webhook_routes(some),
+            *feed_routes(some, kept),
+        ]
+
+    return [
+        *of_members(prefixes[:1]),
+        *_aliases(of_members, prefixes[1:]),
         *public_status_routes(),
         health_matrix,
+        *silences.operator_handlers,
+        *webhooks.operator_handlers,
         health_rows,
-        incidents,
-        acknowledge,
+        *incidents.operator_handlers,
     ]
-    # Not in the OpenAPI document until its answers are described there.
-    return [Router("/", route_handlers=handlers, include_in_schema=False)]
+
+
+def _aliases(
+    of_members: Callable[[Sequence[str]], list[ControllerRouterHandler]], prefixes: Sequence[str]
+) -> list[ControllerRouterHandler]:
+    """Make the handlers under further prefixes: an operation is described at its first address."""
+    if not prefixes:
+        return []
+    return [Router("/", route_handlers=of_members(prefixes), include_in_schema=False)]

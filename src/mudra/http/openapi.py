@@ -3,7 +3,7 @@
 Examples come from the structs' own fields, so that none can go stale.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
@@ -55,6 +55,8 @@ _ALWAYS: Final[Mapping[str, str]] = {
     "Cache-Control": "no-store: an answer may carry a token.",
 }
 _NO_MORE: Final[Mapping[str, str]] = MappingProxyType({})
+_TEXT: Final = OpenAPIMediaType(schema=Schema(type=OpenAPIType.STRING))
+CSV: Final = "text/csv"
 
 
 def described(  # noqa: PLR0913  # each argument is one fact of the description
@@ -68,12 +70,14 @@ def described(  # noqa: PLR0913  # each argument is one fact of the description
     query: type[msgspec.Struct] | None = None,
     conflict: bool = False,
     headers: Mapping[str, str] = _NO_MORE,
+    forms: Sequence[str] = (JSON,),
 ) -> type[Operation]:
     """Make the Operation class of one handler.
 
     `reads` is a struct, to which the envelope's members are added, or a written JSON Schema.
     `conflict` when it may answer 409; `headers` are those of an answer that can be
-    revalidated, with what each is: such a handler may answer 304.
+    revalidated, with what each is: such a handler may answer 304. `forms` are the media
+    types that it answers with; `answers` is written as JSON, any other as text.
     """
 
     @dataclass
@@ -88,7 +92,7 @@ def described(  # noqa: PLR0913  # each argument is one fact of the description
             ok = OpenAPIResponse(
                 description="Done.",
                 headers=_headers({**_ALWAYS, **headers}),
-                content={JSON: _content(answers)},
+                content={form: _content(answers) if form == JSON else _TEXT for form in forms},
             )
             self.responses = {status: ok, **_errors(conflict=conflict)}
             if headers:

@@ -1,4 +1,4 @@
-"""The schedule of network metrics: sums, partitions, retention, recount, incidents."""
+"""The schedule of network metrics: sums, partitions, retention, recount, incidents, messages."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -15,6 +15,7 @@ class MetricsChores:
     drop_old: Callable[[], Awaitable[None]]
     recount: Callable[[], Awaitable[None]]
     watch: Callable[[], Awaitable[None]]
+    tell: Callable[[], Awaitable[None]]
 
 
 def add_metrics_tasks(app: procrastinate.App, chores: MetricsChores) -> None:
@@ -31,6 +32,12 @@ def add_metrics_tasks(app: procrastinate.App, chores: MetricsChores) -> None:
     async def watch(timestamp: int) -> None:
         del timestamp
         await chores.watch()
+
+    @app.periodic(cron="* * * * * */20")
+    @app.task(name="metrics-webhooks", queueing_lock="metrics-webhooks", pass_context=False)
+    async def tell(timestamp: int) -> None:
+        del timestamp
+        await chores.tell()
 
     @app.periodic(cron="7 * * * *")
     @app.task(name="metrics-partitions", queueing_lock="metrics-partitions", pass_context=False)

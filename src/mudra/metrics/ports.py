@@ -10,9 +10,13 @@ from mudra.metrics.catalogue import Tag
 from mudra.metrics.check import CheckedReport, ReportRefused
 from mudra.metrics.coverage import TimeRange
 from mudra.metrics.ingest import Accept, Decision, Known, PushKey, Receipt, WindowKey
+from mudra.metrics.news import StoredIncident
 from mudra.metrics.pair import ALL_CALLS, PairSums
 from mudra.metrics.rollup import Rollup
+from mudra.metrics.silence import Silence
 from mudra.metrics.step import Step
+from mudra.metrics.webhook import Webhook
+from mudra.secret_text import SecretText
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,4 +158,58 @@ class Members(Protocol):
 
     async def live_fips(self) -> frozenset[str]:
         """FIPs with a live entry."""
+        ...
+
+    async def is_member(self, entity_id: str) -> bool:
+        """Tell whether an entity of this ID was ever onboarded."""
+        ...
+
+
+class Incidents(Protocol):
+    """What people ask about incidents, and do about them."""
+
+    async def shown(
+        self, *, only_open: bool, entity_id: str | None, limit: int
+    ) -> Sequence[StoredIncident]:
+        """The latest incidents, newest first."""
+        ...
+
+    async def one(self, incident_id: str) -> StoredIncident | None:
+        """The incident of this ID, however old."""
+        ...
+
+    async def acknowledge(self, incident_id: str, who: str) -> bool:
+        """Note that somebody looks after it; False when there is none of this ID."""
+        ...
+
+
+class Silences(Protocol):
+    """Times in which nobody is woken."""
+
+    async def keep(self, silence: Silence) -> None:
+        """Keep a new one."""
+        ...
+
+    async def shown(self, since: datetime) -> Sequence[Silence]:
+        """Those that end after a moment, the earliest end first."""
+        ...
+
+    async def end(self, silence_id: str, at: datetime) -> Silence | None:
+        """End one that is not over; None when there is none of this ID."""
+        ...
+
+
+class Webhooks(Protocol):
+    """Where programs hear of alarms."""
+
+    async def all(self, entity_id: str | None) -> Sequence[Webhook]:
+        """Those of one entity (empty: of the network itself), or all for None; oldest first."""
+        ...
+
+    async def keep(self, webhook: Webhook, secret: SecretText) -> None:
+        """Keep a new one with the key that signs its messages, sealed."""
+        ...
+
+    async def remove(self, webhook_id: str, entity_id: str | None) -> Webhook | None:
+        """Remove it with what it waits for; None when it is not there, or not this entity's."""
         ...

@@ -12,11 +12,11 @@ from typing import Final
 
 from mudra.identity.roster import Scope
 from mudra.metrics.incident import AaCalls, AaReporting, FipApi
+from mudra.metrics.news import StoredIncident
 from mudra.registry.waiting import Waiting
 from mudra.runtime.work import Work
 from mudra.storage.directory import ExpiringSecret, MemberFilter, MemberRow
 from mudra.storage.mail_desk import QueuedMail
-from mudra.storage.metrics_incidents import StoredIncident
 
 WITHIN: Final = timedelta(days=7)
 URGENT: Final = timedelta(days=2)

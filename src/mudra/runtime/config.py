@@ -201,6 +201,13 @@ class Settings:
     metrics_hour_days: int = _setting(
         "METRICS_HOUR_DAYS", 400, _whole(8, 3650), "8 to 3650", "how long sums by hour are kept"
     )
+    webhook_networks: tuple[Network, ...] = _setting(
+        "WEBHOOK_NETWORKS",
+        (),
+        _networks,
+        "networks in CIDR form, separated by commas",
+        "private networks that webhooks may reach, besides public addresses",
+    )
     smtp_url: SecretText | None = _setting(
         "SMTP_URL",
         None,

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 import structlog
 import uvloop
@@ -28,6 +28,7 @@ from mudra.storage.audit import PostgresJournal
 from mudra.storage.audit_chain import PostgresLedger
 from mudra.storage.clear_out import clear_out
 from mudra.storage.database import DatabaseUnavailable
+from mudra.storage.metrics_alarms import WEBHOOKS_CHANGED
 from mudra.storage.outbox import OUTBOX_CHANGED, PostgresOutbox
 
 _log = structlog.get_logger()
@@ -44,8 +45,9 @@ async def _work(rooms: Rooms, lifeline: int, ready: Callable[[], None]) -> None:
     for number in (2, 15):
         loop.add_signal_handler(number, told.set)
     loop.add_reader(lifeline, told.set)
-    due = asyncio.Event()
-    rooms.freshness.on_change(lambda key: _wake(key, due))
+    due, messages = asyncio.Event(), asyncio.Event()
+    rooms.freshness.on_change(lambda key: _wake(key, due, OUTBOX_CHANGED))
+    rooms.freshness.on_change(lambda key: _wake(key, messages, WEBHOOKS_CHANGED))
     await rooms.freshness.start()
     if rooms.settings.sandbox:
         await rooms.time_machine.load()
@@ -53,7 +55,9 @@ async def _work(rooms: Rooms, lifeline: int, ready: Callable[[], None]) -> None:
     app = job_app(rooms.database.conninfo, chores)
     tasks = [
         asyncio.create_task(run_jobs(app), name="jobs"),
-        asyncio.create_task(_at_changes(due, chores), name="changes"),
+        asyncio.create_task(_at_changes(due, _in_order(chores)), name="changes"),
+        # Apart: a receiver may let us wait, and alarms must not.
+        asyncio.create_task(_at_changes(messages, [chores.metrics.tell]), name="messages"),
     ]
     ready()
     await told.wait()
@@ -64,26 +68,30 @@ async def _work(rooms: Rooms, lifeline: int, ready: Callable[[], None]) -> None:
     await rooms.database.close()
 
 
-def _wake(key: str, due: asyncio.Event) -> None:
-    """A letter waits, or the sandbox's clock has moved: do not wait for the schedule."""
-    if key in {OUTBOX_CHANGED, "*"} or key.startswith("clock:"):
+def _wake(key: str, due: asyncio.Event, outbox: str) -> None:
+    """Something waits to be sent, or the sandbox's clock has moved: no waiting for the schedule."""
+    if key in {outbox, "*"} or key.startswith("clock:"):
         due.set()
 
 
-async def _at_changes(due: asyncio.Event, chores: Chores) -> None:
+def _in_order(chores: Chores) -> Sequence[Callable[[], Awaitable[None]]]:
+    return (
+        chores.remind,
+        chores.deliver_mail,
+        chores.keep_keys_ready,
+        chores.put_due_live,
+        chores.metrics.watch,  # alarms first: pictures are right without sums, too
+        chores.metrics.roll_up,
+        chores.seal_audit,
+    )
+
+
+async def _at_changes(due: asyncio.Event, chores: Sequence[Callable[[], Awaitable[None]]]) -> None:
     """Do at once what waits for the schedule otherwise; one that fails stops no other."""
     while True:
         await due.wait()
         due.clear()
-        for chore in (
-            chores.remind,
-            chores.deliver_mail,
-            chores.keep_keys_ready,
-            chores.put_due_live,
-            chores.metrics.watch,  # alarms first: pictures are right without sums, too
-            chores.metrics.roll_up,
-            chores.seal_audit,
-        ):
+        for chore in chores:
             try:
                 await chore()
             except DatabaseUnavailable as error:

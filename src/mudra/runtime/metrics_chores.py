@@ -1,14 +1,18 @@
 """What the jobs process does for network metrics, one transaction for each step."""
 
-from datetime import timedelta
+import contextlib
+from collections.abc import AsyncIterator
+from datetime import datetime, timedelta
 from typing import Final
 
 import structlog
 
 from mudra.jobs.metrics_tasks import MetricsChores
+from mudra.jobs.webhooks import deliver_messages
 from mudra.runtime.metrics_watch import forget, watch
-from mudra.runtime.telemetry import RECOUNTS, SUMS_MADE
+from mudra.runtime.telemetry import RECOUNTS, SUMS_MADE, WEBHOOK_MESSAGES
 from mudra.runtime.wiring import Rooms
+from mudra.storage.metrics_alarms import PostgresWebhooks
 from mudra.storage.metrics_partitions import (
     FORMER,
     HOURS,
@@ -47,7 +51,17 @@ def metrics_chores(rooms: Rooms) -> MetricsChores:
     async def look() -> None:
         await watch(rooms)
 
-    return MetricsChores(roll_up, make_partitions, drop_old, count_anew, look)
+    @contextlib.asynccontextmanager
+    async def open_webhooks() -> AsyncIterator[tuple[PostgresWebhooks, datetime]]:
+        async with rooms.database.transaction() as transaction:
+            yield PostgresWebhooks(transaction, rooms.seal), await transaction.now()
+
+    async def tell() -> None:
+        await deliver_messages(
+            open_webhooks, rooms.reach, lambda how: WEBHOOK_MESSAGES.labels(how).inc()
+        )
+
+    return MetricsChores(roll_up, make_partitions, drop_old, count_anew, look, tell)
 
 
 async def make_all_sums(rooms: Rooms) -> int:

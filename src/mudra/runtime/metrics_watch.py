@@ -5,47 +5,47 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-import structlog
-
-from mudra.identity.ports import Notice, NoticeKind
+from mudra.fresh_id import fresh_id
 from mudra.metrics.catalogue import WINDOW, window_start
 from mudra.metrics.coverage import TimeRange
-from mudra.metrics.incident import AaReporting, FipApi, Observation, Subject
-from mudra.metrics.incident_change import Change, Opened, Withdrawn, alarm
+from mudra.metrics.incident import Observation, Subject
+from mudra.metrics.incident_change import Opened
+from mudra.metrics.news import News, StoredIncident, news
 from mudra.metrics.picture import Coverage, expected_windows
 from mudra.metrics.watch import Watched, find_changes, observe_window, reporting_of
 from mudra.runtime.health_figures import show_figures
-from mudra.runtime.telemetry import ALARMS
+from mudra.runtime.metrics_alarms import wake
 from mudra.runtime.wiring import Rooms
 from mudra.storage.database import Transaction
-from mudra.storage.identity import PostgresPeople
+from mudra.storage.metrics_alarms import PostgresSilences
 from mudra.storage.metrics_figures import PostgresFigures
-from mudra.storage.metrics_incidents import PostgresIncidents, StoredIncident
+from mudra.storage.metrics_incidents import PostgresIncidents
 from mudra.storage.metrics_receipts import OnboardedMembers
 from mudra.storage.metrics_rollups import WORK_S
 
 LOOK_BACK: Final = timedelta(hours=26)
 BEFORE_OPEN: Final = timedelta(hours=2)
 KEPT: Final = timedelta(days=8)
+SILENCES_KEPT: Final = timedelta(days=90)
 PAST_S: Final = 30.0
 _MOST_COUNTED: Final = 10_000
-_log = structlog.get_logger()
 
 
-async def watch(rooms: Rooms) -> Sequence[Change]:
+async def watch(rooms: Rooms) -> Sequence[News]:
     """Heed new content of closed windows, and tell what it changes about incidents."""
     await _observe(rooms)
     async with rooms.database.transaction(within_s=WORK_S) as transaction:
-        changed = await _find(rooms, transaction)
+        found = await _find(rooms, transaction)
         await _show(transaction)
-    return changed
+    return found
 
 
 async def forget(rooms: Rooms) -> None:
-    """Delete observations that no incident is found from any more."""
+    """Delete observations that no incident is found from any more, and silences long over."""
     async with rooms.database.transaction() as transaction:
-        oldest = await transaction.now() - KEPT
-        await PostgresIncidents(transaction).forget_observations(oldest)
+        now = await transaction.now()
+        await PostgresIncidents(transaction).forget_observations(now - KEPT)
+        await PostgresSilences(transaction).forget(now - SILENCES_KEPT)
 
 
 async def _observe(rooms: Rooms) -> None:
@@ -84,10 +84,11 @@ async def find_past(rooms: Rooms, within: TimeRange) -> None:
             )
             if isinstance(change, Opened)
         ]
-        await store.keep(opened, {}, await transaction.now())
+        past = [News(fresh_id(), change, told=True) for change in opened]
+        await store.keep(past, await transaction.now())
 
 
-async def _find(rooms: Rooms, transaction: Transaction) -> Sequence[Change]:
+async def _find(rooms: Rooms, transaction: Transaction) -> Sequence[News]:
     store = PostgresIncidents(transaction)
     await store.alone()
     now = await transaction.now()
@@ -97,10 +98,11 @@ async def _find(rooms: Rooms, transaction: Transaction) -> Sequence[Change]:
     within = TimeRange(max(min([end - LOOK_BACK, *opened]), end - KEPT), end)
     watched = await _watched(store, transaction, known, within, now)
     changed = [change for one in watched for change in find_changes(one, within)]
-    await store.keep(changed, {one.incident: one.incident_id for one in known}, now)
-    for change in changed:
-        await _alarm(rooms, transaction, change)
-    return changed
+    silences = await PostgresSilences(transaction).shown(now)
+    found = news(changed, known, silences, now, fresh_id)
+    await store.keep(found, now)
+    await wake(rooms, transaction, found, now)
+    return found
 
 
 async def _show(transaction: Transaction) -> None:
@@ -139,27 +141,3 @@ async def _watched(
         )
         for subject in {**observations, **by_subject}
     ]
-
-
-async def _alarm(rooms: Rooms, transaction: Transaction, change: Change) -> None:
-    told = alarm(change)
-    if told is None:
-        return
-    subject = (change.known if isinstance(change, Withdrawn) else change.incident).subject
-    entity_id = subject.fip_id if isinstance(subject, FipApi) else subject.aa_id
-    kind = "reporting" if isinstance(subject, AaReporting) else "calls"
-    ALARMS.labels(kind, type(change).__name__.lower()).inc()
-    _log.warning("alarm", entity_id=entity_id, title=told.title)
-    member = await PostgresPeople(transaction).member(entity_id)
-    for address in member.admins if member else ():
-        await rooms.outbox(transaction).post(
-            Notice(
-                to=address,
-                kind=NoticeKind.HEALTH_ALARM,
-                facts={
-                    "title": told.title,
-                    "story": told.text.replace("\n", " "),
-                    "entity_id": entity_id,
-                },
-            )
-        )

@@ -32,6 +32,10 @@ RECOUNTS = Counter(
     "mudra_metrics_recounted_total", "Sums compared with raw rows", ["grain", "outcome"]
 )
 ALARMS = Counter("mudra_health_alarms_total", "Alarms raised and ended", ["kind", "change"])
+ALARMS_SILENCED = Counter("mudra_health_alarms_silenced_total", "Alarms that a silence held back")
+WEBHOOK_MESSAGES = Counter(
+    "mudra_webhook_messages_total", "Messages of alarms sent to webhooks", ["outcome"]
+)
 _OF_API = ["fip", "api"]
 API_REQUESTS = Gauge(
     "mudra_fip_api_requests",

@@ -27,6 +27,7 @@ from mudra.identity.look_after import AdminDesk
 from mudra.identity.member_status import MemberDesk
 from mudra.identity.notice_desk import NoticeDesk
 from mudra.mail.compose import LetterWriter, links_in
+from mudra.metrics.alarm_desk import AlarmDesk
 from mudra.metrics.receive import ReceiveDesk
 from mudra.registry.address import AddressPolicy
 from mudra.runtime.audit_check import verify_audit
@@ -50,6 +51,7 @@ from mudra.storage.issue_journal import BatchedIssueJournal
 from mudra.storage.key_fetches import BatchedKeyFetches, PostgresKeyFetches
 from mudra.storage.mail_desk import PostgresMailDesk
 from mudra.storage.metrics import KnownPartitions, PostgresIntake
+from mudra.storage.metrics_alarms import PostgresSilences, PostgresWebhooks
 from mudra.storage.metrics_figures import PostgresFigures
 from mudra.storage.metrics_incidents import PostgresIncidents
 from mudra.storage.metrics_receipts import OnboardedMembers, PostgresReceipts
@@ -72,6 +74,7 @@ from mudra.storage.time_machine import PostgresTimeMachine
 from mudra.storage.token_counts import PostgresTokenCounts
 from mudra.storage.tokens import PostgresIssuedTokens, PostgresSecrets
 from mudra.tokens.claims import TokenKind, TokenTerms
+from mudra.webhook.reach import Reach
 
 ACTIVATION_PATH = "/activate"
 _NO_CONTACT = "the operator of the network"
@@ -107,6 +110,11 @@ class Rooms:
         """Which addresses an entry may hold: any in the sandbox, public https elsewhere."""
         return AddressPolicy(self.settings.sandbox, self.settings.sandbox)
 
+    @property
+    def reach(self) -> Reach:
+        """Where messages of webhooks may go: anywhere in the sandbox, public https elsewhere."""
+        return Reach(self.address_policy, self.settings.webhook_networks)
+
     def outbox(self, transaction: Transaction) -> PostgresOutbox:
         """The outbox of a transaction."""
         return PostgresOutbox(
@@ -114,6 +122,20 @@ class Rooms:
             self.seal,
             self.writer.compose,
             keep_here=self.settings.smtp_url is None,
+        )
+
+    def _alarm_desk(
+        self, transaction: Transaction, members: OnboardedMembers, journal: PostgresJournal
+    ) -> AlarmDesk:
+        return AlarmDesk(
+            incidents=PostgresIncidents(transaction),
+            silences=PostgresSilences(transaction),
+            webhooks=PostgresWebhooks(transaction, self.seal),
+            members=members,
+            journal=journal,
+            new_id=fresh_id,
+            random_bytes=secrets.token_bytes,
+            url_fault=self.reach.url_fault,
         )
 
     def _work(self, transaction: Transaction) -> Work:
@@ -132,6 +154,7 @@ class Rooms:
             page=self.settings.issuer + ACTIVATION_PATH,
         )
         network = OnboardedMembers(transaction)
+        alarm_desk = self._alarm_desk(transaction, network, journal)
         return Work(
             journal=journal,
             people=people,
@@ -162,7 +185,8 @@ class Rooms:
             receipts=PostgresReceipts(transaction),
             figures=PostgresFigures(transaction),
             series=PostgresSeries(transaction),
-            incidents=PostgresIncidents(transaction),
+            incidents=alarm_desk.incidents,
+            alarm_desk=alarm_desk,
             aas_and_fips=network,
         )
 

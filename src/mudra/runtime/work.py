@@ -16,14 +16,14 @@ from mudra.identity.notice_desk import NoticeDesk
 from mudra.identity.ports import Attempts, Links, Outbox, People
 from mudra.identity.roster import Roster
 from mudra.identity.session import Sessions
-from mudra.metrics.ports import Figures, Receipts, Series
+from mudra.metrics.alarm_desk import AlarmDesk
+from mudra.metrics.ports import Figures, Incidents, Receipts, Series
 from mudra.metrics.ports import Members as NetworkMembers
 from mudra.metrics.receive import ReceiveDesk
 from mudra.registry.waiting import WaitingEntries
 from mudra.storage.audit_search import PostgresAuditSearch
 from mudra.storage.directory import PostgresDirectory
 from mudra.storage.mail_desk import PostgresMailDesk
-from mudra.storage.metrics_incidents import PostgresIncidents
 from mudra.tokens.key_fetch import KeyFetches
 from mudra.tokens.ports import IssuedTokens, Reminders, Secrets, SecretUses, SigningKeys
 from mudra.tokens.token_count import TokenCounts
@@ -60,7 +60,8 @@ class Work:
     receipts: Receipts
     figures: Figures
     series: Series
-    incidents: PostgresIncidents
+    incidents: Incidents
+    alarm_desk: AlarmDesk
     aas_and_fips: NetworkMembers
 
 

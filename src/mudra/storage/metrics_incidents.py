@@ -2,19 +2,16 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, cast
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from mudra.fresh_id import fresh_id
 from mudra.metrics.catalogue import Tag
 from mudra.metrics.coverage import TimeRange
 from mudra.metrics.incident import (
     AaCalls,
-    AaReporting,
     Ending,
     FipApi,
     Incident,
@@ -22,7 +19,9 @@ from mudra.metrics.incident import (
     Observation,
     Subject,
 )
-from mudra.metrics.incident_change import Change, Opened, Withdrawn
+from mudra.metrics.incident_change import Withdrawn
+from mudra.metrics.news import News, StoredIncident
+from mudra.metrics.subject import SubjectKind, SubjectName, name_of, subject_of
 from mudra.storage.database import Transaction
 from mudra.storage.metrics import Row
 from mudra.storage.metrics_tables import (
@@ -34,16 +33,6 @@ from mudra.storage.metrics_tables import (
 
 _O: Final = metrics_observation.c
 _I: Final = metrics_incident.c
-_SUBJECT: Final = ("kind", "entity_id", "type")
-
-
-@dataclass(frozen=True, slots=True)
-class StoredIncident:
-    """An incident as it is stored, with what people did about it."""
-
-    incident_id: str
-    incident: Incident
-    acknowledged_by: str | None
 
 
 class PostgresIncidents:
@@ -85,7 +74,7 @@ class PostgresIncidents:
         )
         rows = [
             {
-                **subject_row(subject),
+                **_columns(subject),
                 "window_at": window,
                 "mark": one.mark.value,
                 "succeeded": one.succeeded,
@@ -108,7 +97,7 @@ class PostgresIncidents:
         )
         found: dict[Subject, list[Observation]] = defaultdict(list)
         for row in rows.mappings():
-            found[subject_of(cast("Row", row))].append(
+            found[_subject(cast("Row", row))].append(
                 Observation(row["window_at"], Mark(row["mark"]), row["succeeded"], row["judged"])
             )
         return found
@@ -142,6 +131,11 @@ class PostgresIncidents:
             wanted.append(_I.entity_id == entity_id)
         return (await self._found(*wanted, limit=limit))[::-1]
 
+    async def one(self, incident_id: str) -> StoredIncident | None:
+        """The incident of this ID, however old."""
+        found = await self._found(_I.incident_id == incident_id)
+        return found[0] if found else None
+
     async def acknowledge(self, incident_id: str, who: str) -> bool:
         """Note that somebody looks after an incident; False when there is none of this ID."""
         done = await self._tx.connection.execute(
@@ -151,20 +145,15 @@ class PostgresIncidents:
         )
         return done.rowcount == 1
 
-    async def keep(
-        self, changed: Iterable[Change], ids: Mapping[Incident, str], now: datetime
-    ) -> None:
-        """Store what is new; `ids` are those of the known incidents."""
-        for change in changed:
-            match change:
-                case Withdrawn(known):
-                    await self._tx.connection.execute(
-                        sa.delete(metrics_incident).where(_I.incident_id == ids[known])
-                    )
-                case Opened(incident):
-                    await self._put(fresh_id(), incident, now)
-                case _:
-                    await self._put(ids[change.known], change.incident, now)
+    async def keep(self, found: Iterable[News], now: datetime) -> None:
+        """Store what is new."""
+        for one in found:
+            if isinstance(one.change, Withdrawn):
+                await self._tx.connection.execute(
+                    sa.delete(metrics_incident).where(_I.incident_id == one.incident_id)
+                )
+            else:
+                await self._put(one, now)
 
     async def forget_observations(self, before: datetime) -> None:
         """Delete what no incident is found from any more."""
@@ -172,9 +161,10 @@ class PostgresIncidents:
             sa.delete(metrics_observation).where(_O.window_at < before)
         )
 
-    async def _put(self, incident_id: str, incident: Incident, now: datetime) -> None:
+    async def _put(self, one: News, now: datetime) -> None:
+        incident = one.incident
         values = {
-            **subject_row(incident.subject),
+            **_columns(incident.subject),
             "began": incident.began,
             "last_bad": incident.last_bad,
             "ended": incident.ended,
@@ -183,10 +173,11 @@ class PostgresIncidents:
             "succeeded": incident.succeeded,
             "judged": incident.judged,
             "changed_at": now,
+            "told": one.told,
         }
         await self._tx.connection.execute(
             insert(metrics_incident)
-            .values(incident_id=incident_id, **values)
+            .values(incident_id=one.incident_id, **values)
             .on_conflict_do_update(index_elements=["incident_id"], set_=values)
         )
 
@@ -198,35 +189,21 @@ class PostgresIncidents:
         return [_stored(cast("Row", row)) for row in reversed(rows)]
 
 
-def subject_row(subject: Subject) -> dict[str, str]:
-    """The columns that name a subject."""
-    match subject:
-        case FipApi(fip_id, code):
-            values = ("fip-api", fip_id, code)
-        case AaCalls(aa_id):
-            values = ("aa-calls", aa_id, "")
-        case AaReporting(aa_id):
-            values = ("aa-reporting", aa_id, "")
-    return dict(zip(_SUBJECT, values, strict=True))
+def _columns(subject: Subject) -> dict[str, str]:
+    name = name_of(subject)
+    return {"kind": name.kind.value, "entity_id": name.entity_id, "type": name.type}
 
 
-def subject_of(row: Row) -> Subject:
-    """The subject that a row names."""
-    entity_id = cast("str", row["entity_id"])
-    match row["kind"]:
-        case "fip-api":
-            return FipApi(entity_id, cast("str", row["type"]))
-        case "aa-calls":
-            return AaCalls(entity_id)
-        case _:
-            return AaReporting(entity_id)
+def _subject(row: Row) -> Subject:
+    kind = SubjectKind(cast("str", row["kind"]))
+    return subject_of(SubjectName(kind, cast("str", row["entity_id"]), cast("str", row["type"])))
 
 
 def _stored(row: Row) -> StoredIncident:
     return StoredIncident(
         cast("str", row["incident_id"]),
         Incident(
-            subject_of(row),
+            _subject(row),
             began=cast("datetime", row["began"]),
             last_bad=cast("datetime", row["last_bad"]),
             ended=cast("datetime | None", row["ended"]),
@@ -236,4 +213,5 @@ def _stored(row: Row) -> StoredIncident:
             judged=cast("int", row["judged"]),
         ),
         cast("str | None", row["acknowledged_by"]),
+        cast("bool", row["told"]),
     )

@@ -99,6 +99,13 @@ class OnboardedMembers:
             .values(created_at=since)
         )
 
+    async def is_member(self, entity_id: str) -> bool:
+        """Tell whether an entity of this ID was ever onboarded."""
+        found = await self._tx.connection.scalar(
+            sa.select(entity.c.entity_id).where(entity.c.entity_id == entity_id)
+        )
+        return found is not None
+
     async def live_fips(self) -> frozenset[str]:
         """FIPs with a live entry."""
         rows = await self._tx.connection.scalars(

@@ -202,6 +202,7 @@ metrics_incident: Final = sa.Table(
     _at("changed_at"),
     sa.Column("acknowledged_by", sa.Text),
     sa.Column("acknowledged_at", TIMESTAMP(timezone=True)),
+    sa.Column("told", sa.Boolean, nullable=False, server_default=sa.true()),
     sa.Index("ix_metrics_incident_subject", "entity_id", "began"),
     sa.Index("metrics_incident_open", "began", postgresql_where=sa.text("ended IS NULL")),
 )

@@ -1,6 +1,7 @@
 """All tables of all rooms, for the migrations and the test that compares them."""
 
 from mudra.storage import (
+    alarm_tables,
     audit_tables,
     console_tables,
     key_fetch_tables,
@@ -12,6 +13,7 @@ from mudra.storage import (
 from mudra.storage.tables import metadata
 
 __all__ = [
+    "alarm_tables",
     "audit_tables",
     "console_tables",
     "key_fetch_tables",

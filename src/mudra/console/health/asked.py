@@ -11,7 +11,8 @@ from typing import Final
 from urllib.parse import urlencode
 
 from mudra.http.errors import InvalidField
-from mudra.http.metrics_receipts import time_range
+from mudra.http.health_requests import TimeQuery, time_range
+from mudra.http.members import read_members
 from mudra.metrics.catalogue import TIMINGS, RequestType, window_start
 from mudra.metrics.coverage import TimeRange
 from mudra.metrics.status_history import api_words
@@ -97,7 +98,11 @@ def asked_of(query: Mapping[str, str], now: datetime) -> Asked | InvalidField:
     if code and code not in CALLS:
         return InvalidField(f"type must be one of {', '.join(CALLS)}")
     if "from" in query or "to" in query:
-        within = time_range(query, now, usual=RANGES[USUAL], longest=LONGEST)
+        times = {name: query[name] for name in ("from", "to") if name in query}
+        read = read_members(times, TimeQuery)
+        if isinstance(read, InvalidField):
+            return read
+        within = time_range(read, now, usual=RANGES[USUAL], longest=LONGEST)
         return within if isinstance(within, InvalidField) else Asked(within, "", code)
     word = query.get("range", USUAL)
     if word not in RANGES:

@@ -16,13 +16,13 @@ from mudra.metrics.catalogue import (
     Tag,
 )
 from mudra.metrics.health import Health, Status
+from mudra.metrics.news import StoredIncident
 from mudra.metrics.percentile import Percentile, ResponseTime
 from mudra.metrics.picture import ApiPicture
 from mudra.metrics.ports import Cell
 from mudra.metrics.rollup import Rollup
 from mudra.metrics.status_history import api_words
 from mudra.metrics.step import Step
-from mudra.storage.metrics_incidents import StoredIncident
 
 R = TypeVar("R")
 _TONES = {Status.GOOD: "good", Status.BAD: "bad", Status.UNSURE: "quiet"}

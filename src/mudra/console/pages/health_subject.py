@@ -33,13 +33,13 @@ from mudra.identity.roster import Scope
 from mudra.metrics.catalogue import Tag
 from mudra.metrics.coverage import TimeRange
 from mudra.metrics.incident import FipApi, Incident
+from mudra.metrics.news import StoredIncident
 from mudra.metrics.picture import ApiPicture, Coverage, Grouping, Row, matrix, picture
 from mudra.metrics.ports import Cell
 from mudra.metrics.rollup import Rollup
 from mudra.metrics.series import points
 from mudra.metrics.status_history import api_words
 from mudra.metrics.step import step_for
-from mudra.storage.metrics_incidents import StoredIncident
 
 _MOST: Final = 200
 _LONGEST_BLAMED: Final = timedelta(days=2)

@@ -8,7 +8,6 @@ from litestar import Response, get, post
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
-from mudra.audit.event import Act, EventName
 from mudra.console.answer import GoTo, Outcome, Shown
 from mudra.console.entrance import Fields, operator_act, operator_page
 from mudra.console.health.asked import Asked
@@ -16,11 +15,12 @@ from mudra.console.health.charts import timeline
 from mudra.console.health.grid import HEALTH
 from mudra.console.health.tables import incident_path, incidents_table, moments_table
 from mudra.console.health.words import findings, state_words, subject_words
+from mudra.console.pages.silences import silence_facts, silence_link
 from mudra.console.visit import Visit
-from mudra.http.errors import NoSuchAddress
 from mudra.http.exchange import AnyRequest
 from mudra.http.service import Injected
 from mudra.identity.roster import Scope
+from mudra.metrics.alarm_desk import NoSuchIncident
 from mudra.metrics.catalogue import WINDOW, window_start
 from mudra.metrics.coverage import TimeRange
 from mudra.metrics.incident import (
@@ -31,11 +31,13 @@ from mudra.metrics.incident import (
     FipApi,
     Incident,
 )
+from mudra.metrics.news import StoredIncident
 from mudra.metrics.picture import matrix
 from mudra.metrics.series import points
+from mudra.metrics.silence import silent
 from mudra.metrics.step import step_for
-from mudra.storage.metrics_incidents import StoredIncident
 
+_INCIDENTS: Final = "/console/operator/incidents"
 _MOST: Final = 1000
 _AROUND: Final = timedelta(hours=1)
 _LONGEST: Final = timedelta(days=60)
@@ -51,7 +53,8 @@ async def incidents(request: AnyRequest, service: Injected) -> Response[str] | R
         table = incidents_table()
         view = table.view(rows, visit.query)
         return table.export(rows, visit.query) or Shown(
-            "incidents.html", {"view": view, "only_open": only_open}
+            "incidents.html",
+            {"view": view, "only_open": only_open, **await silence_facts(visit)},
         )
 
     return await operator_page(request, service, Scope.HEALTH, look)
@@ -64,8 +67,8 @@ async def incident(
     """One incident."""
 
     async def look(visit: Visit) -> Outcome:
-        stored = await _find(visit, str(incident_id))
-        return NoSuchAddress() if stored is None else await _shown(visit, stored)
+        stored = await visit.work.incidents.one(str(incident_id))
+        return NoSuchIncident() if stored is None else await _shown(visit, stored)
 
     return await operator_page(request, service, Scope.HEALTH, look)
 
@@ -78,18 +81,10 @@ async def acknowledge(
 
     async def do(visit: Visit, _: Fields) -> Outcome:
         wanted = str(incident_id)
-        if not await visit.work.incidents.acknowledge(wanted, visit.caller.actor):
-            return NoSuchAddress()
-        act = Act(EventName.METRICS_INCIDENT_ACKNOWLEDGE, visit.caller, wanted)
-        await visit.work.journal.note(act)
-        return GoTo(f"/console/operator/incidents/{wanted}")
+        refused = await visit.work.alarm_desk.acknowledge(wanted, visit.caller)
+        return refused or GoTo(f"{_INCIDENTS}/{wanted}")
 
     return await operator_act(request, service, Scope.HEALTH, do)
-
-
-async def _find(visit: Visit, incident_id: str) -> StoredIncident | None:
-    rows = await visit.work.incidents.shown(only_open=False, entity_id=None, limit=_MOST)
-    return next((one for one in rows if one.incident_id == incident_id), None)
 
 
 async def _shown(visit: Visit, stored: StoredIncident) -> Outcome:
@@ -127,6 +122,10 @@ async def _shown(visit: Visit, stored: StoredIncident) -> Outcome:
             "findings": causes,
             "asked": asked,
             "path": incident_path(stored),
+            "silence": silence_link(subject),
+            "silenced": silent(
+                subject, await visit.work.alarm_desk.silences.shown(visit.now), visit.now
+            ),
             "page_of": f"{HEALTH}/fip/{fip_id}" if fip_id else f"{HEALTH}/aa/{aa_id}",
             "Ending": Ending,
         },

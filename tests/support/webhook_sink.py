@@ -1,0 +1,87 @@
+"""A real HTTP server that keeps what it is posted, and checks who signed it."""
+
+import base64
+import hashlib
+import hmac
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Posted:
+    """One message as it came over the wire."""
+
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def data(self) -> dict[str, Any]:
+        found = json.loads(self.body)
+        assert isinstance(found, dict)
+        return found
+
+    @property
+    def message_id(self) -> str:
+        return self.headers["webhook-id"]
+
+    def is_signed_by(self, secret: str) -> bool:
+        """Check as Standard Webhooks 1 tells receivers to."""
+        key = base64.b64decode(secret.removeprefix("whsec_"))
+        signed = f"{self.message_id}.{self.headers['webhook-timestamp']}.".encode() + self.body
+        wanted = base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()
+        return f"v1,{wanted}" in self.headers["webhook-signature"].split(" ")
+
+
+@dataclass
+class WebhookSink:
+    """Keeps messages; `answers` are the statuses of the next ones, 204 afterwards."""
+
+    url: str = ""
+    posted: list[Posted] = field(default_factory=list)
+    answers: list[int] = field(default_factory=list)
+    location: str = ""
+
+    def about(self, entity_id: str) -> list[Posted]:
+        """What came about an entity."""
+        return [one for one in self.posted if one.data["data"]["entityId"] == entity_id]
+
+    def events(self, entity_id: str) -> list[str]:
+        """What it was told about an entity."""
+        return [one.data["type"] for one in self.about(entity_id)]
+
+
+@contextmanager
+def webhook_sink() -> Iterator[WebhookSink]:
+    """Run the server on a free port of 127.0.0.1."""
+    sink = WebhookSink()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["content-length"]))
+            named = {name.lower(): value for name, value in self.headers.items()}
+            sink.posted.append(Posted(self.path, named, body))
+            self.send_response(sink.answers.pop(0) if sink.answers else 204)
+            if sink.location:
+                self.send_header("Location", sink.location)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # its name there
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    sink.url = f"http://127.0.0.1:{server.server_port}/alarms"
+    try:
+        yield sink
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

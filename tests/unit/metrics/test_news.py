@@ -1,0 +1,84 @@
+"""Whom a change wakes, with silences and without."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from mudra.metrics.incident import AaReporting, Ending, FipApi, Incident
+from mudra.metrics.incident_change import Closed, Opened, Reopened, Updated, Withdrawn
+from mudra.metrics.news import Event, StoredIncident, news
+from mudra.metrics.silence import Silence, SilenceRefused, WantedSilence, begun
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+OPEN = Incident(FipApi("BANK", "cns"), NOW - HOUR, NOW, None, Ending.OPEN, 3, 10, 300)
+OVER = replace(OPEN, ended=NOW, ending=Ending.RECOVERED)
+QUIET = Silence("s", "BANK", "cns", NOW - HOUR, NOW + HOUR, "work", "operator:x")
+
+
+def told(change, *, known=(), silences=()):
+    (one,) = news([change] if change else [], known, silences, NOW, lambda: "new")
+    return one.event if one.alarm else None, one.told
+
+
+@pytest.mark.parametrize(
+    ("change", "event"),
+    [
+        (Opened(OPEN), Event.OPENED),
+        (Opened(OVER), None),
+        (Closed(OPEN, OVER), Event.CLOSED),
+        (Reopened(OVER, OPEN), Event.REOPENED),
+        (Withdrawn(OPEN), Event.WITHDRAWN),
+        (Updated(OPEN, replace(OPEN, bad_windows=4)), None),
+    ],
+    ids=lambda value: getattr(type(value), "__name__", ""),
+)
+def test_who_is_concerned_is_told_of_beginning_and_end(change, event):
+    known = [StoredIncident("a", one, None) for one in (OPEN, OVER)]
+
+    assert told(change, known=known) == (event, True)
+    assert told(change, known=known, silences=[QUIET])[0] is None
+
+
+def test_the_end_of_what_nobody_was_told_of_is_not_told():
+    known = [StoredIncident("a", OPEN, None, told=False)]
+
+    assert told(Closed(OPEN, OVER), known=known) == (None, False)
+
+
+def test_what_goes_on_is_told_when_its_silence_has_ended():
+    known = [StoredIncident("a", OPEN, None, told=False)]
+
+    assert news([], known, [QUIET], NOW, lambda: "new") == ()
+    assert told(None, known=known) == (Event.OPENED, True)
+
+
+@pytest.mark.parametrize(
+    ("silence", "covers"),
+    [
+        (QUIET, True),
+        (replace(QUIET, entity_id=""), True),
+        (replace(QUIET, type=""), True),
+        (replace(QUIET, entity_id="OTHER"), False),
+        (replace(QUIET, type="fif"), False),
+        (replace(QUIET, begins=NOW + HOUR / 2), False),
+        (replace(QUIET, ends=NOW), False),
+    ],
+)
+def test_what_a_silence_covers(silence, covers):
+    assert silence.covers(OPEN.subject, NOW) is covers
+
+
+def test_a_silence_of_an_api_says_nothing_of_whether_an_aa_reports():
+    assert not replace(QUIET, entity_id="").covers(AaReporting("AA"), NOW)
+    assert replace(QUIET, entity_id="", type="").covers(AaReporting("AA"), NOW)
+
+
+def test_a_silence_that_was_to_begin_in_the_past_begins_now():
+    wanted = WantedSilence("", "", NOW - HOUR, NOW + HOUR, " work ")
+
+    made = begun(wanted, "s", "operator:x", NOW)
+
+    assert not isinstance(made, SilenceRefused)
+    assert (made.begins, made.reason) == (NOW, "work")

@@ -1,0 +1,82 @@
+"""Where a message may go, also when a name lies (quality I11)."""
+
+import asyncio
+import ipaddress
+import socket
+
+import pytest
+from tests.support.webhook_sink import webhook_sink
+
+from mudra.registry.address import AddressPolicy
+from mudra.webhook.reach import Reach
+from mudra.webhook.send import NotTaken, Taken, send
+
+PUBLIC = Reach(AddressPolicy())
+SANDBOX = Reach(AddressPolicy(allow_http=True, allow_private=True))
+OPENED = Reach(AddressPolicy(allow_http=True), (ipaddress.ip_network("127.0.0.0/8"),))
+
+
+def sent(url, reach):
+    return asyncio.run(send(url, b"{}", {"webhook-id": "one"}, reach))
+
+
+def names(monkeypatch, *addresses):
+    """Let every name lead to these addresses, as a resolver that somebody else runs may."""
+
+    def look_up(host, port, *_, **__):
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (one, port)) for one in addresses]
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("127.0.0.1", "10.0.0.1", "169.254.169.254", "192.168.1.1", "100.64.0.1", "0.0.0.0"),
+        *("::1", "fe80::1%eth0", "::ffff:10.0.0.1", "64:ff9b::a00:1", "fd00::1"),
+    ],
+)
+def test_a_public_name_that_leads_inside_is_not_called(monkeypatch, address):
+    names(monkeypatch, "93.184.215.14", address)
+
+    outcome = sent("https://alarms.network.example/x", PUBLIC)
+
+    assert isinstance(outcome, NotTaken)
+    assert outcome.problem.startswith("the host is the address")
+
+
+def test_the_call_goes_to_the_judged_address_under_the_name(monkeypatch):
+    with webhook_sink() as sink:
+        port = sink.url.split(":")[2].split("/")[0]
+        names(monkeypatch, "127.0.0.1")
+
+        outcome = sent(f"http://alarms.network.example:{port}/x?a=1", OPENED)
+
+        assert outcome == Taken()
+        assert sink.posted[0].path == "/x?a=1"
+        assert sink.posted[0].headers["host"] == f"alarms.network.example:{port}"
+
+
+@pytest.mark.parametrize("status", [200, 301, 307, 400, 410, 500])
+def test_only_success_is_success(status):
+    with webhook_sink() as sink:
+        sink.answers, sink.location = [status], sink.url + "/further"
+
+        outcome = sent(sink.url, SANDBOX)
+
+        assert outcome == (Taken() if status == 200 else outcome)
+        assert status == 200 or outcome == NotTaken(f"the receiver answered {status}")
+        assert len(sink.posted) == 1
+
+
+def test_nobody_there_is_told_without_an_address():
+    outcome = sent("http://127.0.0.1:9/", SANDBOX)
+
+    assert outcome == NotTaken("the call failed: ConnectError")
+
+
+def test_a_network_that_the_operator_opens_is_reached_and_no_other():
+    assert OPENED.url_fault("http://127.0.0.1:9/") is None
+    assert "private" in (OPENED.url_fault("http://10.0.0.1/") or "")
+    assert "scheme http" in (PUBLIC.url_fault("http://alarms.network.example/") or "")
+    assert PUBLIC.url_fault("https://alarms.network.example/x?key=1") is None
