@@ -5,7 +5,7 @@ from alembic import op
 from sqlalchemy.dialects import postgresql
 
 revision = "0041"
-down_revision = "0040"
+down_revision = "0063"
 branch_labels = None
 depends_on = None
 
