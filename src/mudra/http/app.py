@@ -10,7 +10,7 @@ from litestar.di import Provide
 from litestar.enums import ScopeType
 from litestar.exceptions import HTTPException, MethodNotAllowedException, NotFoundException
 from litestar.openapi.config import OpenAPIConfig
-from litestar.openapi.plugins import JsonRenderPlugin, YamlRenderPlugin
+from litestar.openapi.plugins import JsonRenderPlugin
 from litestar.openapi.spec import Components, SecurityScheme
 from litestar.plugins import PluginProtocol
 from litestar.plugins.core import MsgspecDIPlugin
@@ -53,7 +53,7 @@ from mudra.http.errors import (
 from mudra.http.exchange import AnyRequest
 from mudra.http.head import with_head
 from mudra.http.metrics_routes import metrics_routes
-from mudra.http.openapi import DocumentRouter
+from mudra.http.openapi import DocumentRouter, YamlOnce
 from mudra.http.options import with_options
 from mudra.http.service import Service
 from mudra.runtime.config import Settings
@@ -186,7 +186,7 @@ def _litestar(service: Service, pages: Sequence[ControllerRouterHandler]) -> Lit
             version="2.1.0",
             openapi_router=DocumentRouter("/schema", route_handlers=[], include_in_schema=False),
             # No viewer: those that come with the framework load scripts from elsewhere.
-            render_plugins=[JsonRenderPlugin(), YamlRenderPlugin()],
+            render_plugins=[JsonRenderPlugin(), YamlOnce()],
             components=Components(
                 security_schemes={
                     "bearer": SecurityScheme(type="http", scheme="bearer", bearer_format="JWT")

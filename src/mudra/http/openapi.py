@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 from litestar import Router
 from litestar.handlers import HTTPRouteHandler
+from litestar.openapi.plugins import YamlRenderPlugin
 from litestar.openapi.spec import (
     OpenAPIHeader,
     OpenAPIMediaType,
@@ -23,8 +24,10 @@ from litestar.openapi.spec import (
 )
 from litestar.openapi.spec.enums import OpenAPIType
 from litestar.routes import BaseRoute
+from litestar.serialization import get_serializer
 from litestar.types import ControllerRouterHandler
 
+from mudra.http.exchange import AnyRequest
 from mudra.http.requests import EnvelopeMembers
 from mudra.http.responses import ErrorBody
 from mudra.secret_text import SecretText
@@ -143,6 +146,19 @@ class DocumentRouter(Router):
         if isinstance(value, HTTPRouteHandler) and any("{path:str}" in p for p in value.paths):
             return []
         return super().register(value)
+
+
+class YamlOnce(YamlRenderPlugin):
+    """The document as YAML, written at the first request: it costs a second of CPU."""
+
+    _written: bytes = b""
+
+    def render(self, request: AnyRequest, openapi_schema: dict[str, object]) -> bytes:
+        """Give the document; it never changes while the service runs."""
+        if not self._written:
+            encoders = get_serializer(request.route_handler.resolve_type_encoders())
+            self._written = msgspec.yaml.encode(openapi_schema, enc_hook=encoders)
+        return self._written
 
 
 def _errors(*, conflict: bool) -> dict[str, OpenAPIResponse]:
