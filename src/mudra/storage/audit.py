@@ -11,6 +11,19 @@ from mudra.storage.tables import audit_event
 
 _STAMPED_BY_THE_DATABASE: Final = datetime.min.replace(tzinfo=UTC)
 
+EVENT_COLUMNS: Final = (
+    "at",
+    "event",
+    "outcome",
+    "actor",
+    "entity_id",
+    "address",
+    "txn_id",
+    "reason",
+    "detail",
+)
+"""What `event_row` gives."""
+
 
 class PostgresJournal:
     """Notes acts in the transaction of the act itself (quality L3)."""

@@ -12,18 +12,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-import sqlalchemy as sa
 import structlog
 
 from mudra.audit.event import Act, EventName
-from mudra.storage.audit import event_row
+from mudra.storage.audit import EVENT_COLUMNS, event_row
 from mudra.storage.database import Database, DatabaseUnavailable
+from mudra.storage.row_batch import arrays, insert_arrays
 from mudra.storage.secret_use import Used, add_uses
 from mudra.storage.tables import audit_event
 from mudra.storage.token_counts import add_counts
 
 _EVERY_S: Final = 0.5
 _MOST_GROUPS: Final = 50_000
+_NOTE: Final = insert_arrays(audit_event, *EVENT_COLUMNS)
 
 _log = structlog.get_logger()
 
@@ -85,7 +86,7 @@ class BatchedIssueJournal:
             async with self._database.transaction() as transaction:
                 at = await transaction.now()
                 rows = [event_row(_summed(group).at(at)) for group in batch.values()]
-                await transaction.connection.execute(sa.insert(audit_event), rows)
+                await transaction.connection.execute(_NOTE, arrays(rows))
                 uses = _uses(batch.values())
                 await add_uses(transaction, uses, at)
                 await add_counts(transaction, _by_entity(uses), at)

@@ -3,13 +3,27 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import insert
 
 from mudra.storage.database import Transaction
 from mudra.storage.people_tables import secret_use
+from mudra.storage.row_batch import arrays, insert_arrays
 from mudra.tokens.old_secret import AddressUse, SecretUse
+
+_C: Final = secret_use.c
+_NEW: Final = insert_arrays(
+    secret_use, "entity_id", "version", "address", "count", "count_in_grace", "last_used_at"
+)
+_ADD: Final = _NEW.on_conflict_do_update(
+    index_elements=["entity_id", "version", "address"],
+    set_={
+        "count": _C.count + _NEW.excluded.count,
+        "count_in_grace": _C.count_in_grace + _NEW.excluded.count_in_grace,
+        "last_used_at": sa.func.greatest(_C.last_used_at, _NEW.excluded.last_used_at),
+    },
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,30 +46,18 @@ async def add_uses(transaction: Transaction, uses: Iterable[Used], at: datetime)
         counts[1] += use.count if use.in_grace else 0
     if not summed:
         return
-    statement = insert(secret_use)
-    new = statement.excluded
-    c = secret_use.c
-    await transaction.connection.execute(
-        statement.on_conflict_do_update(
-            index_elements=["entity_id", "version", "address"],
-            set_={
-                "count": c.count + new.count,
-                "count_in_grace": c.count_in_grace + new.count_in_grace,
-                "last_used_at": sa.func.greatest(c.last_used_at, new.last_used_at),
-            },
-        ),
-        [
-            {
-                "entity_id": entity_id,
-                "version": version,
-                "address": address,
-                "count": count,
-                "count_in_grace": in_grace,
-                "last_used_at": at,
-            }
-            for (entity_id, version, address), (count, in_grace) in sorted(summed.items())
-        ],
-    )
+    rows = [
+        {
+            "entity_id": entity_id,
+            "version": version,
+            "address": address,
+            "count": count,
+            "count_in_grace": in_grace,
+            "last_used_at": at,
+        }
+        for (entity_id, version, address), (count, in_grace) in sorted(summed.items())
+    ]
+    await transaction.connection.execute(_ADD, arrays(rows))
 
 
 class PostgresSecretUses:

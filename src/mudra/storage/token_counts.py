@@ -1,13 +1,13 @@
 """Tokens issued by day, added with the batches of the issue journal."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
+from typing import Final
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import insert
 
 from mudra.storage.database import Transaction
+from mudra.storage.row_batch import arrays, insert_arrays
 from mudra.storage.token_count_tables import token_day
 from mudra.tokens.token_count import DayCount
 
@@ -29,18 +29,20 @@ class PostgresTokenCounts:
         return [DayCount(*row) for row in rows]
 
 
+_NEW: Final = insert_arrays(token_day, "entity_id", "day", "count")
+_ADD: Final = _NEW.on_conflict_do_update(
+    index_elements=["entity_id", "day"],
+    set_={"count": token_day.c.count + _NEW.excluded.count},
+)
+
+
 async def add_counts(transaction: Transaction, counts: Mapping[str, int], at: datetime) -> None:
     """Add a batch, in one order on every node so that two batches never wait in a circle."""
     if not counts:
         return
-    statement = insert(token_day)
-    await transaction.connection.execute(
-        statement.on_conflict_do_update(
-            index_elements=["entity_id", "day"],
-            set_={"count": token_day.c.count + statement.excluded.count},
-        ),
-        [
-            {"entity_id": entity_id, "day": at.astimezone(UTC).date(), "count": count}
-            for entity_id, count in sorted(Counter(counts).items())
-        ],
-    )
+    day = at.astimezone(UTC).date()
+    rows = [
+        {"entity_id": entity_id, "day": day, "count": count}
+        for entity_id, count in sorted(counts.items())
+    ]
+    await transaction.connection.execute(_ADD, arrays(rows))
