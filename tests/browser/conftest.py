@@ -1,5 +1,6 @@
 """A real Chromium, and what every page must keep to."""
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -8,7 +9,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import Final, Literal, ParamSpec, TypeVar
 
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
@@ -18,7 +19,8 @@ NODE = Path(__file__).parent / "node"
 CHROMIUM = next(
     (p for n in ("chromium", "chromium-browser", "google-chrome") if (p := shutil.which(n))), None
 )
-LOOKS = ((1280, "light"), (390, "dark"))
+Scheme = Literal["light", "dark"]
+LOOKS: Final[tuple[tuple[int, Scheme], ...]] = ((1280, "light"), (390, "dark"))
 
 
 @pytest.fixture(scope="module")  # its event loop must be gone before other files run
@@ -79,29 +81,55 @@ class Visit:
 
     def violations(self) -> list[str]:
         """What axe-core finds wrong, over all of WCAG 2.2 A and AA and its best practices."""
-        self.page.evaluate(self.axe)
+        if not self.page.evaluate("'axe' in window"):
+            self.page.evaluate(self.axe)
         found = self.page.evaluate(
             "axe.run(document).then(r => r.violations.map(v => `${v.id}: ${v.nodes[0].html}`))"
         )
         assert isinstance(found, list)
         return found
 
+    def looks(self) -> Iterator[str]:
+        """The page that is open, in one look after the other: both widths, both schemes."""
+        for width, scheme in LOOKS:
+            self.page.set_viewport_size({"width": width, "height": 800})
+            self.page.emulate_media(color_scheme=scheme)
+            yield f"{width}px-{scheme}"
+
+
+@contextlib.contextmanager
+def watched(
+    browser: Browser, service: Service, axe: str, look: tuple[int, Scheme]
+) -> Iterator[Visit]:
+    """A page in this look; at the end it has complained of nothing and asked nobody else."""
+    width, scheme = look
+    context = browser.new_context(
+        viewport={"width": width, "height": 800},
+        color_scheme=scheme,
+        reduced_motion="reduce",  # colours that are on their way have no contrast to measure
+    )
+    page = context.new_page()
+    page.set_default_timeout(20_000)
+    visit = Visit(page, service, axe)
+    page.on("console", visit.noticed)
+    page.on("pageerror", lambda error: visit.complaints.append(str(error)))
+    page.on("request", visit.asked)
+    yield visit
+    context.close()
+    assert visit.complaints == []
+    assert visit.strangers == []
+
+
+@pytest.fixture
+def tour(browser: Browser, service: Service, axe: str) -> Iterator[Visit]:
+    """A visit that looks at many pages, each in every look."""
+    with watched(browser, service, axe, LOOKS[0]) as visit:
+        yield visit
+
 
 @pytest.fixture(params=LOOKS, ids=lambda p: f"{p[0]}px-{p[1]}")
 def visit(
     request: pytest.FixtureRequest, browser: Browser, service: Service, axe: str
 ) -> Iterator[Visit]:
-    width, scheme = request.param
-    context = browser.new_context(
-        viewport={"width": width, "height": 800}, color_scheme=scheme, bypass_csp=False
-    )
-    page = context.new_page()
-    page.set_default_timeout(10_000)
-    watched = Visit(page, service, axe)
-    page.on("console", watched.noticed)
-    page.on("pageerror", lambda error: watched.complaints.append(str(error)))
-    page.on("request", watched.asked)
-    yield watched
-    context.close()
-    assert watched.complaints == []
-    assert watched.strangers == []
+    with watched(browser, service, axe, request.param) as one:
+        yield one

@@ -38,8 +38,12 @@ from mudra.storage.database import DatabaseUnavailable
 
 KEPT_S: Final = 10.0
 """A look later than this has the picture made anew, behind the one who looks."""
-_STALE_S: Final = 60.0
-"""A look later than this waits for the new one: the page shall not tell what is long past."""
+_STALE_S: Final = 50.0
+"""A look that much later still waits for the new one: the page shall not tell what is long past."""
+_PATIENCE_S: Final = 3.0
+"""How long it waits; then it is shown what there is."""
+_READ_S: Final = 10.0
+"""How long one read may take: a day without its sums, on a busy machine, takes seconds."""
 _RETRY_S: Final = 5.0
 _FIRST: Final = timedelta(minutes=30)
 """How old a picture of the disk may be for the first look of a process."""
@@ -74,7 +78,6 @@ class StatusKeeper:
     folder: Path
     _last_day: Kept = field(default_factory=lambda: Kept(PUBLIC_SPAN))
     _days: dict[datetime, _DayRead] = field(default_factory=dict)
-    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     _behind: asyncio.Task[None] | None = None
     _picture: Picture | None = None
     _until: float = 0.0
@@ -82,32 +85,25 @@ class StatusKeeper:
     async def picture(self, service: Service) -> Picture | None:
         """The picture, at most a minute old while the database answers; None without any.
 
-        Nobody waits for one who looked within that minute, nor for a database that is away.
+        Nobody waits who looked within that minute, nor for a database that is away.
         """
         if self._picture is None:
-            async with self._lock:
-                await self._first(service)
-        elif monotonic() > self._until:
-            long_past = monotonic() > self._until + _STALE_S - KEPT_S
-            if self._picture.fresh and long_past:
-                await self._renewed(service)
-            elif self._behind is None or self._behind.done():
-                self._behind = asyncio.create_task(self._renewed(service))
+            self._take(await asyncio.to_thread(self._young_of_disk, service.clock()))
+        if monotonic() > self._until and (self._behind is None or self._behind.done()):
+            self._behind = asyncio.create_task(self._renew(service))
+        if self._behind is not None and not self._behind.done() and self._must_wait():
+            patience = _PATIENCE_S if self._picture else _READ_S
+            await asyncio.wait({self._behind}, timeout=patience)
         return self._picture
 
-    async def _first(self, service: Service) -> None:
-        if self._picture is not None:
-            return
-        kept = await asyncio.to_thread(self._from_disk)
-        if kept and abs(service.clock() - kept.as_of) < _FIRST:
-            self._picture, self._until = Picture(kept, fresh=True), monotonic()
-        else:
-            await self._renew(service)
+    def _take(self, kept: Picture | None) -> None:
+        if self._picture is None:  # another look may have come first
+            self._picture = kept
 
-    async def _renewed(self, service: Service) -> None:
-        async with self._lock:
-            if monotonic() > self._until:
-                await self._renew(service)
+    def _must_wait(self) -> bool:
+        if self._picture is None:
+            return True
+        return self._picture.fresh and self._until > 0 and monotonic() > self._until + _STALE_S
 
     async def _renew(self, service: Service) -> None:
         before = self._picture
@@ -125,9 +121,9 @@ class StatusKeeper:
 
     async def _read(self, service: Service) -> StatusSnapshot:
         now = service.clock()
-        network = await self._last_day.health(service)
+        network = await self._last_day.health(service, within_s=_READ_S)
         await self._read_days(service, days_before(now), day_start(now))
-        async with service.open_work() as work:
+        async with service.open_work(within_s=_READ_S) as work:
             names = {one.entity_id: one.name for one in await work.people.members()}
             stored = await work.incidents.shown(
                 only_open=False, entity_id=None, limit=_MOST_INCIDENTS
@@ -137,12 +133,12 @@ class StatusKeeper:
     async def _read_days(self, service: Service, days: Sequence[datetime], today: datetime) -> None:
         """Read the days of which reports came since; each in a transaction of its own."""
         open_since = today - _OPEN_DAYS
-        async with service.open_work() as work:
+        async with service.open_work(within_s=_READ_S) as work:
             marks = await work.figures.marks(TimeRange(open_since, today + _DAY))
         for day in days:
             read, mark = self._days.get(day), marks.get(day)
             if read is None or (day > open_since and read.mark != mark):
-                async with service.open_work() as work:
+                async with service.open_work(within_s=_READ_S) as work:
                     found = await work.figures.over_aas(TimeRange(day, day + _DAY))
                 self._days[day] = _DayRead(_by_fip(found), mark)
         self._days = {day: read for day, read in self._days.items() if day in days}
@@ -192,6 +188,10 @@ class StatusKeeper:
             beside.replace(self.folder / _FILE)
         except OSError as error:
             _log.warning("the public status could not be kept on the disk", error=str(error))
+
+    def _young_of_disk(self, now: datetime) -> Picture | None:
+        kept = self._from_disk()
+        return Picture(kept, fresh=True) if kept and abs(now - kept.as_of) < _FIRST else None
 
     def _from_disk(self) -> StatusSnapshot | None:
         try:

@@ -20,6 +20,7 @@ Value = str | int | float | datetime | None
 
 PAGE: Final = 50
 _LONGEST_WORDS: Final = 100
+_LONG: Final = 28
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -48,6 +49,11 @@ class Cell:
     def number(self) -> bool:
         """Tell whether it stands on the right."""
         return self.kind == "number"
+
+    @property
+    def long(self) -> bool:
+        """Tell whether its words may go on in a second line."""
+        return self.kind == "text" and len(str(self.value)) > _LONG
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from mudra.metrics.coverage import TimeRange
 from mudra.metrics.feed import HealthFeed, health_feed, public_csv, public_status
 from mudra.metrics.picture import Coverage, expected_windows
 from mudra.metrics.rollup import Rollup
+from mudra.storage.cut import TRANSACTION_S
 from mudra.tokens.claims import EntityType, TokenKind
 
 FEED_SPAN: Final = timedelta(hours=1)
@@ -53,12 +54,14 @@ class Kept:
         self._closed: datetime | None = None
         self._health: NetworkHealth | None = None
 
-    async def health(self, service: Service) -> NetworkHealth:
-        """The health of the network, at most some seconds old."""
+    async def health(self, service: Service, within_s: float = TRANSACTION_S) -> NetworkHealth:
+        """The health of the network, at most some seconds old, read within `within_s` seconds."""
         async with self._lock:
             closed = window_start(service.clock())
             if self._health is None or closed != self._closed or monotonic() > self._until:
-                self._health = await _read(service, TimeRange(closed - self._span, closed))
+                self._health = await _read(
+                    service, TimeRange(closed - self._span, closed), within_s
+                )
                 self._closed, self._until = closed, monotonic() + KEPT_S
             return self._health
 
@@ -78,8 +81,8 @@ class Signatures:
         return self._last[2]
 
 
-async def _read(service: Service, within: TimeRange) -> NetworkHealth:
-    async with service.open_work() as work:
+async def _read(service: Service, within: TimeRange, within_s: float) -> NetworkHealth:
+    async with service.open_work(within_s=within_s) as work:
         totals = await work.figures.over_aas(within)
         heard = await work.figures.heard(within)
         since = await work.aas_and_fips.reporting_aas()

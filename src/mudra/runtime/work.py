@@ -3,9 +3,9 @@
 Edges and jobs open one per use case; wiring.py says what stands behind it.
 """
 
-from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from typing import Protocol
 
 from mudra.audit.ports import Journal
 from mudra.identity.accounts import AccountDesk
@@ -22,6 +22,7 @@ from mudra.metrics.ports import Members as NetworkMembers
 from mudra.metrics.receive import ReceiveDesk
 from mudra.registry.waiting import WaitingEntries
 from mudra.storage.audit_search import PostgresAuditSearch
+from mudra.storage.cut import TRANSACTION_S
 from mudra.storage.directory import PostgresDirectory
 from mudra.storage.mail_desk import PostgresMailDesk
 from mudra.tokens.key_fetch import KeyFetches
@@ -65,5 +66,9 @@ class Work:
     aas_and_fips: NetworkMembers
 
 
-OpenWork = Callable[[], AbstractAsyncContextManager[Work]]
-"""Opens a transaction; commits at its end, rolls back on an exception."""
+class OpenWork(Protocol):
+    """Opens a transaction; commits at its end, rolls back on an exception."""
+
+    def __call__(self, *, within_s: float = TRANSACTION_S) -> AbstractAsyncContextManager[Work]:
+        """Open one that is cut off after so many seconds (decision 0010)."""
+        ...

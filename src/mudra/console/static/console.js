@@ -1,12 +1,16 @@
 "use strict";
-// Times in the reader's own zone; the title keeps UTC.
-const zoned = new Intl.DateTimeFormat(undefined, {
-  year: "numeric", month: "short", day: "2-digit", hour: "2-digit", minute: "2-digit",
-});
+// Times in the reader's own zone, the year only where it is another; the title keeps UTC.
+const parts = { month: "short", day: "2-digit", hour: "2-digit", minute: "2-digit" };
+const thisYear = new Intl.DateTimeFormat(undefined, parts);
+const otherYear = new Intl.DateTimeFormat(undefined, { year: "numeric", ...parts });
+
+function zoned(at) {
+  return (at.getFullYear() === new Date().getFullYear() ? thisYear : otherYear).format(at);
+}
 
 function localise(root) {
   for (const time of root.querySelectorAll("time[datetime][title]")) {
-    time.textContent = zoned.format(new Date(time.dateTime));
+    time.textContent = zoned(new Date(time.dateTime));
   }
 }
 
