@@ -117,18 +117,22 @@ def signatures_per_cpu_second(seconds: float) -> float:
     return count / (time.process_time() - started)
 
 
-def make_members(data_dir: Path) -> dict[str, str]:
-    """Onboard the entities through the use case and give their secrets."""
-    return asyncio.run(_make_members(data_dir))
+def make_members(
+    data_dir: Path, number: int = ENTITIES, entity_type: str = "FIU"
+) -> dict[str, str]:
+    """Onboard entities through the use case and give their secrets."""
+    return asyncio.run(_make_members(data_dir, number, entity_type))
 
 
-async def _make_members(data_dir: Path) -> dict[str, str]:
+async def _make_members(data_dir: Path, wanted: int, entity_type: str) -> dict[str, str]:
     settings = Settings(data_dir=data_dir)
     found: dict[str, str] = {}
     with open_store(settings, create=True) as (conninfo, seal):
         rooms = open_rooms(settings, conninfo, seal)
-        for number in range(ENTITIES):
-            new = NewMember(f"BENCH-{number}", "FIU", f"Bench {number}", "bench@bench.example")
+        for number in range(wanted):
+            new = NewMember(
+                f"BENCH-{number}", entity_type, f"Bench {number}", "bench@bench.example"
+            )
             async with rooms.open_work() as work:
                 result = await onboard(new, Caller("operator:bench"), work)
                 assert isinstance(result, Onboarded), result

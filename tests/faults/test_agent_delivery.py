@@ -1,6 +1,7 @@
 """Quality G2 to G5, G9, G10: delivery to an operator that misbehaves, in moved time."""
 
 import asyncio
+import resource
 import statistics
 from pathlib import Path
 
@@ -46,6 +47,7 @@ def test_72_hours_of_outage_lose_nothing_and_the_backlog_goes_gently(tmp_path: P
     async def story() -> None:
         clock, operator = MovedClock(), HostileOperator(7, down=True)
         agent = agents.agent(tmp_path, clock, operator)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         for _ in range(432):
             await agents.take(
                 agent.keeper, agents.call(clock), agents.call(clock, "alnot", inward=True)
@@ -76,6 +78,8 @@ def test_72_hours_of_outage_lose_nothing_and_the_backlog_goes_gently(tmp_path: P
         rest = [window for window in older if window != live]
         assert rest == sorted(rest)
         assert agent.health().ready
+        grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+        assert grown < 100 << 10, "KiB: quality G3 gives the whole agent 100 MiB"
         await agent.aclose()
 
     asyncio.run(story())

@@ -1,5 +1,7 @@
 """What is shipped to run an agent: its unit file and its example are what the tools accept."""
 
+import asyncio
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -7,8 +9,13 @@ from pathlib import Path
 import pytest
 
 from mudra.agent.config import read_config
+from mudra.agent.figures import exposition
+from tests.support import agents
+from tests.support.hostile_operator import HostileOperator
+from tests.support.moved_time import MovedClock
 
-DEPLOY = Path(__file__).parents[3] / "deploy"
+ROOT = Path(__file__).parents[3]
+DEPLOY = ROOT / "deploy"
 
 
 def test_the_example_configuration_is_a_good_one() -> None:
@@ -26,3 +33,16 @@ def test_the_unit_file_is_taken_by_systemd(tmp_path: Path) -> None:
     )
 
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_every_figure_that_the_how_to_alarms_on_is_exposed(tmp_path: Path) -> None:
+    told = (ROOT / "docs" / "how-to" / "run-an-agent.md").read_text()
+    agent = agents.agent(tmp_path, MovedClock(), HostileOperator(1))
+    agent.pusher.figures.clock_offset = 0  # known from the first answer on
+    shown = exposition(agent, agent.keeper.spool.backlog)().decode()
+    asyncio.run(agent.aclose())
+
+    alarmed = re.findall(r"mudra_agent_\w+(?:\{reason=\"\w+\"\})?", told)
+
+    assert len(set(alarmed)) == 8
+    assert {name for name in alarmed if f"\n{name} " not in shown} == set()

@@ -1,0 +1,130 @@
+"""Quality G7 and G9 with a real agent process: a disk without room, and a day of suspension."""
+
+import asyncio
+import resource
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+from tests.support.agent_process import SPEED, configured, free_port, started
+from tests.support.fast_agent import FastClock
+from tests.support.hostile_operator import HostileOperator, listening
+from tests.support.moved_time import SECOND
+
+DAY = 86_400 * SECOND
+WAIT_S = 90
+"""A loaded machine is slow; nothing here is a matter of speed."""
+
+
+async def _tell(http: httpx.AsyncClient, key: str) -> httpx.Response:
+    common = {"route": "/FI/fetch", "peerId": "FIP-1", "peerType": "FIP", "txnCorId": key}
+    return await http.post(
+        "/sna/v1/aa",
+        json=[
+            common | {"callType": "requestOut"},
+            common | {"callType": "responseIn", "httpStatus": 200},
+        ],
+    )
+
+
+async def _until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(WAIT_S):
+        while True:
+            if holds():
+                return
+            await asyncio.sleep(0.05)
+
+
+async def _told(http: httpx.AsyncClient) -> dict[str, object]:
+    told: dict[str, object] = (await http.get("/status")).json()
+    return told
+
+
+def _windows(operator: HostileOperator) -> dict[str, int]:
+    """Calls by window, as the operator stored them."""
+    return {
+        window: sum(block.counts[0] for fip in one.report.fips for block in fip.metrics)
+        for (_, window), one in operator.stored.items()
+    }
+
+
+def test_a_disk_without_room_harms_nobody_and_loses_no_call(tmp_path: Path) -> None:
+    """RLIMIT_FSIZE as the full disk: each write beyond it fails, in whatever file."""
+
+    async def story() -> None:
+        operator, anchor = HostileOperator(21), time.time()
+        operator.now = FastClock(anchor, SPEED).datetime
+        async with listening(operator) as url:
+            port = free_port()
+            address = f"http://127.0.0.1:{port}"
+            process = await started(configured(tmp_path, url, port), anchor, address)
+            async with httpx.AsyncClient(base_url=address, timeout=WAIT_S) as http:
+                assert "x-mudra-durable" not in (await _tell(http, "before")).headers
+
+                room = resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (4_096, -1))
+                sent = 1
+                async with asyncio.timeout(WAIT_S):
+                    while "diskFault" not in await _told(http):
+                        assert (await _tell(http, f"full-{sent}")).status_code == 200
+                        sent += 1
+                answer = await _tell(http, "full-last")
+                assert answer.headers["x-mudra-durable"] == "no"
+                ready = await http.get("/readyz")
+                assert ready.status_code == 503
+                assert "spool cannot be written" in ready.text
+                (tmp_path / "the-hosts-own").write_bytes(bytes(1 << 20))
+
+                resource.prlimit(process.pid, resource.RLIMIT_FSIZE, room)
+                async with asyncio.timeout(WAIT_S):
+                    while True:
+                        if "diskFault" not in await _told(http):
+                            break
+                        await asyncio.sleep(0.05)
+                await _until(lambda: sum(_windows(operator).values()) >= sent + 1)
+                assert "x-mudra-durable" not in (await _tell(http, "after")).headers
+                await _until(lambda: sum(_windows(operator).values()) >= sent + 2)
+                assert (await _told(http))["droppedFull"] == 0
+            process.send_signal(signal.SIGTERM)
+            assert await process.wait() == 0
+        assert sum(_windows(operator).values()) == sent + 2, operator.describe()
+        assert not operator.replaced
+        assert not operator.refused
+
+    asyncio.run(story())
+
+
+def test_a_process_stopped_for_a_day_sends_what_it_has_and_invents_nothing(
+    tmp_path: Path,
+) -> None:
+    async def story() -> None:
+        operator, anchor, speed = HostileOperator(22), time.time(), 28_800
+        clock = FastClock(anchor, speed)
+        operator.now = clock.datetime
+        async with listening(operator) as url:
+            port = free_port()
+            address = f"http://127.0.0.1:{port}"
+            process = await started(configured(tmp_path, url, port), anchor, address, speed)
+            async with httpx.AsyncClient(base_url=address, timeout=WAIT_S) as http:
+                assert (await _tell(http, "before")).status_code == 200
+                process.send_signal(signal.SIGSTOP)
+                stopped = clock.wall()
+                await _until(lambda: clock.wall() - stopped > DAY)
+                resumed = clock.wall()
+                process.send_signal(signal.SIGCONT)
+                assert (await _tell(http, "after")).status_code == 200
+                await _until(lambda: len(_windows(operator)) == 2)
+                told = await _told(http)
+            process.send_signal(signal.SIGTERM)
+            assert await process.wait() == 0
+
+        first, last = sorted(operator.stored.values(), key=lambda one: one.window)
+        assert first.window.timestamp() * SECOND <= stopped
+        assert last.window.timestamp() * SECOND > resumed - 600 * SECOND
+        assert list(_windows(operator).values()) == [1, 1]
+        assert told["deadLetters"] == 0
+        assert not operator.replaced
+        assert not operator.refused
+
+    asyncio.run(story())

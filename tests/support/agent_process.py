@@ -1,0 +1,88 @@
+"""A real agent process in fast time, and the AA's application that tells it of calls."""
+
+import asyncio
+import socket
+import sys
+from pathlib import Path
+
+import httpx
+
+from tests.support.hostile_operator import PUSH
+
+SPEED = 600
+ROOT = Path(__file__).parents[2]
+
+
+def free_port() -> int:
+    """A port that nobody has at this moment."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+def configured(directory: Path, operator: str, port: int) -> Path:
+    """An agent.toml for this operator and port."""
+    (directory / "secret").write_text("s3cret")
+    path = directory / "agent.toml"
+    path.write_text(
+        f'aa_id = "AA-1"\ndirectory = "{directory}/spool"\n'
+        f'[operator]\ntoken_url = "{operator}/iam"\npush_url = "{operator}{PUSH}"\n'
+        f'[credentials]\nid.value = "AA-1"\nsecret.file = "{directory}/secret"\n'
+        f'[http]\nlisten = ["127.0.0.1:{port}"]\n'
+    )
+    return path
+
+
+class Sender:
+    """The AA's application. What was not acknowledged may be counted or not; it sends none twice."""
+
+    def __init__(self, address: str) -> None:
+        self.address, self.sent, self.acknowledged = address, 0, 0
+
+    async def send_until(self, stop: asyncio.Event) -> None:
+        async with httpx.AsyncClient(timeout=5) as http:
+            while not stop.is_set():
+                events = []
+                for _ in range(5):
+                    key = f"k-{self.sent}"
+                    self.sent += 1
+                    common = {
+                        "route": "/Accounts/discover",
+                        "peerId": "FIP-1",
+                        "peerType": "FIP",
+                        "txnCorId": key,
+                    }
+                    events += [
+                        common | {"callType": "requestOut"},
+                        common | {"callType": "responseIn", "httpStatus": 200},
+                    ]
+                try:
+                    answer = await http.post(f"{self.address}/sna/v1/aa", json=events)
+                except httpx.TransportError:
+                    await asyncio.wait([asyncio.create_task(stop.wait())], timeout=0.05)
+                    continue
+                assert answer.headers.get("x-mudra-durable") != "no"
+                self.acknowledged += 5
+
+
+async def started(
+    config: Path, clock_anchor: float, address: str, speed: float = SPEED
+) -> asyncio.subprocess.Process:
+    """Start the agent; returns once it answers."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "tests.support.fast_agent",
+        str(config),
+        str(clock_anchor),
+        str(speed),
+        cwd=ROOT,
+    )
+    async with httpx.AsyncClient() as http, asyncio.timeout(30):
+        while True:
+            try:
+                await http.get(f"{address}/livez")
+            except httpx.TransportError:
+                await asyncio.sleep(0.02)
+            else:
+                return process
