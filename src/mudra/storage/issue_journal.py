@@ -5,8 +5,6 @@ same kind within a batch become one row that counts them and lists each token's
 `jti`. At a regular stop nothing is lost; at a kill, at most the last second.
 """
 
-import asyncio
-import contextlib
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -21,6 +19,7 @@ from mudra.storage.row_batch import arrays, insert_arrays
 from mudra.storage.secret_use import Used, add_uses
 from mudra.storage.tables import audit_event
 from mudra.storage.token_counts import add_counts
+from mudra.storage.write_behind import WriteBehind
 
 _EVERY_S: Final = 0.5
 _MOST_GROUPS: Final = 50_000
@@ -44,7 +43,7 @@ class BatchedIssueJournal:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._groups: dict[_Key, _Group] = {}
-        self._task: asyncio.Task[None] | None = None
+        self._behind = WriteBehind("issue-journal", _EVERY_S, self._write)
         self.lost = 0
 
     def note(self, act: Act, jti: str = "") -> None:
@@ -63,20 +62,11 @@ class BatchedIssueJournal:
 
     def start(self) -> None:
         """Write batches from now on."""
-        self._task = asyncio.create_task(self._always(), name="issue-journal")
+        self._behind.start()
 
     async def stop(self) -> None:
         """Write what is left."""
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
-        await self._write()
-
-    async def _always(self) -> None:
-        while True:
-            await asyncio.sleep(_EVERY_S)
-            await self._write()
+        await self._behind.stop()
 
     async def _write(self) -> None:
         if not self._groups:
@@ -93,6 +83,9 @@ class BatchedIssueJournal:
         except DatabaseUnavailable:
             self._take_back(batch)
             _log.warning("audit of entity tokens waits for the database", groups=len(batch))
+        except Exception:
+            self._take_back(batch)
+            raise
 
     def _take_back(self, batch: dict[_Key, _Group]) -> None:
         for key, group in batch.items():

@@ -4,8 +4,6 @@ A node that is killed forgets the fetches of its last seconds: they are a help
 for the eye, not a proof.
 """
 
-import asyncio
-import contextlib
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
@@ -18,6 +16,7 @@ from mudra.registry.address_book import AddressBook, address_book
 from mudra.registry.directory import Directory
 from mudra.storage.database import Database, DatabaseUnavailable, Transaction
 from mudra.storage.key_fetch_tables import key_fetch
+from mudra.storage.write_behind import WriteBehind
 from mudra.tokens.key_fetch import KeyFetch
 
 _EVERY_S: Final = 2.0
@@ -52,7 +51,7 @@ class BatchedKeyFetches:
         self._directory = directory
         self._book: tuple[Directory, AddressBook] | None = None
         self._counts: Counter[tuple[tuple[str, ...], str]] = Counter()
-        self._task: asyncio.Task[None] | None = None
+        self._behind = WriteBehind("key-fetches", _EVERY_S, self._write)
 
     def note(self, kids: Sequence[str], address: str) -> None:
         """Note one fetch of these keys."""
@@ -63,20 +62,11 @@ class BatchedKeyFetches:
 
     def start(self) -> None:
         """Write batches from now on."""
-        self._task = asyncio.create_task(self._always(), name="key-fetches")
+        self._behind.start()
 
     async def stop(self) -> None:
         """Write what is left."""
-        if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
-        await self._write()
-
-    async def _always(self) -> None:
-        while True:
-            await asyncio.sleep(_EVERY_S)
-            await self._write()
+        await self._behind.stop()
 
     async def _write(self) -> None:
         if not self._counts:
@@ -89,6 +79,9 @@ class BatchedKeyFetches:
         except DatabaseUnavailable:
             self._counts.update(batch)
             _log.warning("counts of key fetches wait for the database", groups=len(batch))
+        except Exception:
+            self._counts.update(batch)
+            raise
 
     async def _addresses(self) -> AddressBook:
         directory = await self._directory()

@@ -15,9 +15,11 @@ def insert_arrays(table: sa.Table, *names: str) -> Insert:
     Rows go in the order of the arrays, so that batches which lock rows can agree on one.
     """
     columns = [table.c[name] for name in names]
-    unnested = sa.func.unnest(
-        *(sa.bindparam(column.name, type_=ARRAY(column.type)) for column in columns)
-    ).table_valued(*(sa.column(column.name, column.type) for column in columns))
+    unnested = (
+        sa.func.unnest(*(sa.bindparam(column.name, type_=ARRAY(column.type)) for column in columns))
+        .table_valued(*(sa.column(column.name, column.type) for column in columns))
+        .render_derived()
+    )
     return insert(table).from_select(names, sa.select(*unnested.c))
 
 

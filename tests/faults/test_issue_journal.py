@@ -1,0 +1,42 @@
+"""What is written behind survives an error that nobody foresaw (quality L3, decision 0002)."""
+
+import psycopg
+from tests.support.service import Member
+
+from mudra.storage.embedded import embedded_server
+
+
+def test_tokens_noted_while_a_table_is_away_are_counted_once_it_is_back(member: Member) -> None:
+    """An operator's half-done migration, say: loud in the log, and nothing lost or double."""
+    service, secret = member.service, member.secret()
+    log = service.data_dir / "mudra.log"
+
+    def complaints() -> int:
+        return log.read_text().count("what was gathered cannot be stored")
+
+    before = complaints()
+    with (
+        embedded_server(service.data_dir) as conninfo,
+        psycopg.connect(conninfo, autocommit=True) as connection,
+    ):
+        connection.execute("ALTER TABLE token_day RENAME TO token_day_away")
+        try:
+            for _ in range(3):
+                assert member.entity_token(secret).status_code == 200
+            service.wait_until(lambda: complaints() > before)
+        finally:
+            connection.execute("ALTER TABLE token_day_away RENAME TO token_day")
+
+        def counted() -> object:
+            row = connection.execute(
+                "SELECT sum(count) FROM token_day WHERE entity_id = %s", [member.entity_id]
+            ).fetchone()
+            return row and row[0]
+
+        service.wait_until(lambda: counted() == 3)
+        noted = connection.execute(
+            "SELECT sum((detail->>'count')::int) FROM audit_event"
+            " WHERE event = 'entity:token:issue' AND entity_id = %s",
+            [member.entity_id],
+        ).fetchone()
+    assert noted == (3,)
