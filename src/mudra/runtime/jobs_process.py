@@ -60,12 +60,16 @@ async def _work(rooms: Rooms, lifeline: int, ready: Callable[[], None]) -> None:
         asyncio.create_task(_at_changes(messages, [chores.metrics.tell]), name="messages"),
     ]
     ready()
-    await told.wait()
-    for task in tasks:
+    telling = asyncio.create_task(told.wait(), name="told")
+    await asyncio.wait([telling, *tasks], return_when=asyncio.FIRST_COMPLETED)
+    dead = [task for task in tasks if task.done()]
+    for task in (telling, *tasks):
         task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+    await asyncio.gather(telling, *tasks, return_exceptions=True)
     await rooms.freshness.stop()
     await rooms.database.close()
+    for task in dead:
+        await task  # what ended it ends this process, and the supervisor starts another
 
 
 def _wake(key: str, due: asyncio.Event, outbox: str) -> None:

@@ -187,6 +187,9 @@ class Freshness:
             except (psycopg.Error, OSError) as error:
                 _log.warning("listening connection lost", error=type(error).__name__)
                 first.set()
+            except Exception:  # noqa: BLE001  # a node that stays deaf would never believe again
+                _log.exception("listening failed, beginning anew")
+                first.set()
             await asyncio.sleep(pause)
             pause = min(pause * 2, 0.5)
 
