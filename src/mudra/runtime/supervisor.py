@@ -60,6 +60,7 @@ class Supervisor:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, self._stop)
         gc.freeze()
+        gc.enable()
         for child in self.children:
             self._start(child, lifeline, hold, reported)
         ready = self._wait_until_ready(report)
