@@ -98,7 +98,7 @@ def copy_day(conninfo: str, day: datetime) -> int:
             checked = check_report(encode_report(report), now)
             assert isinstance(checked, CheckedReport), checked
             lines = list(lines_of(checked))
-            raw.write("".join(lines))
+            raw.write(b"".join(lines))
             told.write_row(
                 (
                     str(uuid.uuid4()),

@@ -70,7 +70,7 @@ def bare(conninfo: str, payloads: list[bytes], now: datetime) -> float:
     for body in payloads:
         checked = check_report(body, now)
         assert isinstance(checked, CheckedReport)
-        texts.append("".join(lines_of(checked)))
+        texts.append(b"".join(lines_of(checked)))
     with psycopg.connect(conninfo) as connection:
         connection.execute(
             "CREATE TABLE bare_rows (LIKE metrics_raw INCLUDING DEFAULTS,"

@@ -7,11 +7,15 @@ no huge numbers), which no schema can say of what it does not name.
 
 import itertools
 import os
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import schemathesis
 from hypothesis import strategies as st
+from tests.support.metrics_payloads import as_value, request_metrics
 from tests.support.registry_payloads import aa, fip, fiu
+
+from mudra.metrics.catalogue import WINDOW, window_start
 
 SPARED = set(os.environ.get("FUZZ_SPARED", "").split(","))
 """The caller's own user ID and token: a fuzzer that reads lists finds them there."""
@@ -25,12 +29,21 @@ REGISTERED = {"FIP": fip, "FIU": fiu, "AA": aa}
 """Valid entries: no schema says what makes an RSA modulus, or which members a type has."""
 ENTITY = os.environ.get("FUZZ_ENTITY", "")
 """The caller's own entity, its type at the end; empty for an operator, who writes for anyone."""
+_NOW = datetime.now(UTC)
+_SOON = {"begins": _NOW.isoformat(), "ends": (_NOW + timedelta(days=1)).isoformat()}
+HARMLESS["/operator/v1/health/silences"] = {**_SOON, "entityId": "", "reason": "planned work"}
+ANY_TIME = {"from", "to", "next"}
+"""Left out of valid queries: no schema says that one is before the other."""
+AA = os.environ.get("FUZZ_AA", "")
+LAST_WINDOW = window_start(_NOW) - WINDOW
+"""Of a valid payload of metrics: no schema says whose, of when, and that its counts add up."""
 _numbers = itertools.count(700_000)
 _WORD = st.text("abcdefghijklmnopqrstuvwxyz0123456789", min_size=1, max_size=20)
 
 schemathesis.openapi.format(
     "email", st.builds("{}.{}@{}.example".format, _WORD, _WORD, _WORD.map(lambda word: f"d{word}"))
 )
+schemathesis.openapi.format("webhook-url", st.builds("https://{}.example/alarms".format, _WORD))
 schemathesis.openapi.format("plain-line", st.builds("Ravi {}".format, _WORD))
 
 
@@ -50,6 +63,8 @@ def before_call(
     for name, value in list((case.path_parameters or {}).items()):
         if str(value) in SPARED:
             case.path_parameters[name] = NOBODY
+    if isinstance(case.body, dict) and is_positive(case):  # examples are not mapped
+        case.body = {**case.body, **HARMLESS.get(case.operation.path, {})}
 
 
 @schemathesis.hook
@@ -60,7 +75,10 @@ def map_case(context: schemathesis.HookContext, case: schemathesis.Case) -> sche
             case.body = valid_entry(case)
     elif isinstance(case.body, dict) and is_positive(case):
         named = {
-            name for body in case.operation.body for name in body.definition["schema"]["properties"]
+            name
+            for body in case.operation.body
+            for schema in _objects(body.definition["schema"])
+            for name in schema["properties"]
         }
         case.body = {
             # JSON Schema takes 7.0 for a whole number; on the wire it is a float.
@@ -68,7 +86,16 @@ def map_case(context: schemathesis.HookContext, case: schemathesis.Case) -> sche
             for name, value in case.body.items()
             if name in named
         } | HARMLESS.get(case.operation.path, {})
+        if case.operation.path.endswith("/push"):
+            case.body = as_value(request_metrics(1, AA, str(next(_numbers)), LAST_WINDOW))
+    if case.query and is_positive(case):
+        case.query = {name: value for name, value in case.query.items() if name not in ANY_TIME}
     return case
+
+
+def _objects(schema: dict[str, Any]) -> list[dict[str, Any]]:
+    """The objects that a body may be: one, or either payload of metrics."""
+    return [schema] if "properties" in schema else schema["anyOf"]
 
 
 def valid_entry(case: schemathesis.Case) -> dict[str, Any]:

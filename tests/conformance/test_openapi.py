@@ -13,6 +13,7 @@ import jsonschema_rs
 import jwt
 import pytest
 from tests.support.operators import Operator, new_operator
+from tests.support.pushing import pushing_aa
 from tests.support.service import Member, Service, latest_link, set_password
 
 from mudra.identity.roster import Scope
@@ -34,12 +35,17 @@ CHECKS = (
     "negative_data_rejection",
 )
 PARTS = {
-    "member": ["--exclude-path-regex", "^/(cr|operator)/"],
+    "member": ["--exclude-path-regex", "^/(cr|operator|metrics|status)/"],
+    "reporter": ["--include-path-regex", "^/(metrics|status)/"],
     "entity": ["--include-path-regex", "^/cr/"],
     # The operator's desk (keys, board, settings) has tests of its own, not this one yet.
-    "operator": ["--include-path-regex", "^/(cr|operator/v1/(members|users|mails|audit$))"],
+    "operator": [
+        "--include-path-regex",
+        "^/(cr|operator/v1/(members|users|mails|audit$|health|incidents))",
+    ],
 }
 """Which paths each caller fuzzes."""
+STILL_READS = {"entity": "/cr/v2/changes", "reporter": "/metrics/perf/v1/receipts"}
 OPERATIONS = {
     "/iam/v1/user/token/generate",
     "/iam/v1/entity/token/generate",
@@ -86,6 +92,8 @@ def bearer_of(operator: Operator) -> str:
         ("member", "examples,coverage,fuzzing"),
         ("entity", "examples,fuzzing"),
         ("operator", "examples,fuzzing"),
+        ("reporter", "examples,fuzzing"),
+        pytest.param("reporter", "coverage", marks=pytest.mark.slow),
         pytest.param("entity", "coverage", marks=pytest.mark.slow),
         pytest.param("operator", "coverage", marks=pytest.mark.slow),
     ],
@@ -94,6 +102,8 @@ def test_whatever_is_sent_the_answer_is_as_described(
     own: Service, callers: dict[str, str], caller: str, phases: str
 ) -> None:
     """I5, I6: every operation, by whom it is for; valid requests and invalid ones."""
+    # An AA of its own: what operators were fuzzed with may have suspended an earlier one.
+    token = pushing_aa(own).token if caller == "reporter" else callers[caller]
     command = [
         str(Path(sys.executable).with_name("schemathesis")),
         "run",
@@ -114,13 +124,14 @@ def test_whatever_is_sent_the_answer_is_as_described(
         "--suppress-health-check=filter_too_much",  # a GET with one text has few invalid forms
         *PARTS[caller],
         "--header",
-        f"Authorization: Bearer {callers[caller]}",
+        f"Authorization: Bearer {token}",
     ]
-    claims = jwt.decode(callers[caller], options={"verify_signature": False})
+    claims = jwt.decode(token, options={"verify_signature": False})
     hooks = {
         "SCHEMATHESIS_HOOKS": "tests.conformance.fuzz_hooks",
         "PYTHONPATH": str(Path.cwd()),
         "FUZZ_SPARED": f"{claims['sub']},{claims['jti']},FINSIGHT-FIU",
+        "FUZZ_AA": claims["sub"] if caller == "reporter" else "",
         "FUZZ_ENTITY": "" if caller == "operator" else "FINSIGHT-FIU",
     }
 
@@ -138,8 +149,8 @@ def test_whatever_is_sent_the_answer_is_as_described(
     told = done.stdout[-6000:] + done.stderr[-2000:]
     assert done.returncode == 0, told
     used = httpx.get(
-        own.root + ("/cr/v2/changes" if caller == "entity" else "/iam/v1/user/token/list"),
-        headers={"Authorization": f"Bearer {callers[caller]}"},
+        own.root + STILL_READS.get(caller, "/iam/v1/user/token/list"),
+        headers={"Authorization": f"Bearer {token}"},
         timeout=30,
     )
     assert used.status_code == 200, f"the token of {claims['sub']} did not last"

@@ -8,7 +8,6 @@ for many windows at once.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
 
 from mudra.audit.event import Act, Caller, EventName
 from mudra.audit.ports import Journal
@@ -30,21 +29,12 @@ class PastReport:
     """Whether it replaces what is known of its window; else it gives way to that."""
 
 
-class PastMembers(Protocol):
-    """Since when members take part."""
-
-    async def were_there(self, aa_id: str, since: datetime) -> None:
-        """Let an AA have taken part from this moment on at the latest."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class HistoryDesk:
     """What filling the past works with."""
 
     intake: Intake
     receipts: Receipts
-    members: PastMembers
     journal: Journal
 
 
@@ -71,7 +61,6 @@ async def take_history(
         elif one.replaces:
             replaced += await _replace(one, desk.intake)
     await desk.intake.accept_all(fresh, watched_from)
-    await desk.members.were_there(aa_id, min(windows))
     await desk.journal.note(
         Act(
             EventName.SANDBOX_HISTORY_FILL,

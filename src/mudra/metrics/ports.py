@@ -153,11 +153,11 @@ class Members(Protocol):
     """Who takes part, as the registry tells."""
 
     async def reporting_aas(self) -> Mapping[str, datetime]:
-        """AAs that are live and so are to report, with the time from which."""
+        """AAs that are to report, with the time from which."""
         ...
 
     async def live_fips(self) -> frozenset[str]:
-        """FIPs with a live entry."""
+        """FIPs that are onboarded and neither suspended nor retired."""
         ...
 
     async def is_member(self, entity_id: str) -> bool:

@@ -24,7 +24,7 @@ from mudra.runtime.wiring import Rooms
 from mudra.storage.audit import PostgresJournal
 from mudra.storage.metrics import PostgresIntake
 from mudra.storage.metrics_partitions import day_of
-from mudra.storage.metrics_receipts import OnboardedMembers, PostgresReceipts
+from mudra.storage.metrics_receipts import PostgresReceipts
 
 DEMO_FIPS: Final = tuple(m.entity_id for m in DEMO_NETWORK if m.entity_type == "FIP")
 _DAY: Final = timedelta(days=1)
@@ -100,7 +100,6 @@ async def fill_history(
                 desk = HistoryDesk(
                     PostgresIntake(transaction, rooms.partitions),
                     PostgresReceipts(transaction),
-                    OnboardedMembers(transaction),
                     PostgresJournal(transaction),
                 )
                 stored += await take_history(aa_id, reports, watched_from, desk)

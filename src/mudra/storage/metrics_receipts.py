@@ -13,6 +13,7 @@ from mudra.metrics.ports import RefusedPush
 from mudra.storage.database import Transaction
 from mudra.storage.metrics import Row, findings_of, long_tag, receipt_of
 from mudra.storage.metrics_tables import metrics_push, metrics_receipt, metrics_refused
+from mudra.storage.registry_tables import registry_version
 from mudra.storage.tables import entity
 
 _R: Final = metrics_receipt.c
@@ -76,28 +77,38 @@ async def forget_receipts(tx: Transaction, *, received: datetime, refused: datet
     await tx.connection.execute(sa.delete(metrics_refused).where(metrics_refused.c.at < refused))
 
 
+def _first_window(tag: Tag) -> sa.ScalarSelect[datetime]:
+    return (
+        sa.select(sa.func.min(_R.window_at))
+        .where(_R.aa_id == entity.c.entity_id, _R.tag == tag.value[:3])
+        .scalar_subquery()
+    )
+
+
 class OnboardedMembers:
-    """Who takes part, as onboarding tells."""
+    """Who takes part, as onboarding, the registry and the windows received tell."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
 
     async def reporting_aas(self) -> Mapping[str, datetime]:
-        """AAs that are live and so are to report, with the time from which."""
+        """AAs that are to report, with the time from which.
+
+        From when its entry went live, or from the first window that it reported before: one
+        that is only onboarded owes nothing yet.
+        """
+        since = sa.func.least(
+            sa.select(sa.func.min(registry_version.c.live_from))
+            .where(registry_version.c.entity_id == entity.c.entity_id)
+            .scalar_subquery(),
+            *(_first_window(tag) for tag in Tag),
+        )
         rows = await self._tx.connection.execute(
-            sa.select(entity.c.entity_id, entity.c.created_at).where(
-                entity.c.type == "AA", entity.c.status == "active"
+            sa.select(entity.c.entity_id, since).where(
+                entity.c.type == "AA", entity.c.status == "active", since.is_not(None)
             )
         )
-        return {aa_id: since for aa_id, since in rows}  # noqa: C416  # rows are no pairs to mypy
-
-    async def were_there(self, aa_id: str, since: datetime) -> None:
-        """Let an AA have taken part from this moment on at the latest (sandbox only)."""
-        await self._tx.connection.execute(
-            sa.update(entity)
-            .where(entity.c.entity_id == aa_id, entity.c.created_at > since)
-            .values(created_at=since)
-        )
+        return {aa_id: begin for aa_id, begin in rows}  # noqa: C416  # rows are no pairs to mypy
 
     async def is_member(self, entity_id: str) -> bool:
         """Tell whether an entity of this ID was ever onboarded."""
@@ -107,7 +118,7 @@ class OnboardedMembers:
         return found is not None
 
     async def live_fips(self) -> frozenset[str]:
-        """FIPs with a live entry."""
+        """FIPs that are onboarded and neither suspended nor retired."""
         rows = await self._tx.connection.scalars(
             sa.select(entity.c.entity_id).where(entity.c.type == "FIP", entity.c.status == "active")
         )

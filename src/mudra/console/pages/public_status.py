@@ -4,7 +4,7 @@ Shown from a snapshot, so it answers while the database is away, and says how ol
 Names no AA.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias
@@ -67,7 +67,7 @@ async def status(service: Injected, keeper: InjectedKeeper) -> Response[str]:
     picture = await keeper.picture(service)
     facts = _site(service) | _age(picture, service.clock())
     if picture is None:
-        return page("status_unknown.html", facts, status=503)
+        return await _unknown(service, facts)
     snapshot = picture.snapshot
     lines = [_line(fip, snapshot.incidents) for fip in snapshot.fips]
     since = snapshot.as_of - _RECENT
@@ -96,7 +96,7 @@ async def status_of_fip(
     picture = await keeper.picture(service)
     facts = _site(service) | _age(picture, service.clock())
     if picture is None:
-        return page("status_unknown.html", facts, status=503)
+        return await _unknown(service, facts)
     fip = next((one for one in picture.snapshot.fips if one.fip_id == fip_id), None)
     if fip is None:
         return refusal(new_exchange(request, service).envelope, NoSuchAddress()).response()
@@ -113,6 +113,13 @@ async def status_of_fip(
             "names": {fip.fip_id: fip.name},
         },
     )
+
+
+async def _unknown(service: Service, facts: Mapping[str, object]) -> Response[str]:
+    """Say that there is no picture: not yet, or that the figures are out of reach."""
+    being_made = await service.database_ready()
+    shown = {**facts, "being_made": being_made}
+    return page("status_unknown.html", shown, status=200 if being_made else 503)
 
 
 @get("/status/network.json", include_in_schema=False)

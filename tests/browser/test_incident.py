@@ -1,0 +1,116 @@
+"""An incident from its first bad window to its end, as the operator and everybody see it."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from tests.browser.conftest import LOOKS, Visit, beside
+from tests.support.operators import Operator, new_operator
+from tests.support.service import PASSWORD, Service, running_service
+
+from mudra.console.shelf import STATIC
+
+CHARTS = (STATIC / "built" / "charts.min.js").exists()
+MINUTE_MS = 60_000
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """The demonstration network, with a FIP whose consent has been failing for an hour."""
+    folder = tmp_path_factory.mktemp("incident") / "data"
+    with running_service(folder, "--demo", "--no-traffic") as running:
+        words = ("--days", "0.1667", "--load", "3000", "--incident", "DECCAN-FIP:cns@180+60")
+        beside(running.cli, "sandbox", "traffic", *words)
+        yield running
+
+
+@pytest.fixture(scope="module")
+def noc(network: Service) -> Operator:
+    return beside(new_operator, network, "health")
+
+
+def looked(browser: Browser, network: Service, axe: str, look: tuple[int, str]) -> Visit:
+    width, scheme = look
+    page = browser.new_context(
+        viewport={"width": width, "height": 800},
+        color_scheme="dark" if scheme == "dark" else "light",
+    ).new_page()
+    page.set_default_timeout(20_000)
+    visit = Visit(page, network, axe)
+    page.on("console", visit.noticed)
+    page.on("pageerror", lambda error: visit.complaints.append(str(error)))
+    page.on("request", visit.asked)
+    return visit
+
+
+def sign_in(page: Page, network: Service, noc: Operator) -> None:
+    page.goto(f"{network.root}/console/sign-in?to=%2Fconsole%2Foperator%2Fhealth")
+    page.get_by_label("E-mail address").fill(noc.email)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Network health")).to_be_visible()
+
+
+def is_sound(visit: Visit) -> None:
+    """Nothing for axe, nothing that sticks out, nothing that the policy refused."""
+    assert visit.violations() == []
+    assert visit.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert visit.complaints == []
+    assert visit.strangers == []
+
+
+def has_charts(page: Page) -> None:
+    if CHARTS:
+        expect(page.locator(".chart.drawn canvas").first).to_be_visible()
+    page.get_by_text("The same as a table").click()
+    expect(page.get_by_role("table", name=None).first).to_be_visible()
+
+
+def test_an_incident_is_seen_looked_after_and_over(
+    browser: Browser, network: Service, axe: str, noc: Operator
+) -> None:
+    wide, narrow = (looked(browser, network, axe, look) for look in LOOKS)
+    page = wide.page
+    sign_in(page, network, noc)
+    opened = page.get_by_role("link", name="DECCAN-FIP: consent")
+    expect(opened).to_be_visible(timeout=MINUTE_MS)  # the live board shows it by itself
+    is_sound(wide)
+    page.goto(f"{network.root}/console/operator/health?range=1h&type=cns")
+    bad = page.get_by_role("link", name="SAARTHI-AA to DECCAN-FIP: bad")
+    expect(page.get_by_text("DECCAN-FIP is at fault")).to_be_visible()
+    bad.click()
+    expect(page.get_by_role("heading", name="Counts as reported")).to_be_visible()
+    has_charts(page)
+    is_sound(wide)
+
+    page.goto(f"{network.root}/console/operator/health")
+    opened.click()
+    expect(page.get_by_text("first bad window")).to_be_visible()
+    page.get_by_role("button", name="I look after it").click()
+    expect(page.get_by_text(f"By {noc.email}.")).to_be_visible()
+    is_sound(wide)
+    incident = page.url
+
+    beside(network.advance, "PT1H")
+    beside(network.cli, "sandbox", "traffic", "--days", "0.0417", "--load", "3000")
+    page = narrow.page
+    sign_in(page, network, noc)
+    is_sound(narrow)
+    page.goto(incident)
+    for _ in range(30):  # a job finds the end within seconds
+        if page.get_by_text("good again").count():
+            break
+        page.wait_for_timeout(1000)
+        page.reload()
+    expect(page.get_by_text("good again")).to_be_visible()
+    expect(page.get_by_text("recovered")).to_be_visible()
+    has_charts(page)
+    is_sound(narrow)
+
+    for visit in (wide, narrow):
+        visit.page.goto(f"{network.root}/status")
+        over = visit.page.locator("summary", has_text="Deccan Cooperative Bank: consent")
+        expect(over).to_be_visible()
+        over.click()
+        expect(visit.page.get_by_text("good again")).to_be_visible()
+        is_sound(visit)
