@@ -137,7 +137,10 @@ def demonstration(folder: Path, days: int) -> Iterator[Demonstration]:
     with RunningService(data_dir, "--sandbox", "--demo") as service:
         root = f"http://127.0.0.1:{service.port}"
         last = days * _DAY_MINUTES
-        troubles = [f"KAVERI-FIP:fif@{last - 400}+380", f"DECCAN-FIP@{last - 1600}+90"]
+        troubles = [
+            f"KAVERI-FIP:fif@{last - 400}+380",
+            f"DECCAN-FIP@{last - 4000}+90",
+        ]  # older than the watch looks back: told by the fill
         incidents = [word for one in troubles for word in ("--incident", one)]
         _mudra("sandbox", "traffic", "--days", str(days), *incidents, "--json", *where)
         _mudra("member", "onboard", *NEWCOMER, *where)

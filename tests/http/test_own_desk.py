@@ -5,6 +5,7 @@ import json
 import pytest
 from tests.support.console import Reader, reader
 from tests.support.operators import new_operator
+from tests.support.pushing import PushingAa
 from tests.support.service import Member, Service, latest_link, new_member
 
 
@@ -126,6 +127,23 @@ def test_nobody_ends_a_session_of_somebody_else(resident: Member, member: Member
     assert answer.headers["location"].endswith("told=nothing")
     assert over_the_api.json()["status"] == "nothing to end"
     assert mine.get("/console/account").status_code == 200
+
+
+def test_an_aa_sees_its_fips_by_command_as_in_the_api(service: Service) -> None:
+    own = new_member(service, "AA")
+    token = own.entity_token(own.secret()).json()["accessToken"]
+    aa = PushingAa(service, own.entity_id, token, own.client)
+    assert aa.push(aa.requests()).status_code == 200
+    service.advance("PT10M")
+
+    day = shown(own, "entity", "health", aa.aa_id)
+    week = shown(own, "entity", "health", aa.aa_id, "--days", "7")
+    table = service.cli("entity", "health", aa.aa_id).stdout
+
+    assert {row["aaId"] for row in day["rows"]} == {aa.aa_id}
+    assert day["rows"][0]["apis"] == week["rows"][0]["apis"]
+    assert "SUCCESS" in table
+    assert "windows" in table
 
 
 def test_operators_have_mailbox_and_time_machine_in_their_console(

@@ -64,6 +64,13 @@ def get_json(url: str, query: dict[str, str], entry: SignedIn) -> dict[str, obje
     return _answered(url, lambda client: client.get(url, params=query, headers=headers))
 
 
+def entity_token(entity_id: str, entry: SignedIn) -> dict[str, object]:
+    """Read the secret of an entity and generate an Entity Access Token with it."""
+    read = post_json(f"{entry.base_url}/v1/entity/secret/read", {"entityId": entity_id}, entry)
+    form = {"id": entity_id, "secret": str(read["secret"])}
+    return post_form(f"{entry.base_url}/v1/entity/token/generate", form)
+
+
 def _current(base_url: str | None) -> SignedIn | None:
     try:
         return current(base_url)

@@ -7,7 +7,14 @@ from typing import Annotated
 import typer
 
 from mudra.cli.output import Exit, fail, show_facts, show_json
-from mudra.cli.service_call import BaseUrl, base_address, get_json, post_form, post_json, signed_in
+from mudra.cli.service_call import (
+    BaseUrl,
+    base_address,
+    entity_token,
+    get_json,
+    post_json,
+    signed_in,
+)
 from mudra.cli.settings import AsJson
 from mudra.cli.token_text import claims_of, header_of, show_tokens
 from mudra.client.errors import KeysUnavailable, TokenRefused
@@ -30,11 +37,7 @@ def entity(
 ) -> None:
     """Print an Entity Access Token (24 hours): reads the secret and generates one with it."""
     entry = signed_in(base_url)
-    read = post_json(f"{entry.base_url}/v1/entity/secret/read", {"entityId": entity_id}, entry)
-    answer = post_form(
-        f"{entry.base_url}/v1/entity/token/generate",
-        {"id": entity_id, "secret": str(read["secret"])},
-    )
+    answer = entity_token(entity_id, entry)
     if answer.get("message"):
         sys.stderr.write(f"mudra: {answer['message']}\n")
     if as_json:
