@@ -134,7 +134,8 @@ def demonstration(folder: Path, days: int) -> Iterator[Demonstration]:
     """Start a sandbox with days of past, two incidents, a newcomer, and a change to approve."""
     data_dir = folder / "data"
     where = ["--data-dir", str(data_dir)]
-    with RunningService(data_dir, "--sandbox", "--demo") as service:
+    # Without agents: the past is filled here, and nothing runs beside what is measured.
+    with RunningService(data_dir, "--sandbox", "--demo", "--no-traffic") as service:
         root = f"http://127.0.0.1:{service.port}"
         last = days * _DAY_MINUTES
         troubles = [

@@ -45,7 +45,7 @@ async def silence_facts(visit: Visit) -> dict[str, object]:
         "now": visit.now,
         "apis": {code: api_words(code) for code in CALLS},
         "lengths": LENGTHS,
-        "entities": sorted(one.entity_id for one in await visit.work.people.members()),
+        "entity_ids": sorted(one.entity_id for one in await visit.work.people.members()),
         "about": visit.query.get("about", "")[:64],
         "about_type": visit.query.get("type", ""),
         "told": TOLD.get(visit.query.get("told", ""), ""),
