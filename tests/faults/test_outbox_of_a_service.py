@@ -37,24 +37,54 @@ def queue(service: Service) -> list[dict]:
     return json.loads(service.cli("mail", "list", "--failed", "--json").stdout)
 
 
-def test_a_service_sends_by_starttls_and_the_link_in_the_letter_works(tmp_path: Path):
+OWN_INVITATION = """{{ network }}: welcome aboard
+Namaste {{ user_name }},
+
+{{ entity_name }} joins us.
+
+{{ link }}
+
+Ask {{ contact }}.
+"""
+OWN_HTML = """<html><body class="ours">{% for paragraph in paragraphs %}
+<p>{{ paragraph.text }}</p>{% endfor %}</body></html>"""
+
+
+def test_a_service_sends_by_starttls_in_the_operators_words_and_the_link_in_the_letter_works(
+    tmp_path: Path,
+):
     """F6: mail servers fail."""
+    own = tmp_path / "letters"
+    own.mkdir()
+    (own / "invitation.txt.j2").write_text(OWN_INVITATION)
+    (own / "letter.html.j2").write_text(OWN_HTML)
     certificate = make_certificate(tmp_path)
     with smtp_sink(start_tls=certificate, login=True) as sink:
         url = (
             f"smtp://user:p%40ss%3Aword%2F1@localhost:{sink.port}"
             f"?starttls=always&ca={certificate.cert}"
         )
-        variables = {"MUDRA_SMTP_URL": url, "MUDRA_NETWORK_NAME": "Demo Network"}
+        variables = {
+            "MUDRA_SMTP_URL": url,
+            "MUDRA_NETWORK_NAME": "Demo Network",
+            "MUDRA_MAIL_TEMPLATES": str(own),
+            "MUDRA_CONTACT": "help@network.example",
+        }
         with running_service(tmp_path / "data", **variables) as service:
-            _, email = onboard(service)
+            _, email = onboard(service, name="Kaveri & Sons")
             eventually(lambda: letters(sink, email))
             (mail,) = letters(sink, email)
             answer = set_password(service.client(), links_in(text_of(mail))[0])
 
     assert mail.over_tls
     assert answer.status_code == 200
-    assert b"Demo Network" in mail.content
+    message = BytesParser(policy=default).parsebytes(mail.content)
+    assert message["Subject"] == "Demo Network: welcome aboard"
+    assert text_of(mail).startswith("Namaste Asha Rao,\n\nKaveri & Sons joins us.")
+    assert "Ask help@network.example." in text_of(mail)
+    html = message.get_body(("html",)).get_content()
+    assert '<body class="ours">' in html
+    assert "<p>Kaveri &amp; Sons joins us.</p>" in html
 
 
 def test_a_refused_letter_is_listed_alarmed_and_sent_on_retry(tmp_path: Path):

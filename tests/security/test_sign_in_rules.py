@@ -12,6 +12,7 @@ from tests.support.service import (
 
 from mudra.audit.event import Act, Caller
 from mudra.http.exchange import Exchange
+from mudra.http.turns import FewAtOnce
 from mudra.http.user_token import sign_in as sign_in_over_http
 from mudra.identity import throttle
 from mudra.identity.sign_in import Admitted, SignInRefused, TooManyAttempts, admit, settle
@@ -121,6 +122,7 @@ def test_exactly_one_hash_is_made_whatever_the_name(name: str) -> None:
 
         hasher: InMemory
         open_work: object
+        sign_in_turns: FewAtOnce = field(default_factory=lambda: FewAtOnce(1, 1.0))
 
         class signer:  # noqa: N801
             @staticmethod

@@ -21,7 +21,7 @@ Email = Annotated[
 _EMAIL_OR_NONE: Final[dict[str, object]] = {"anyOf": [{"format": "email"}, {"maxLength": 0}]}
 _NAME: Final[dict[str, object]] = {"format": "plain-line"}
 """No control characters, nothing that a mail's header or a link could be made of."""
-_Name = Annotated[
+Name = Annotated[
     str,
     Meta(
         max_length=MAX_NAME,
@@ -49,7 +49,7 @@ class AdminOrder(Struct, frozen=True):
 
     entity_id: EntityId = field(name="entityId")
     email: Email
-    name: _Name = ""
+    name: Name = ""
 
 
 class AdminRemoval(Struct, frozen=True):
@@ -64,7 +64,7 @@ class HandOver(Struct, frozen=True):
 
     entity_id: EntityId = field(name="entityId")
     email: Email
-    name: _Name = ""
+    name: Name = ""
     leaving: Annotated[
         str,
         Meta(
@@ -128,7 +128,7 @@ class OnboardOrder(Struct, frozen=True):
         ),
     ]
     admin_email: Email = field(name="adminEmail")
-    admin_name: _Name = field(name="adminName", default="")
+    admin_name: Name = field(name="adminName", default="")
 
 
 class StatusOrder(Struct, frozen=True):

@@ -12,7 +12,7 @@ from mudra.audit.event import Act, Caller
 from mudra.audit.verdict import AuditVerdict
 from mudra.http.examined import ExaminedTokens
 from mudra.http.registry_desk import RegistryDesk
-from mudra.http.turns import Turns
+from mudra.http.turns import FewAtOnce, Turns
 from mudra.identity.ports import PasswordHasher
 from mudra.runtime.config import Settings
 from mudra.runtime.work import OpenWork
@@ -135,6 +135,7 @@ class Service:
     database_ready: Callable[[], Awaitable[bool]]
     time_machine: TimeMachine | None
     reset_turns: Turns = field(default_factory=Turns)
+    sign_in_turns: FewAtOnce = field(default_factory=lambda: FewAtOnce(most=2, wait_s=2.0))
 
 
 Injected: TypeAlias = SkipValidation[Service]

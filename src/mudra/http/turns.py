@@ -1,10 +1,14 @@
-"""One at a time for what the database would serialise anyway, waiting without a connection.
+"""Waiting one's turn without a connection to the database.
 
-A hundred resets of one entity at once would else hold every connection of this
-process while they wait for one row, and the rest would be told 503.
+One at a time for what the database would serialise anyway: a hundred resets of
+one entity at once would else hold every connection of this process while they
+wait for one row, and the rest would be told 503. A few at a time for what comes
+in floods and is in no hurry, so that the rest of this process goes on beside it.
 """
 
 import asyncio
+import contextlib
+from collections.abc import AsyncIterator
 from weakref import WeakValueDictionary
 
 
@@ -20,3 +24,25 @@ class Turns:
         if queue is None:
             queue = self._queues[key] = asyncio.Lock()
         return queue
+
+
+class FewAtOnce:
+    """`most` turns at the same time, each waited for at most `wait_s` seconds."""
+
+    def __init__(self, most: int, wait_s: float) -> None:
+        self._places = asyncio.Semaphore(most)
+        self.wait_s = wait_s
+
+    @contextlib.asynccontextmanager
+    async def turn(self) -> AsyncIterator[bool]:
+        """Wait for a turn and keep it for the block; False when none came in time."""
+        try:
+            async with asyncio.timeout(self.wait_s):
+                await self._places.acquire()
+        except TimeoutError:
+            yield False
+            return
+        try:
+            yield True
+        finally:
+            self._places.release()

@@ -32,15 +32,19 @@ async def with_password(
     """Sign in and `enter` in the same transaction; one hash on every branch (quality A6)."""
     service = exchange.service
     anonymous = exchange.caller("nobody")
-    async with service.open_work() as work:
-        admitted = await admit(
-            username,
-            anonymous,
-            origin=address_key(anonymous.address),
-            people=work.people,
-            attempts=work.attempts,
-            journal=work.journal,
-        )
+    # A flood asks the throttle a few at a time: tokens are issued on the same loop (A8).
+    async with service.sign_in_turns.turn() as came:
+        if not came:
+            return HashingBusy(int(service.sign_in_turns.wait_s))
+        async with service.open_work() as work:
+            admitted = await admit(
+                username,
+                anonymous,
+                origin=address_key(anonymous.address),
+                people=work.people,
+                attempts=work.attempts,
+                journal=work.journal,
+            )
     if not isinstance(admitted, Admitted):
         return admitted
     # What is too long was never stored; hashing its head costs the same as any other.

@@ -59,6 +59,7 @@ class LetterWriter:
         own_templates: Path | None = None,
         contact: str = "the operator of the network",
     ) -> None:
+        self._own = own_templates
         loaders: list[jinja2.BaseLoader] = [jinja2.PackageLoader("mudra.mail", "templates")]
         if own_templates is not None:
             loaders.insert(0, jinja2.FileSystemLoader(own_templates))
@@ -90,6 +91,7 @@ class LetterWriter:
 
     def check(self) -> None:
         """Write every letter once with sample facts; raises TemplateError. For the start."""
+        self._check_names()
         for kind, names in FACTS.items():
             # Times in all of them: every filter works, and no letter asks for more.
             sample = Notice("sample@mudra.example", kind, dict.fromkeys(names, _SAMPLE_TIME))
@@ -100,6 +102,22 @@ class LetterWriter:
                     f"the template of the letter {kind} cannot be used: {error}; "
                     f"it may use {', '.join((*names, *self._everywhere))}"
                 ) from error
+
+    def _check_names(self) -> None:
+        """Refuse a directory that is not there and a name that no letter has: neither is used."""
+        if self._own is None:
+            return
+        if not self._own.is_dir():
+            raise TemplateError(f"there is no directory {self._own} with templates of letters")
+        known = {"letter.html.j2"} | {
+            f"{kind.value}.{part}.j2" for kind in NoticeKind for part in ("txt", "html")
+        }
+        strange = sorted(one.name for one in self._own.glob("*.j2") if one.name not in known)
+        if strange:
+            raise TemplateError(
+                f"{self._own / strange[0]} is the template of no letter; "
+                f"the names are {', '.join(sorted(known))}"
+            )
 
 
 def _paragraphs(body: str) -> list[Paragraph]:

@@ -8,11 +8,8 @@ from typing import Final
 from mudra.audit.event import Caller
 from mudra.identity.accounts import OperatorMade
 from mudra.identity.onboard import NewMember, Onboarded
-from mudra.identity.ports import HashingBusy
 from mudra.identity.roster import Scope
-from mudra.identity.set_password import set_password
-from mudra.identity.user import User
-from mudra.mail.compose import links_in
+from mudra.runtime.activation import activate, hash_once
 from mudra.runtime.demo_network import (
     DEMO_NETWORK,
     DEMO_OPERATORS,
@@ -23,9 +20,7 @@ from mudra.runtime.demo_network import (
 from mudra.runtime.demo_registry import register_demo
 from mudra.runtime.onboarding import onboard
 from mudra.runtime.wiring import Rooms
-from mudra.secret_text import SecretText
 from mudra.storage.directory import UserFilter
-from mudra.storage.password_hash import Argon2Passwords
 
 _CALLER: Final = Caller("operator:sandbox")
 _OPERATORS: Final = UserFilter(operators_only=True)
@@ -41,10 +36,8 @@ async def set_up_demo(rooms: Rooms) -> None:
     absent = [one for one in DEMO_OPERATORS if one.email not in operators]
     if not missing and not absent:
         return
-    hasher = Argon2Passwords(rooms.seal.password_pepper, rooms.settings.argon2_memory_mib)
     # One hash for all: they share the password that the screen shows anyway.
-    hashed = await hasher.hash(SecretText(DEMO_PASSWORD))
-    assert not isinstance(hashed, HashingBusy)
+    hashed = await hash_once(rooms, DEMO_PASSWORD)
     for operator in absent:
         await _employ(rooms, operator, hashed)
     for member in missing:
@@ -58,7 +51,7 @@ async def _employ(rooms: Rooms, operator: DemoOperator, password_hash: str) -> N
     async with rooms.open_work() as work:
         made = await work.accounts.make_operator(operator.email, operator.name, scopes, _CALLER)
     assert isinstance(made, OperatorMade), made
-    await _activate(rooms, made.user, password_hash)
+    await activate(rooms, made.user, password_hash)
 
 
 async def _join(rooms: Rooms, member: DemoMember, password_hash: str) -> None:
@@ -71,24 +64,4 @@ async def _join(rooms: Rooms, member: DemoMember, password_hash: str) -> None:
             work,
         )
     assert isinstance(result, Onboarded), result
-    await _activate(rooms, result.admin, password_hash)
-
-
-async def _activate(rooms: Rooms, invited: User, password_hash: str) -> None:
-    """Set the password by the link of the invitation, as the person would."""
-    async with rooms.database.transaction() as transaction:
-        mail = (await rooms.outbox(transaction).mails(to=invited.email))[-1]
-    token = SecretText(links_in(mail.letter.text)[0].rpartition("/")[2])
-    async with rooms.open_work() as work:
-        user = await set_password(
-            token,
-            password_hash,
-            Caller(f"user:{invited.user_id}"),
-            people=work.people,
-            links=work.links,
-            attempts=work.attempts,
-            tokens=work.tokens,
-            outbox=work.outbox,
-            journal=work.journal,
-        )
-        assert isinstance(user, User), user
+    await activate(rooms, result.admin, password_hash)

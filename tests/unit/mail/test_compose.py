@@ -182,6 +182,15 @@ def test_a_template_that_cannot_be_used_is_found_at_the_start(
     assert "it may use user_name, network, contact" in str(refused.value)
 
 
+def test_a_template_that_would_never_be_used_is_found_at_the_start(tmp_path: Path):
+    (tmp_path / "invitaton.txt.j2").write_text("Hi\nthere")
+
+    with pytest.raises(TemplateError, match=r"invitaton\.txt\.j2 is the template of no letter"):
+        LetterWriter("Demo Network", tmp_path).check()
+    with pytest.raises(TemplateError, match="there is no directory"):
+        LetterWriter("Demo Network", tmp_path / "nowhere").check()
+
+
 def test_a_letter_comes_back_from_its_bytes():
     letter = write(NoticeKind.SECRET_EXPIRY)
 

@@ -1,6 +1,8 @@
 """Quality A6, A8, A11. Cheap parameters, except where the cost itself is the subject."""
 
 import asyncio
+import os
+import sys
 import threading
 import time
 import traceback
@@ -213,6 +215,22 @@ def test_callers_that_go_away_leave_no_place_taken():
         return await asyncio.gather(*(hasher.verify(None, PASSWORD) for _ in range(10)))
 
     assert run(give_up()) == [False] * 10
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has a niceness for a thread")
+def test_the_hashing_thread_stands_back_behind_the_loop():
+    """A8: hashing is bounded."""
+    hasher = cheap()
+    hashed(hasher)
+
+    niceness = {
+        thread.name.partition("_")[0]: os.getpriority(os.PRIO_PROCESS, thread.native_id)
+        for thread in threading.enumerate()
+    }
+    hasher.close()
+
+    own = niceness["MainThread"]
+    assert niceness["argon2"] == min(own + 5, 19)
 
 
 def test_the_loop_goes_on_while_a_password_is_hashed():
