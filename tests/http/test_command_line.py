@@ -9,11 +9,14 @@ from pathlib import Path
 
 import click
 import pytest
+import structlog
 import typer.main
+from tests.support.operators import in_store
 from tests.support.service import Member, Service, new_member, onboard
 from typer.testing import CliRunner
 
 from mudra.cli.main import app
+from mudra.runtime.wiring import Rooms
 
 MUDRA = str(Path(sys.executable).with_name("mudra"))
 
@@ -291,3 +294,19 @@ def test_doctor_names_a_master_key_that_others_can_read(service: Service) -> Non
     assert done.exit_code != 0
     assert "chmod 600" in done.output
     assert str(path) in done.output
+
+
+def test_what_a_command_logs_stays_out_of_its_answer(
+    service: Service, capsys: pytest.CaptureFixture[str]
+) -> None:
+    structlog.reset_defaults()
+
+    async def act(_: Rooms) -> None:
+        structlog.get_logger().warning("channel lost")
+
+    in_store(service, act)
+    shown = capsys.readouterr()
+    structlog.reset_defaults()
+
+    assert shown.out == ""
+    assert "channel lost" in shown.err

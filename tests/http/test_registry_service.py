@@ -138,6 +138,8 @@ def test_a_scheduled_version_goes_live_when_the_clock_comes_there(two):
     [
         ("/changes?since=-1", 400),
         ("/changes?since=x", 400),
+        ("/changes?since=1&since=2", 400),
+        ("/entityInfo/FIP?at=2020-01-01T00:00:00Z&at=2021-01-01T00:00:00Z", 400),
         ("/changes?since=99999999999999", 200),
         ("/entityInfo/FIP?at=2026-02-30T00:00:00Z", 400),
         ("/entityInfo/FIP?at=2020-01-01T00:00:00Z", 200),

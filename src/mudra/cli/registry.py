@@ -18,7 +18,7 @@ from mudra.http.envelope import iso_ms
 from mudra.http.registry_shown import record_members
 from mudra.registry.decision import Act, Decision
 from mudra.registry.history import history as steps_of
-from mudra.registry.record import Record
+from mudra.registry.record import Record, Status
 from mudra.registry.register import Order, decide
 from mudra.runtime.wiring import Rooms
 from mudra.storage.registry_log import PostgresDirectoryLog
@@ -186,11 +186,19 @@ def _tell(outcome: object, *, as_json: bool) -> None:
         "status": outcome.status,
         "standing": outcome.after.standing.value,
         "version": outcome.version,
+        "goesLiveAt": _goes_live_at(outcome),
     }
     if as_json:
         show_json(facts)
     else:
-        show_facts(facts)
+        # What an act is not about (a version, a time) is left out for people.
+        show_facts({name: fact for name, fact in facts.items() if fact})
+
+
+def _goes_live_at(decision: Decision) -> str | None:
+    version = decision.after.version(decision.version)
+    due = version.goes_live_at if version is not None else None
+    return None if due is None or decision.status != Status.APPROVED else iso_ms(due)
 
 
 def _record(entity_id: str, data_dir: Path | None) -> Record:

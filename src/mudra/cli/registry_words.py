@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from mudra.cli.operator_name import operator_name
-from mudra.cli.output import fail, show_json, show_table
+from mudra.cli.output import fail, show_facts, show_json, show_table
 from mudra.cli.registry_store import vocabulary_of
 from mudra.cli.settings import AsJson, DataDir
 from mudra.cli.store import with_rooms
@@ -50,5 +50,8 @@ def add(
     findings = with_rooms(act, data_dir)
     if findings:
         fail("; ".join(one.sentence() for one in findings))
+    facts = {"kind": kind.value, "word": word, "variants": list(variant or ())}
     if as_json:
-        show_json({"kind": kind.value, "word": word, "variants": list(variant or ())})
+        show_json(facts)
+    else:
+        show_facts(facts | {"variants": ", ".join(variant or ()) or "none"})

@@ -2,12 +2,14 @@
 
 import asyncio
 import contextlib
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
 import psycopg
+import structlog
 
 from mudra.cli.output import Exit, fail
 from mudra.cli.settings import settings_of
@@ -24,6 +26,7 @@ T = TypeVar("T")
 
 def with_rooms(act: Callable[[Rooms], Awaitable[T]], data_dir: Path | None = None) -> T:
     """Open the store, act, close it; the errors of opening end with a sentence."""
+    _log_beside_the_answer()
     settings = settings_of(data_dir)
     if settings.database_url is None and not settings.data_dir.is_dir():
         fail(
@@ -42,6 +45,12 @@ def with_rooms(act: Callable[[Rooms], Awaitable[T]], data_dir: Path | None = Non
             "or MUDRA_DATA_DIR and the service",
             Exit.UNREACHABLE,
         )
+
+
+def _log_beside_the_answer() -> None:
+    """Send log lines to standard error: structlog's own choice would break `--json`."""
+    if not structlog.is_configured():
+        structlog.configure(logger_factory=lambda *_: structlog.PrintLogger(sys.stderr))
 
 
 async def _acting(rooms: Rooms, act: Callable[[Rooms], Awaitable[T]]) -> T:

@@ -15,7 +15,7 @@ from mudra.http.envelope import new_txn_id
 from mudra.http.errors import NoSuchAddress, is_refusal
 from mudra.http.exchange import AnyRequest, Exchange, address_of
 from mudra.http.intake import REGISTRATION_LIMITS, read_document
-from mudra.http.registry_answer import refused
+from mudra.http.registry_answer import BadQuery, read_query, refused
 from mudra.http.registry_caller import calling_actor
 from mudra.http.registry_described import IdInPath, TypeInPath
 from mudra.http.registry_errors import PayloadRefused, TooManyWrites
@@ -77,8 +77,10 @@ async def retire(
     kind = _kind(entity_type)
     if kind is None:
         return refusal(exchange.envelope, NoSuchAddress()).response()
-    reason = request.query_params.get("reason", "")
-    order = Order(Act.RETIRE, entity_id, actor, reason, entity_type=kind)
+    query = read_query(request)
+    if isinstance(query, BadQuery):
+        return refusal(exchange.envelope, query.told()).response()
+    order = Order(Act.RETIRE, entity_id, actor, query.get("reason", ""), entity_type=kind)
     outcome = await decide(registry, order)
     if not isinstance(outcome, Decision):
         return refusal(exchange.envelope, outcome).response()

@@ -15,6 +15,7 @@ from mudra.http.errors import InvalidField, problem_of
 from mudra.http.exchange import AnyRequest
 from mudra.http.registry_desk import Signed
 from mudra.http.registry_errors import PayloadRefused
+from mudra.http.strict_form import FormRefused, parse_form
 from mudra.registry.directory import Answer as Finished
 from mudra.registry.entry import digest
 from mudra.registry.mirror import Page
@@ -32,6 +33,15 @@ class BadQuery:
     def told(self) -> InvalidField:
         """Give the refusal."""
         return InvalidField(self.sentence)
+
+
+def read_query(request: AnyRequest) -> dict[str, str] | BadQuery:
+    """Read the parameters of the address as strictly as a form: none twice (0070)."""
+    raw = request.scope["query_string"]
+    try:
+        return parse_form(raw) if raw else {}
+    except FormRefused as refused:
+        return BadQuery(f"query: {refused.sentence()}")
 
 
 def read_since(text: str | None) -> int | BadQuery:

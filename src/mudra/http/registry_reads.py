@@ -18,6 +18,7 @@ from mudra.http.registry_answer import (
     BadQuery,
     changes_answer,
     read_moment,
+    read_query,
     read_since,
     signed_answer,
 )
@@ -61,7 +62,8 @@ async def read_entries(
     caller = await calling_entity(request, service)
     if not isinstance(caller, CallingEntity):
         return _refused(service, caller)
-    moment = read_moment(request.query_params.get("at"))
+    query = read_query(request)
+    moment = query if isinstance(query, BadQuery) else read_moment(query.get("at"))
     if isinstance(moment, BadQuery):
         return _refused(service, moment.told())
     desk, sight = service.registry, caller.sight(opened=service.settings.registry_open)
@@ -84,7 +86,8 @@ async def read_changes(request: AnyRequest, service: Service) -> Answer:
     caller = await calling_entity(request, service)
     if not isinstance(caller, CallingEntity):
         return _refused(service, caller)
-    since = read_since(request.query_params.get("since"))
+    query = read_query(request)
+    since = query if isinstance(query, BadQuery) else read_since(query.get("since"))
     if isinstance(since, BadQuery):
         return _refused(service, since.told())
     desk = service.registry
