@@ -25,9 +25,7 @@ SCHEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
 IN_THE_README: Final = {
     "operator-health": ("health", 800),
     "sandbox": ("sandbox", 860),
-    "activation": ("activation", 620),
     "status": ("status", 800),
-    "operator-board": ("board", 700),
 }
 """Which page becomes which picture, and how high."""
 
@@ -86,7 +84,7 @@ def one(tab: Tab, root: str, page: Page, into: Path) -> None:
         for scheme in SCHEMES:
             tab.emulate_media(color_scheme=scheme)
             tab.goto(root + page.path, wait_until="load")
-            tab.wait_for_function("document.fonts.status === 'loaded'")
+            tab.evaluate("document.fonts.ready.then(() => true)")
             tab.screenshot(path=into / f"{page.name}-{width}-{scheme}.png", full_page=True)
     if page.name in IN_THE_README:
         name, height = IN_THE_README[page.name]
