@@ -14,7 +14,7 @@ from mudra.agent.clock import SECOND
 from mudra.agent.event import NO_STATUS, Began, Call, Ended, Event, Notice
 from mudra.agent.follow import FollowState, Sessions, intermediate
 from mudra.agent.tally import Tally
-from mudra.agent.window import WINDOW, Windows, WindowState, WindowTally
+from mudra.agent.window import Windows, WindowState, WindowTally
 from mudra.metrics.catalogue import NotificationType, RequestType
 
 ANSWER_WITHIN: Final = 30 * SECOND
@@ -178,8 +178,7 @@ class Counter:
         if window is None:
             self.figures.late += 1
             return
-        start = call.wall - call.wall % WINDOW
-        if self.sessions.noticed(call.fip, notice, start, call.mono, call.status):
+        if self.sessions.noticed(call.fip, notice, call):
             tally = window.block(call.fip, _FI_NOTICE, inward=True)
             if tally is not None:
                 intermediate(tally)

@@ -15,8 +15,9 @@ from typing import Final
 import msgspec
 
 from mudra.agent.clock import DAY
-from mudra.agent.event import SUCCESS, TERMINAL, UNKNOWN, FiStatus, Notice
+from mudra.agent.event import SUCCESS, TERMINAL, UNKNOWN, Call, FiStatus, Notice
 from mudra.agent.tally import Tally
+from mudra.agent.window import SETTLE, WINDOW
 from mudra.metrics.catalogue import NotificationType, RequestType, StatusPosition
 
 KEEP: Final = DAY
@@ -91,18 +92,21 @@ class Sessions:
         if found.requested is None and not found.ended:
             found.requested = mono
 
-    def noticed(self, fip: str, notice: Notice, window: int, mono: int, status: int) -> bool:
-        """A notification was answered with `status`; True when it is only an intermediate one."""
+    def noticed(self, fip: str, notice: Notice, call: Call) -> bool:
+        """A notification was answered; True when it is only an intermediate one."""
         if notice.statuses & ~TERMINAL or not notice.statuses:
             return True
-        found = self._session(fip, notice.session, mono)
+        found = self._session(fip, notice.session, call.mono)
         if found.ended:
             self.figures.repeated += 1
             return False
-        verdict = Verdict(window, mono, notice.statuses, notice.sent_at, status)
+        window = call.wall - call.wall % WINDOW
+        verdict = Verdict(window, call.mono, notice.statuses, notice.sent_at, call.status)
         former = found.verdict
         if former is not None:
-            if not _supersedes(verdict, former):
+            # By the call's own time: a log that is read after a pause ends each window as it was.
+            final = call.wall + call.took > former.window + WINDOW + SETTLE
+            if (final and former.status < _REFUSED) or not _supersedes(verdict, former):
                 self.figures.repeated += 1
                 return False
             self._undecided[former.window].pop((fip, notice.session), None)

@@ -80,7 +80,7 @@ async def _live(rooms: Rooms, lifeline: int) -> None:
             asyncio.create_task(run_agent(aa.agent, stop), name=f"agent of {aa.place.aa_id}")
             for aa in aas
         ]
-        ended = await _until_told(stop, beside, agents)
+        ended = await until_told(stop, beside, agents)
     await rooms.database.close()
     if ended:
         raise PartEnded(", ".join(task.get_name() for task in ended)) from ended[0].exception()
@@ -90,7 +90,7 @@ class PartEnded(Exception):
     """A part of the demonstration network ended by itself: the supervisor starts all anew."""
 
 
-async def _until_told(
+async def until_told(
     stop: asyncio.Event,
     beside: Sequence[asyncio.Task[None]],
     agents: Sequence[asyncio.Task[int]],

@@ -1,0 +1,47 @@
+"""A part of the demonstration network that ends by itself ends all of it, loudly."""
+
+import asyncio
+
+import pytest
+
+from mudra.runtime.demo_life import until_told
+
+
+async def _agent(stop: asyncio.Event) -> int:
+    await stop.wait()
+    return 0
+
+
+async def _feeder(fault: Exception | None) -> None:
+    if fault is not None:
+        raise fault
+    await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize("broken", [0, 1])
+def test_a_feeder_that_dies_ends_agents_and_feeders_and_is_named(broken: int) -> None:
+    async def story() -> None:
+        stop, fault = asyncio.Event(), ValueError("the traffic broke")
+        faults = [fault if place == broken else None for place in range(2)]
+        beside = [asyncio.create_task(_feeder(one)) for one in faults]
+        agents = [asyncio.create_task(_agent(stop))]
+
+        (ended,) = await until_told(stop, beside, agents)
+
+        assert ended.exception() is fault
+        assert all(task.done() for task in (*beside, *agents))
+
+    asyncio.run(asyncio.wait_for(story(), 30))
+
+
+def test_told_to_stop_nothing_has_ended_by_itself() -> None:
+    async def story() -> None:
+        stop = asyncio.Event()
+        beside = [asyncio.create_task(_feeder(None))]
+        agents = [asyncio.create_task(_agent(stop))]
+        stop.set()
+
+        assert await until_told(stop, beside, agents) == []
+        assert all(task.done() for task in (*beside, *agents))
+
+    asyncio.run(asyncio.wait_for(story(), 30))
