@@ -36,6 +36,7 @@ def agent(
     directory: Path, clock: MovedClock, operator: HostileOperator, **changes: object
 ) -> Agent:
     operator.now = clock.datetime
+    operator.pass_time = clock.pass_time
     return assemble(
         config(directory, **changes),
         clock,

@@ -30,6 +30,8 @@ GARBAGE = [
     b"[" * 5000,
     b'{"status":"accepted","receiptId":""}',
 ]
+MOST_DELAY = 15.0
+"""Seconds (quality G2)."""
 PUSH = "/metrics/perf/v1/push"
 TOKEN = "/iam/v1/entity/token/generate"
 
@@ -45,6 +47,8 @@ class Reply:
     headers: dict[str, str] = field(default_factory=dict)
     half: bool = False
     """The connection ends in the middle of the body."""
+    after: float = 0.0
+    """Seconds that the answer takes."""
 
 
 @dataclass
@@ -53,6 +57,10 @@ class HostileOperator:
     rate: float = 0.0
     """Share of pushes that are answered with a fault."""
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    pass_time: Callable[[int], None] | None = None
+    """Moves the clock of the test while an answer is late; without it, real time passes."""
+    hurry: float = 60.0
+    """How much sooner a late answer comes in real time."""
     secret: str = "s3cret"
     old_secret: str | None = None
     token_life: int = 86_400
@@ -108,6 +116,7 @@ class HostileOperator:
                 "redirect",
                 "wrong type",
                 "late reset",
+                "delay",
                 "401",
             ]
         )
@@ -128,6 +137,9 @@ class HostileOperator:
         if kind == "redirect":
             return Reply(307, b"", {"location": "http://elsewhere.invalid/"})
         stored = self._store(body)
+        if kind == "delay":
+            stored.after = self.random.uniform(0, MOST_DELAY)
+            return stored
         if kind == "late reset":
             raise Fault("reset after storing")
         if kind == "half":
@@ -212,6 +224,8 @@ class OperatorTransport(httpx.AsyncBaseTransport):
                 reply = operator.answer(request.url.path, dict(request.headers), body)
             except Fault as fault:
                 raise httpx.ReadError(str(fault)) from None
+            if operator.pass_time is not None:
+                operator.pass_time(int(reply.after * 1000))
             headers = {"date": format_datetime(operator.now(), usegmt=True), **reply.headers}
             if reply.half:
                 return httpx.Response(reply.status, headers=headers, stream=_Half(reply.body))
@@ -246,6 +260,7 @@ async def listening(operator: HostileOperator):
                     reply = operator.answer(first.split(" ")[1], headers, body)
                 except Fault:
                     break
+                await asyncio.sleep(reply.after / operator.hurry)
                 told = "".join(f"{name}: {value}\r\n" for name, value in reply.headers.items())
                 text = f"HTTP/1.1 {reply.status} X\r\ncontent-length: {len(reply.body)}\r\ndate: {format_datetime(operator.now(), usegmt=True)}\r\n{told}\r\n"
                 writer.write(
