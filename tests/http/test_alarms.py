@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import msgspec
 import pytest
+from tests.support.console import reader
 from tests.support.operators import Operator, new_operator
 from tests.support.pushing import PushingAa, pushing_aa
 from tests.support.service import Member, Service, new_member, running_service
@@ -179,6 +180,25 @@ def test_somebody_looks_after_an_incident_by_command_and_is_named(network):
     assert shown["acknowledgedBy"] in network.service.cli("health", "incidents", "--json").stdout
     unknown = network.service.cli("health", "acknowledge", str(uuid.uuid4()), check=False)
     assert (unknown.exit_code, "no incident of this ID" in unknown.output) == (1, True)
+
+
+def test_a_silence_is_begun_and_ended_on_the_page_of_incidents(network, fip):
+    browser, page = reader(network.service), "/console/operator/incidents"
+    browser.sign_in(network.noc.email)
+    form = {"entity_id": fip.entity_id, "type": "fif", "hours": "4", "reason": "page-made work"}
+
+    begun = browser.act(page, "/console/operator/silences", **form)
+
+    assert (begun.status_code, begun.headers["location"]) == (303, f"{page}?told=silenced")
+    assert "page-made work" in browser.get(page).text
+    (silence,) = network.noc.get("/health/silences").json()["silences"]
+    assert (silence["entityId"], silence["type"]) == (fip.entity_id, "fif")
+    ended = browser.act(page, f"/console/operator/silences/{silence['silenceId']}/end")
+    assert ended.status_code == 303
+    assert "page-made work" not in browser.get(page).text
+    for wrong in ({"hours": "5"}, {"entity_id": "NOBODY"}, {"reason": " "}):
+        answer = browser.act(page, "/console/operator/silences", **{**form, **wrong})
+        assert answer.status_code in {400, 404}, wrong
 
 
 @pytest.mark.parametrize(
