@@ -23,7 +23,6 @@ from tests.support.service import Member, Service, new_member, running_service
 from mudra.storage.embedded import embedded_server
 
 MEMBERS = 3
-READY_S = 5.0
 
 
 @dataclass
@@ -82,12 +81,12 @@ def ready(service: Service) -> bool:
         return False
 
 
-def wait_until_ready(service: Service) -> float:
-    started = time.monotonic()
+def wait_until_ready(service: Service) -> None:
+    """How soon is a figure of `bench/start`: here other tests take the processor, too."""
+    deadline = time.monotonic() + 30
     while not ready(service):
-        assert time.monotonic() - started < 30, "it never came back"
+        assert time.monotonic() < deadline, "it never came back"
         time.sleep(0.02)
-    return time.monotonic() - started
 
 
 def check(journals: list[Journal], before: dict[str, str]) -> None:
@@ -168,9 +167,8 @@ def test_no_acknowledged_reset_is_lost_when_a_part_is_killed(
     pid = oldest_process_of(crashing) if victim == "process" else postmaster_of(crashing)
 
     kill_while_resetting(journals, lambda: os.kill(pid, signal.SIGKILL), 0.005 * 2**number)
-    took_s = wait_until_ready(crashing)
+    wait_until_ready(crashing)
 
-    assert took_s < READY_S
     check(journals, before)
     rows_are_whole(crashing)
 
@@ -189,10 +187,8 @@ def test_no_acknowledged_reset_is_lost_when_the_whole_service_is_killed(
         service.process.wait(30)
         port = int(service.root.rpartition(":")[2])
 
-    started = time.monotonic()
     with running_service(tmp_path / "data", "--workers", "2", port=port) as again:
         wait_until_ready(again)
-        assert time.monotonic() - started < READY_S + 3  # Python and the libraries load anew
         for journal in journals:
             journal.member = replace(journal.member, service=again, client=again.client())
         check(journals, before)
