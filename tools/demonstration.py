@@ -8,12 +8,14 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import httpx
+import psycopg
 from bench.support import RunningService
 
 from mudra.console.navigation import (
@@ -25,6 +27,7 @@ from mudra.console.navigation import (
     operator_path,
 )
 from mudra.runtime.demo_network import DEMO_PASSWORD
+from mudra.storage.embedded import embedded_server
 
 MUDRA: Final = str(Path(sys.executable).with_name("mudra"))
 OPERATOR: Final = "vikram@network.example"
@@ -40,6 +43,11 @@ ADMINS: Final = {
     "SAARTHI-AA": "meera@saarthi-aa.example",
 }
 _DAY_MINUTES: Final = 24 * 60
+_SUMS_S: Final = 900
+_STALE: Final = (
+    "SELECT count(*) FROM metrics_stale"
+    " WHERE grain <> 'window' AND at < date_trunc('day', now(), 'UTC')"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +152,21 @@ def demonstration(folder: Path, days: int) -> Iterator[Demonstration]:
         ]  # older than the watch looks back: told by the fill
         incidents = [word for one in troubles for word in ("--incident", one)]
         _mudra("sandbox", "traffic", "--days", str(days), *incidents, "--json", *where)
+        _wait_for_sums(data_dir)
         _mudra("member", "onboard", *NEWCOMER, *where)
         link = json.loads(_mudra("mail", "list", "--json", *where))[-1]["links"][0]
         _move_an_address(root)
         yield Demonstration(root, link)
+
+
+def _wait_for_sums(data_dir: Path) -> None:
+    """Return when the jobs have made the sums of all days that are over, as on any usual day."""
+    deadline = time.monotonic() + _SUMS_S
+    with embedded_server(data_dir) as url, psycopg.connect(url, autocommit=True) as connection:
+        while connection.execute(_STALE).fetchone() != (0,):
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"the sums of the past are not made after {_SUMS_S} s")
+            time.sleep(0.5)
 
 
 def _mudra(*words: str) -> str:

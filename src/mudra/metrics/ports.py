@@ -140,12 +140,15 @@ class Series(Protocol):
         self,
         within: TimeRange,
         step: Step,
+        types: frozenset[str],
         *,
         aa_id: str | None = None,
         fip_id: str | None = None,
-        tag: Tag | None = None,
-    ) -> Mapping[datetime, Mapping[Cell, Rollup]]:
-        """The sums by the start of the step; without `aa_id` of AAs, or of all AAs together."""
+    ) -> Mapping[datetime, Rollup]:
+        """The sums of all requests of these type codes together, by the start of the step.
+
+        A step without any is not there.
+        """
         ...
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from mudra.metrics.catalogue import TIMINGS, Tag
+from mudra.metrics.catalogue import TIMINGS, RequestType, Tag
 from mudra.metrics.coverage import TimeRange
 from mudra.metrics.health import Health, health_of_calls
 from mudra.metrics.ports import Cell, Series
@@ -16,6 +16,7 @@ from mudra.metrics.rollup import Rollup, merge_all
 from mudra.metrics.step import Step, starts
 
 _TIMING_CODES: Final = frozenset(str(code) for code in TIMINGS)
+_CALL_CODES: Final = frozenset(str(code) for code in RequestType) - _TIMING_CODES
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +37,10 @@ async def points(  # whose calls, of which time and API
     fip_id: str | None = None,
 ) -> tuple[Point, ...]:
     """A point for each step, over all calls taken together or over those of one type code."""
-    sums = await series.steps(within, step, aa_id=aa_id, fip_id=fip_id, tag=Tag.REQUESTS)
+    types = frozenset({code}) if code else _CALL_CODES
+    sums = await series.steps(within, step, types, aa_id=aa_id, fip_id=fip_id)
     return tuple(
-        Point(start, health_of_all(sums.get(start, {}).items(), code))
+        Point(start, health_of_calls(sums[start]) if start in sums else None)
         for start in starts(within, step)
     )
 

@@ -14,17 +14,17 @@ import sqlalchemy as sa
 
 from mudra.metrics.catalogue import Tag
 from mudra.metrics.coverage import TimeRange
-from mudra.metrics.ports import Cell
+from mudra.metrics.report import Block
 from mudra.metrics.rollup import Rollup, merge_all, rollup
 from mudra.metrics.step import Step, day_start, starts
 from mudra.storage.database import Transaction
 from mudra.storage.metrics_sums import (
     ALL_AAS,
     Part,
+    Row,
     block_of,
-    cell_of,
+    merged,
     raw_query,
-    sums_by_cell,
     sums_query,
     within_times,
 )
@@ -70,41 +70,39 @@ class PostgresSeries:
         self,
         within: TimeRange,
         step: Step,
+        types: frozenset[str],
         *,
         aa_id: str | None = None,
         fip_id: str | None = None,
-        tag: Tag | None = None,
-    ) -> Mapping[datetime, Mapping[Cell, Rollup]]:
-        """The sums of every cell that had traffic, by the start of the step."""
-        part = Part(aa_id, fip_id, tag)
+    ) -> Mapping[datetime, Rollup]:
+        """The sums of all requests of these type codes together, by the start of the step."""
+        part = Part(aa_id, fip_id, Tag.REQUESTS, types)
         # Sums over all AAs are kept as rows of their own: as many fewer rows as there are AAs.
-        sums_part = Part(ALL_AAS if aa_id is None else aa_id, fip_id, tag)
-        found: dict[datetime, dict[Cell, list[Rollup]]] = defaultdict(lambda: defaultdict(list))
+        sums_part = Part(ALL_AAS if aa_id is None else aa_id, fip_id, Tag.REQUESTS, types)
+        found: dict[datetime, list[Rollup]] = defaultdict(list)
         stale = await self._stale(within)
         used = grains(within, step, stale["day"], stale["hour"])
         for table, times in ((metrics_day, used.days), (metrics_hour, used.hours)):
             for start, rows in (await self._sums(table, times, sums_part, step)).items():
-                for cell, sums in sums_by_cell(rows).items():
-                    found[start][cell].append(sums)
+                found[start].append(merged(rows))
         if used.windows:
+            blocks: dict[datetime, list[Block]] = defaultdict(list)
             raw = await self._tx.connection.execute(raw_query(used.windows, part))
             for row in raw.mappings():
-                start = step.start_of(row["window_at"])
-                found[start][cell_of(row)].append(rollup([block_of(row)]))
-        return {
-            start: {cell: merge_all(parts) for cell, parts in cells.items()}
-            for start, cells in found.items()
-        }
+                blocks[step.start_of(row["window_at"])].append(block_of(row))
+            for start, those in blocks.items():
+                found[start].append(rollup(those))
+        return {start: merge_all(parts) for start, parts in found.items()}
 
     async def _sums(
         self, table: sa.Table, times: Sequence[datetime], part: Part, step: Step
-    ) -> Mapping[datetime, Sequence[object]]:
+    ) -> Mapping[datetime, Sequence[Row]]:
         """Rows of sums by the start of their step."""
-        found: dict[datetime, list[object]] = defaultdict(list)
+        found: dict[datetime, list[Row]] = defaultdict(list)
         if times:
             query = sums_query(table, within_times(table.c.at, times), part)
             for *sums, at in await self._tx.connection.execute(query.add_columns(table.c.at)):
-                found[step.start_of(cast("datetime", at))].append(sums)
+                found[step.start_of(cast("datetime", at))].append(cast("Row", tuple(sums)))
         return found
 
     async def _stale(self, within: TimeRange) -> Mapping[str, set[datetime]]:

@@ -45,7 +45,7 @@ _unpack: Final = msgspec.msgpack.Decoder(Dense).decode
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Narrows a question to one AA, one FIP, one tag; None for all.
+    """Narrows a question to one AA, one FIP, one tag, some type codes; None for all.
 
     `ALL_AAS` as AA asks for the rows that hold all AAs together.
     """
@@ -53,6 +53,7 @@ class Part:
     aa_id: str | None = None
     fip_id: str | None = None
     tag: Tag | None = None
+    types: frozenset[str] | None = None
 
     def of(self, table: sa.Table) -> list[sa.ColumnElement[bool]]:
         """The conditions on a table with the columns of a cell."""
@@ -62,6 +63,8 @@ class Part:
             "tag": None if self.tag is None else short_tag(self.tag),
         }
         found = [table.c[name] == value for name, value in wanted.items() if value is not None]
+        if self.types is not None:
+            found.append(table.c.type == sa.any_(sa.literal(sorted(self.types))))
         return found if self.aa_id is not None else [*found, table.c.aa_id != ALL_AAS]
 
 
