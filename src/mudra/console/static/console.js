@@ -76,3 +76,15 @@ addEventListener("pageshow", () => {
 document.addEventListener("htmx:load", (event) => localise(event.target));
 localise(document);
 menu();
+
+// What draws charts is large: figures and words are painted first, and not held up by it.
+const late = document.querySelector('meta[name="late-script"]');
+if (late) {
+  requestAnimationFrame(() =>
+    setTimeout(() => {
+      const script = document.createElement("script");
+      script.src = late.content;
+      document.head.append(script);
+    }),
+  );
+}
