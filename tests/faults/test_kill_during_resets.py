@@ -65,6 +65,13 @@ def children(pid: int) -> list[int]:
     return sorted(found)
 
 
+def alive(pid: int) -> bool:
+    """Whether a process runs; one that only waits to be buried does not."""
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
 def oldest_process_of(service: Service) -> int:
     """Workers and jobs come in turn, since each that is killed is replaced by a younger one."""
     return children(service.process.pid)[0]
@@ -181,10 +188,12 @@ def test_no_acknowledged_reset_is_lost_when_the_whole_service_is_killed(
         made = [new_member(service) for _ in range(MEMBERS)]
         journals = [Journal(member, member.bearer()) for member in made]
         before = {j.member.entity_id: j.member.read(j.headers).json()["secret"] for j in journals}
+        orphans = children(service.process.pid)
         kill_while_resetting(
             journals, lambda: os.kill(service.process.pid, signal.SIGKILL), after_s
         )
         service.process.wait(30)
+        service.wait_until(lambda: not any(map(alive, orphans)), 60)
         port = int(service.root.rpartition(":")[2])
 
     with running_service(tmp_path / "data", "--workers", "2", port=port) as again:

@@ -10,7 +10,7 @@ import uvloop
 from mudra.audit.event import Caller
 from mudra.audit.ports import Journal
 from mudra.audit.sealing import BATCH, seal_next
-from mudra.jobs.app import Chores, job_app, run_jobs
+from mudra.jobs.app import STOP_S, Chores, job_app, run_jobs
 from mudra.jobs.deliver import deliver_due
 from mudra.mail.smtp import mail_server
 from mudra.registry.register import put_due_live
@@ -44,7 +44,7 @@ async def _work(rooms: Rooms, lifeline: int, ready: Callable[[], None]) -> None:
     told = asyncio.Event()
     for number in (2, 15):
         loop.add_signal_handler(number, told.set)
-    loop.add_reader(lifeline, told.set)
+    loop.add_reader(lifeline, _end_of, lifeline, told)
     due, messages = asyncio.Event(), asyncio.Event()
     rooms.freshness.on_change(lambda key: _wake(key, due, OUTBOX_CHANGED))
     rooms.freshness.on_change(lambda key: _wake(key, messages, WEBHOOKS_CHANGED))
@@ -63,13 +63,21 @@ async def _work(rooms: Rooms, lifeline: int, ready: Callable[[], None]) -> None:
     telling = asyncio.create_task(told.wait(), name="told")
     await asyncio.wait([telling, *tasks], return_when=asyncio.FIRST_COMPLETED)
     dead = [task for task in tasks if task.done()]
-    for task in (telling, *tasks):
-        task.cancel()
-    await asyncio.gather(telling, *tasks, return_exceptions=True)
+    pending = {telling, *tasks}
+    while pending:  # once may be too little: a lost database can take the cancellation's place
+        for task in pending:
+            task.cancel()
+        _, pending = await asyncio.wait(pending, timeout=STOP_S + 1)
     await rooms.freshness.stop()
     await rooms.database.close()
     for task in dead:
         await task  # what ended it ends this process, and the supervisor starts another
+
+
+def _end_of(lifeline: int, told: asyncio.Event) -> None:
+    """The supervisor is gone; its pipe stays readable, so look at it no more."""
+    asyncio.get_running_loop().remove_reader(lifeline)
+    told.set()
 
 
 def _wake(key: str, due: asyncio.Event, outbox: str) -> None:

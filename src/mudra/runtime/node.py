@@ -3,7 +3,7 @@
 import asyncio
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -43,10 +43,10 @@ def run_node(
     asyncio.run(_prepare(settings, conninfo, seal, demo))
     supervisor = Supervisor()
     for number, listener in enumerate(sockets):
-        supervisor.add(f"worker-{number}", _worker(settings, conninfo, seal, listener))
-    supervisor.add("jobs", _jobs(settings, conninfo, seal))
+        supervisor.add(f"worker-{number}", _worker(settings, conninfo, seal, listener, sockets))
+    supervisor.add("jobs", _without(sockets, _jobs(settings, conninfo, seal)))
     if demo is Demo.ALIVE:
-        supervisor.add("demo", _demo_agents(settings, conninfo, seal))
+        supervisor.add("demo", _without(sockets, _demo_agents(settings, conninfo, seal)))
 
     def on_ready() -> None:
         announce(replace(settings, telemetry_port=_figures(settings)))
@@ -61,11 +61,28 @@ def _check_mail(settings: Settings, conninfo: str, seal: Seal) -> None:
         mail_server(settings.smtp_url, settings.mail_from, settings.network_name)
 
 
-def _worker(settings: Settings, conninfo: str, seal: Seal, listener: socket.socket) -> Body:
-    def body(lifeline: int, ready: Callable[[], None]) -> None:
+def _without(sockets: Sequence[socket.socket], body: Body) -> Body:
+    """A child that serves none of these: left open, they would take connections for nobody."""
+
+    def closing(lifeline: int, ready: Callable[[], None]) -> None:
+        for listener in sockets:
+            listener.close()
+        body(lifeline, ready)
+
+    return closing
+
+
+def _worker(
+    settings: Settings,
+    conninfo: str,
+    seal: Seal,
+    listener: socket.socket,
+    sockets: Sequence[socket.socket],
+) -> Body:
+    def serving(lifeline: int, ready: Callable[[], None]) -> None:
         run_worker(open_rooms(settings, conninfo, seal), listener, lifeline, ready)
 
-    return body
+    return _without([other for other in sockets if other is not listener], serving)
 
 
 def _jobs(settings: Settings, conninfo: str, seal: Seal) -> Body:
