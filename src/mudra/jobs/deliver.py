@@ -1,24 +1,20 @@
 """Deliver the letters of the outbox: at least once, with growing pauses (decisions 7)."""
 
-import random
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from datetime import timedelta
 from typing import Final
 
 import structlog
 
 from mudra.audit.event import Act, Caller, EventName, Outcome
 from mudra.audit.ports import Journal
+from mudra.jobs.pause import pause_after
 from mudra.mail.smtp import Delivered, MailServer, deliver
 from mudra.storage.outbox import Mail, PostgresOutbox
 
 _log = structlog.get_logger()
 
 _BATCH: Final = 20
-_FIRST_PAUSE: Final = timedelta(seconds=15)
-_LONGEST_PAUSE: Final = timedelta(hours=1)
-_DOUBLINGS: Final = 10
 
 OpenOutbox = Callable[[], AbstractAsyncContextManager[tuple[PostgresOutbox, Journal]]]
 
@@ -50,7 +46,7 @@ async def _deliver(
             await outbox.sent(mail.mail_id)
             await journal.note(Act(EventName.MAIL_LETTER_SEND, caller))
         else:
-            again_in = _pause(mail.attempts) if outcome.again else None
+            again_in = pause_after(mail.attempts) if outcome.again else None
             await outbox.failed(mail.mail_id, outcome.problem, again_in)
             await journal.note(
                 Act(
@@ -62,9 +58,3 @@ async def _deliver(
             )
             _log.warning("mail not delivered", mail_id=mail.mail_id, problem=outcome.problem)
     count("sent" if isinstance(outcome, Delivered) else "failed")
-
-
-def _pause(attempts: int) -> timedelta:
-    """Grow twofold, with jitter, so that many mails do not come back together."""
-    pause: timedelta = min(_FIRST_PAUSE * 2 ** min(attempts, _DOUBLINGS), _LONGEST_PAUSE)
-    return pause * random.uniform(0.75, 1.25)  # noqa: S311  # spreads load, hides nothing

@@ -1,23 +1,20 @@
 """Deliver the messages of webhooks: at least once, with growing pauses, for a day."""
 
 import asyncio
-import random
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 import structlog
 
+from mudra.jobs.pause import pause_after
 from mudra.storage.metrics_alarms import PostgresWebhooks, WaitingMessage
 from mudra.webhook.reach import Reach
 
 _log = structlog.get_logger()
 
 _BATCH: Final = 20
-_FIRST_PAUSE: Final = timedelta(seconds=15)
-_LONGEST_PAUSE: Final = timedelta(hours=1)
-_DOUBLINGS: Final = 8
 
 OpenWebhooks = Callable[[], AbstractAsyncContextManager[tuple[PostgresWebhooks, datetime]]]
 """Opens a transaction, and gives its time."""
@@ -57,7 +54,7 @@ async def _deliver(
             await webhooks.delivered(message)
             count("sent")
             return
-        again = await webhooks.failed(message, outcome.problem, _pause(message.attempts))
+        again = await webhooks.failed(message, outcome.problem, pause_after(message.attempts))
     count("failed" if again else "given up")
     _log.warning(
         "webhook message not delivered",
@@ -66,9 +63,3 @@ async def _deliver(
         problem=outcome.problem,
         again=again,
     )
-
-
-def _pause(attempts: int) -> timedelta:
-    """Grow twofold, with jitter, so that many messages do not come back together."""
-    pause: timedelta = min(_FIRST_PAUSE * 2 ** min(attempts, _DOUBLINGS), _LONGEST_PAUSE)
-    return pause * random.uniform(0.75, 1.25)  # noqa: S311  # spreads load, hides nothing
