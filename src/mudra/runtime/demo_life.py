@@ -38,6 +38,7 @@ from mudra.runtime.demo_agent import (
 from mudra.runtime.demo_calls import Systems, Told
 from mudra.runtime.demo_history import DEMO_FIPS, Past, demo_aas, fill_history, reported
 from mudra.runtime.demo_network import FIRST_DAYS
+from mudra.runtime.lifeline import when_cut
 from mudra.runtime.wiring import Rooms
 from mudra.storage.database import DatabaseUnavailable
 
@@ -63,7 +64,7 @@ class _Aa:
 
 async def _live(rooms: Rooms, lifeline: int) -> None:
     stop = asyncio.Event()
-    asyncio.get_running_loop().add_reader(lifeline, stop.set)
+    when_cut(lifeline, stop.set)
     async with httpx.AsyncClient(timeout=10, trust_env=False) as http:
         await _service_answers(rooms, http)
         await rooms.time_machine.load()

@@ -21,6 +21,7 @@ from mudra.runtime.letters import (
     tell_of_guessing,
     watch_sign_ins,
 )
+from mudra.runtime.lifeline import when_cut
 from mudra.runtime.metrics_chores import metrics_chores
 from mudra.runtime.telemetry import MAILS, MAILS_FAILING, SIGN_IN_FAILURES
 from mudra.runtime.wiring import Rooms
@@ -44,7 +45,7 @@ async def _work(rooms: Rooms, lifeline: int, ready: Callable[[], None]) -> None:
     told = asyncio.Event()
     for number in (2, 15):
         loop.add_signal_handler(number, told.set)
-    loop.add_reader(lifeline, _end_of, lifeline, told)
+    when_cut(lifeline, told.set)
     due, messages = asyncio.Event(), asyncio.Event()
     rooms.freshness.on_change(lambda key: _wake(key, due, OUTBOX_CHANGED))
     rooms.freshness.on_change(lambda key: _wake(key, messages, WEBHOOKS_CHANGED))
@@ -72,12 +73,6 @@ async def _work(rooms: Rooms, lifeline: int, ready: Callable[[], None]) -> None:
     await rooms.database.close()
     for task in dead:
         await task  # what ended it ends this process, and the supervisor starts another
-
-
-def _end_of(lifeline: int, told: asyncio.Event) -> None:
-    """The supervisor is gone; its pipe stays readable, so look at it no more."""
-    asyncio.get_running_loop().remove_reader(lifeline)
-    told.set()
 
 
 def _wake(key: str, due: asyncio.Event, outbox: str) -> None:

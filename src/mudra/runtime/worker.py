@@ -13,6 +13,7 @@ from mudra.http.connection_limits import ConnectionLimits
 from mudra.http.limited_protocol import limited_protocol
 from mudra.http.observed import observed
 from mudra.runtime.clock import Clock
+from mudra.runtime.lifeline import when_cut
 from mudra.runtime.logging import RequestLine, RequestLog, stamp
 from mudra.runtime.telemetry import REQUESTS, SECONDS
 from mudra.runtime.wiring import Rooms, application, open_edge
@@ -52,7 +53,7 @@ async def _serve(
         ),
         ready,
     )
-    asyncio.get_running_loop().add_reader(lifeline, server.stop)
+    when_cut(lifeline, server.stop)
     flushing = asyncio.create_task(_flush_always(log), name="request-log")
     gc.freeze()
     try:

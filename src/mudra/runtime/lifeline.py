@@ -1,0 +1,16 @@
+"""What a child of the supervisor does when the supervisor is gone, however it went."""
+
+import asyncio
+from collections.abc import Callable
+
+
+def when_cut(lifeline: int, then: Callable[[], None]) -> None:
+    """Call `then` once, in the running loop, when the pipe that the supervisor holds has closed."""
+    loop = asyncio.get_running_loop()
+
+    def cut() -> None:
+        # A pipe at its end stays readable: left in the loop, it would keep it busy for nothing.
+        loop.remove_reader(lifeline)
+        then()
+
+    loop.add_reader(lifeline, cut)
