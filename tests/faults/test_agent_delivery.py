@@ -12,6 +12,7 @@ from tests.support.moved_time import SECOND, WINDOW, MovedClock
 
 from mudra.agent.backoff import offset
 from mudra.agent.dead_letter import dead_letters
+from mudra.metrics.catalogue import Tag
 
 
 async def _windows(agent, clock: MovedClock, number: int) -> None:
@@ -218,8 +219,12 @@ def test_an_agent_suspended_for_a_day_invents_nothing(tmp_path: Path) -> None:
         clock.pass_time(60 * SECOND)
         await agents.drain(agent, clock, at_most=100)
 
-        windows = sorted(window for _, window in operator.stored)
-        assert windows == ["2026-04-01T10:00:00Z", "2026-04-02T10:00:00Z"]
+        windows = sorted(operator.stored)
+        assert windows == [
+            (tag, window)
+            for tag in sorted(Tag)
+            for window in ("2026-04-01T10:00:00Z", "2026-04-02T10:00:00Z")
+        ]
         await agent.aclose()
 
     asyncio.run(story())

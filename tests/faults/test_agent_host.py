@@ -13,6 +13,8 @@ from tests.support.fast_agent import FastClock
 from tests.support.hostile_operator import HostileOperator, listening
 from tests.support.moved_time import SECOND
 
+from mudra.metrics.catalogue import Tag
+
 DAY = 86_400 * SECOND
 WAIT_S = 90
 """A loaded machine is slow; nothing here is a matter of speed."""
@@ -43,10 +45,16 @@ async def _told(http: httpx.AsyncClient) -> dict[str, object]:
 
 
 def _windows(operator: HostileOperator) -> dict[str, int]:
-    """Calls by window, as the operator stored them."""
+    """Calls by window of which both payloads are stored."""
+    calls = {
+        key: sum(block.counts[0] for fip in one.report.fips for block in fip.metrics)
+        for key, one in operator.stored.items()
+    }
+    windows = {window for _, window in calls}
     return {
-        window: sum(block.counts[0] for fip in one.report.fips for block in fip.metrics)
-        for (_, window), one in operator.stored.items()
+        window: sum(calls[tag.value, window] for tag in Tag)
+        for window in sorted(windows)
+        if all((tag.value, window) in calls for tag in Tag)
     }
 
 
@@ -119,10 +127,11 @@ def test_a_process_stopped_for_a_day_sends_what_it_has_and_invents_nothing(
             process.send_signal(signal.SIGTERM)
             assert await process.wait() == 0
 
-        first, last = sorted(operator.stored.values(), key=lambda one: one.window)
+        first, last = (operator.stored[Tag.REQUESTS.value, one] for one in _windows(operator))
         assert first.window.timestamp() * SECOND <= stopped
         assert last.window.timestamp() * SECOND > resumed - 600 * SECOND
         assert list(_windows(operator).values()) == [1, 1]
+        assert len(operator.stored) == 4
         assert told["deadLetters"] == 0
         assert not operator.replaced
         assert not operator.refused

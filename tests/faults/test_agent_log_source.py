@@ -11,6 +11,7 @@ from tests.support.hostile_operator import HostileOperator
 from tests.support.moved_time import SECOND, START, WINDOW, MovedClock
 
 from mudra.agent.assembly import Agent
+from mudra.metrics.catalogue import Tag
 
 
 def _line(at: int) -> str:
@@ -44,7 +45,8 @@ def _counts(agent: Agent) -> dict[str, int]:
     found = {}
     for waiting in agent.keeper.spool.waiting():
         told = msgspec.json.decode(agent.keeper.spool.body(waiting) or b"")
-        found[told["fromDateTime"][11:16]] = told["fips"][0]["metrics"][0]["counts"][0]
+        if waiting.tag == Tag.REQUESTS.value:
+            found[told["fromDateTime"][11:16]] = told["fips"][0]["metrics"][0]["counts"][0]
     return found
 
 

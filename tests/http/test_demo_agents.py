@@ -26,10 +26,12 @@ def config(service, aa_id):
 
 
 def status(service, aa_id="SAARTHI-AA"):
-    done = service.cli(
-        "agent", "status", "--config", str(config(service, aa_id)), "--json", check=False
-    )
-    return json.loads(done.stdout) if done.stdout.startswith("{") else {}
+    """What the running agent says of itself; empty while it does not answer."""
+    try:
+        listen = tomllib.loads(config(service, aa_id).read_text())["http"]["listen"]
+        return httpx.get(f"http://{listen[0]}/status", timeout=30).json()
+    except (FileNotFoundError, httpx.HTTPError):
+        return {}
 
 
 def told(service, aa_id, since):
@@ -47,6 +49,11 @@ def told(service, aa_id, since):
     return answer.json()
 
 
+def all_told(found):
+    """Whether both payloads of a window are delivered, and none waits."""
+    return found.get("delivered", 0) >= 2 and found.get("backlogPayloads") == 0
+
+
 def let_calls_come(service):
     """Until each agent has counted some: a window in which nothing happened is not reported."""
     for aa_id in AAS:
@@ -60,7 +67,9 @@ def let_calls_come(service):
 def test_calls_of_every_aa_reach_its_agent_over_http(alive):
     for aa_id in AAS:
         alive.wait_until(lambda aa_id=aa_id: status(alive, aa_id).get("events", 0) > 20, WAIT_S)
-        found = status(alive, aa_id)
+        words = ("agent", "status", "--config", str(config(alive, aa_id)), "--json")
+        done = alive.cli(*words, check=False)  # not ready before its first window is delivered
+        found = json.loads(done.stdout)
         assert found["running"]
         assert "unreadable" not in found.get("notCounted", {})
 
@@ -77,12 +86,11 @@ def test_a_window_of_events_ends_as_a_receipt_and_in_the_picture(alive):
     let_calls_come(alive)
 
     alive.advance(PAST_THE_PUSH)
-    alive.wait_until(lambda: status(alive).get("delivered", 0) >= 2, WAIT_S)
+    alive.wait_until(lambda: all_told(status(alive)), WAIT_S)
 
     found = status(alive)
     known = told(alive, "SAARTHI-AA", found["lastWindow"])["receipts"]
     assert found["lastReceipt"] in {one["receiptId"] for one in known}
-    assert found["backlogPayloads"] == 0
     assert found["deadLetters"] == 0
 
 
@@ -93,12 +101,12 @@ def test_time_that_is_jumped_over_was_lived_through(alive):
 
     alive.advance("PT6H")
 
-    # The window that is open at the jump, and the one that may still come in time, are no gaps.
+    # One window of both tags may be missing for good: that of the jump, when no call was in it.
     alive.wait_until(
         lambda: sum(gap["windows"] for gap in told(alive, "SAARTHI-AA", since)["gaps"]) <= 2, WAIT_S
     )
     let_calls_come(alive)
     before = status(alive)["delivered"]
     alive.advance(PAST_THE_PUSH)
-    alive.wait_until(lambda: status(alive)["delivered"] > before, WAIT_S)
-    assert status(alive)["ready"]
+    alive.wait_until(lambda: status(alive).get("delivered", 0) > before, WAIT_S)
+    alive.wait_until(lambda: status(alive).get("ready"), WAIT_S)

@@ -73,6 +73,18 @@ def test_other_content_of_the_same_window_replaces_it(aa):
     assert receipt["version"] == 3
 
 
+def test_a_tag_without_traffic_is_told_and_is_no_gap(aa):
+    window = aa.last_window()
+    assert aa.push(aa.requests(window)).status_code == 200
+    silent = as_value(aa.notifications(window)) | {"fips": []}
+    answer = aa.push(msgspec.json.encode(silent)).json()
+    assert (answer["status"], answer["findings"]) == ("accepted", [])
+    assert aa.push(msgspec.json.encode(silent)).json()["status"] == "duplicate"
+    shown = aa.receipts(**{"from": utc(window), "to": utc(window + WINDOW)})
+    assert len(shown["receipts"]) == 2
+    assert shown["gaps"] == []
+
+
 def test_all_faults_are_named_at_once(aa):
     value = as_value(aa.requests())
     value["duration"] = 599

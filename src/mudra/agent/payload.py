@@ -46,56 +46,52 @@ class Payload:
 
 
 def payloads(start: int, window: WindowTally, by: Reporter) -> list[Payload]:
-    """What to send about this window: a payload for each tag that has traffic.
+    """What to send about this window: both payloads, or none when nothing happened at all.
 
-    FIPs and types without traffic are left out, never zeros (decisions part 5).
+    FIPs and types without traffic are left out, never zeros (decisions part 5). An
+    AA that sent requests and received no notification says so by a payload without
+    FIPs: were it missing, the operator would have to take it for a gap.
     """
-    made: list[Payload] = []
     requests = tuple(
         RequestFip(fip, tuple(_request(code, tally) for code, tally in blocks))
         for fip, blocks in _by_fip(window.requests)
     )
-    if requests:
-        txn_id = transaction_id(by.aa_id, Tag.REQUESTS, start)
-        made.append(
-            _payload(
-                Tag.REQUESTS,
-                start,
-                RequestMetrics(
-                    agent_version=by.agent_version,
-                    json_version=JSON_VERSION,
-                    txn_id=txn_id,
-                    from_date_time=written(start),
-                    to_date_time=written(start + WINDOW),
-                    duration=WINDOW_SECONDS,
-                    aa_id=by.aa_id,
-                    fips=requests,
-                ),
-            )
-        )
     notices = tuple(
         NotificationFip(fip, tuple(_notice(code, tally) for code, tally in blocks))
         for fip, blocks in _by_fip(window.notices)
     )
-    if notices:
-        txn_id = transaction_id(by.aa_id, Tag.NOTIFICATIONS, start)
-        made.append(
-            _payload(
-                Tag.NOTIFICATIONS,
-                start,
-                NotificationMetrics(
-                    agent_version=by.agent_version,
-                    json_version=JSON_VERSION,
-                    txn_id=txn_id,
-                    from_date_time=written(start),
-                    to_date_time=written(start + WINDOW),
-                    duration=WINDOW_SECONDS,
-                    aa_id=by.aa_id,
-                    fips=notices,
-                ),
-            )
-        )
-    return made
+    if not requests and not notices:
+        return []
+    return [
+        _payload(
+            Tag.REQUESTS,
+            start,
+            RequestMetrics(
+                agent_version=by.agent_version,
+                json_version=JSON_VERSION,
+                txn_id=transaction_id(by.aa_id, Tag.REQUESTS, start),
+                from_date_time=written(start),
+                to_date_time=written(start + WINDOW),
+                duration=WINDOW_SECONDS,
+                aa_id=by.aa_id,
+                fips=requests,
+            ),
+        ),
+        _payload(
+            Tag.NOTIFICATIONS,
+            start,
+            NotificationMetrics(
+                agent_version=by.agent_version,
+                json_version=JSON_VERSION,
+                txn_id=transaction_id(by.aa_id, Tag.NOTIFICATIONS, start),
+                from_date_time=written(start),
+                to_date_time=written(start + WINDOW),
+                duration=WINDOW_SECONDS,
+                aa_id=by.aa_id,
+                fips=notices,
+            ),
+        ),
+    ]
 
 
 def transaction_id(aa_id: str, tag: Tag, start: int) -> str:

@@ -108,7 +108,7 @@ def test_status_of_an_agent_that_is_down_comes_from_its_disk(tmp_path: Path) -> 
         await agents.take(agent.keeper, agents.call(clock))
         clock.pass_time(WINDOW + 91 * SECOND)
         await agent.tick()
-        await agents.drain(agent, clock, at_most=10)
+        await agents.drain(agent, clock, at_most=100)
         await agents.take(agent.keeper, agents.call(clock))
         clock.pass_time(WINDOW + 91 * SECOND)
         await agent.tick()
@@ -121,9 +121,9 @@ def test_status_of_an_agent_that_is_down_comes_from_its_disk(tmp_path: Path) -> 
     assert answer.exit_code == 1
     assert told["running"] is False
     assert told["lastWindow"] == "2026-04-01T10:10:00Z"
-    assert told["lastReceipt"] == "r-1"
-    assert told["backlogPayloads"] == 1
-    assert told["delivered"] == 1
+    assert told["lastReceipt"] == "r-2"
+    assert told["backlogPayloads"] == 2
+    assert told["delivered"] == 2
 
 
 def test_status_without_a_spool_says_what_to_look_at(tmp_path: Path) -> None:
@@ -190,18 +190,18 @@ def test_a_dead_letter_is_sent_again_once_the_reason_is_gone(tmp_path: Path) -> 
         await agents.take(agent.keeper, agents.call(clock))
         clock.pass_time(WINDOW + 91 * SECOND)
         await agent.tick()
-        await agents.drain(agent, clock, at_most=10)
-        assert len(dead_letters(tmp_path / "spool")) == 1
+        await agents.drain(agent, clock, at_most=100)
+        assert len(dead_letters(tmp_path / "spool")) == 2
 
         operator.refuse_windows.clear()
         answer = CliRunner().invoke(app, ["resend", "--json", "--config", str(_file(tmp_path))])
-        assert len(json.loads(answer.stdout)["resent"]) == 1
+        assert len(json.loads(answer.stdout)["resent"]) == 2
         assert dead_letters(tmp_path / "spool") == []
         clock.pass_time(61 * SECOND)
         await agent.push_once()
-        await agents.drain(agent, clock, at_most=10)
+        await agents.drain(agent, clock, at_most=100)
 
-        assert len(operator.stored) == 1
+        assert len(operator.stored) == 2
         assert not list((tmp_path / "spool" / "resend").iterdir())
         await agent.aclose()
 

@@ -11,7 +11,9 @@ import pytest
 
 from mudra.agent.replay import Replay
 from mudra.agent.sources.access_log import FORMATS
+from mudra.metrics.catalogue import Tag
 from mudra.metrics.check import CheckedReport, check_report
+from mudra.metrics.report import tag_of
 from tests.support.moved_time import START, WINDOW, MovedClock
 
 FIPS = 40
@@ -128,7 +130,9 @@ def test_every_count_of_the_day_is_that_of_the_sql(day, reports) -> None:
     sizes = {key: str(size) for key, (_, size) in expected.items() if key[2] == "fif"}
     assert {key: size for key, (_, size) in got.items() if size is not msgspec.UNSET} == sizes
     assert len({fip for _, fip, _ in got}) == FIPS
-    assert len(reports) == 144
+    told = {(tag_of(one.report), one.window) for one in reports}
+    assert len(reports) == len(told) == 2 * 144
+    assert not any(one.report.fips for one in reports if tag_of(one.report) is Tag.NOTIFICATIONS)
 
 
 def test_every_percentile_of_the_day_is_within_one_percent_and_p100_exact(day, reports) -> None:
