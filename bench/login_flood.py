@@ -37,8 +37,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         data_dir = Path(folder) / "data"
         members = make_members(data_dir)
-        with open_store(Settings(data_dir=data_dir), create=False) as (conninfo, seal):
-            people = make_people(conninfo, seal, data_dir, LOGINS_AT_ONCE)
+        settings = Settings(data_dir=data_dir)
+        with open_store(settings, create=False) as (conninfo, seal):
+            people = make_people(conninfo, seal, settings, LOGINS_AT_ONCE)
         with RunningService(data_dir, "--workers", "1", **VARIABLES) as service:
             tokens = Load(service.port, requests_for(members))
             logins = Load(service.port, [login_request(email) for email in people.values()])

@@ -21,6 +21,7 @@ import psycopg
 
 from bench.people import PASSWORD, make_people
 from bench.support import RunningService, percentile
+from mudra.runtime.config import Settings
 from mudra.storage.embedded import embedded_server
 from mudra.storage.master_key import FILE
 from mudra.storage.migrate import migrate
@@ -41,7 +42,9 @@ def main() -> None:
         migrate(conninfo)
         seal = open_seal(conninfo, homes[0], create=True)
         shutil.copy2(homes[0] / FILE, homes[1] / FILE)
-        people = list(make_people(conninfo, seal, homes[0], resets + CUTS).items())
+        people = list(
+            make_people(conninfo, seal, Settings(data_dir=homes[0]), resets + CUTS).items()
+        )
         shared = {
             "MUDRA_DATABASE_URL": conninfo,
             "MUDRA_BASE_URL": "http://127.0.0.1:8080/iam",

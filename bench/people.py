@@ -1,7 +1,6 @@
 """Members and admins with passwords for the benchmarks, made by the real use cases."""
 
 import asyncio
-from pathlib import Path
 
 from mudra.audit.event import Caller
 from mudra.identity.onboard import NewMember, Onboarded
@@ -14,9 +13,9 @@ from mudra.storage.seal import Seal
 PASSWORD = "a long password of the benchmarks"
 
 
-def make_people(conninfo: str, seal: Seal, data_dir: Path, admins: int) -> dict[str, str]:
+def make_people(conninfo: str, seal: Seal, settings: Settings, admins: int) -> dict[str, str]:
     """Onboard a member for each admin, who can sign in; gives entity ID and e-mail address."""
-    return asyncio.run(_make(open_rooms(Settings(data_dir=data_dir), conninfo, seal), admins))
+    return asyncio.run(_make(open_rooms(settings, conninfo, seal), admins))
 
 
 async def _make(rooms: Rooms, admins: int) -> dict[str, str]:

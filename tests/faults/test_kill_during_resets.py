@@ -17,8 +17,7 @@ from pathlib import Path
 import httpx
 import psycopg
 import pytest
-from tests.support.at_once import NO_TLS
-from tests.support.service import Member, Service, new_member, running_service
+from tests.support.service import NO_TLS, Member, Service, new_member, running_service
 
 from mudra.storage.embedded import embedded_server
 

@@ -5,7 +5,14 @@ from collections.abc import Iterator
 
 import pytest
 from tests.support.mailbox import eventually, mails, subjects
-from tests.support.service import Member, Service, new_member, running_service
+from tests.support.service import (
+    Member,
+    Service,
+    latest_link,
+    new_member,
+    running_service,
+    set_password,
+)
 
 
 @pytest.fixture(scope="module")
@@ -190,17 +197,36 @@ def test_the_old_secret_is_let_go_early(own: Service):
     assert second.status_code == 409
 
 
-def test_guessing_is_told_at_the_fifth_failure_once(own: Service):
-    """A1: guesses are few and slow."""
+def test_a_hundred_guesses_take_21_hours_are_told_three_times_and_end_by_a_link(own: Service):
+    """A1: the waits are passed by the clock, for exactly as long as each answer says."""
     member = new_member(own)
     wrong = {"username": member.email, "password": "not-the-password-at-all"}
-    client = own.client()
-    for _ in range(5):
-        client.post("/v1/user/token/generate", data=wrong)
-        own.advance("PT20M")
+    guesser, counted, waited = own.client(), 0, 0
 
-    eventually(lambda: "5 failed sign-ins to your account" in about(member))
-    client.post("/v1/user/token/generate", data=wrong)
-    own.advance("PT20M")
+    while counted < 100:
+        answer = guesser.post("/v1/user/token/generate", data=wrong)
+        if answer.status_code == 401:
+            counted += 1
+            if counted % 9 == 0:
+                guesser = own.client()  # ten failures would close the address
+            continue
+        assert answer.status_code == 429, answer.text
+        waited += int(answer.headers["retry-after"])
+        own.advance(f"PT{answer.headers['retry-after']}S")
 
-    assert about(member).count("5 failed sign-ins to your account") == 1
+    told = [f"{at} failed sign-ins to your account" for at in (5, 20, 50)]
+    expect(member, *told)
+    assert waited >= 21 * 3600
+    assert "after 100 the password is switched off" in mails(own, member.email)[-1]["text"]
+
+    # Off: neither the right password nor a wait opens it, and nobody hears of it again.
+    own.advance("PT16M")
+    right = {"username": member.email, "password": member.password}
+    assert member.client.post("/v1/user/token/generate", data=right).status_code == 401
+    assert guesser.post("/v1/user/token/generate", data=wrong).status_code == 401
+    member.client.post("/v1/user/password/forgot", json={"username": member.email})
+    another = "another otter velvet lamp"
+    assert set_password(member.client, latest_link(own, member.email), another).status_code == 200
+    opened = {"username": member.email, "password": another}
+    assert member.client.post("/v1/user/token/generate", data=opened).status_code == 200
+    expect(member, *told, "a new password for your account", "your password was changed")

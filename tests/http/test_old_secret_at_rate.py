@@ -4,8 +4,7 @@ import asyncio
 import time
 
 import httpx
-from tests.support.at_once import NO_TLS
-from tests.support.service import Member, Service, new_address, new_member
+from tests.support.service import NO_TLS, Member, Service, new_address, new_member
 
 RESETS = 8
 ASKING = 8

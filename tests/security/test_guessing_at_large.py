@@ -12,8 +12,10 @@ from pathlib import Path
 import httpx
 import pytest
 from structlog.testing import capture_logs
+from tests.support.at_once import at_once
 from tests.support.operators import in_store
 from tests.support.service import (
+    NO_TLS,
     Member,
     Service,
     latest_link,
@@ -48,7 +50,7 @@ def guess(client: httpx.Client, name: str, **headers: str) -> httpx.Response:
     return client.post(GENERATE, data={"username": name, "password": "a guess"}, headers=headers)
 
 
-@pytest.mark.parametrize("addresses", [15, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("addresses", [6, pytest.param(1000, marks=pytest.mark.slow)])
 def test_each_address_has_ten_failures_however_many_take_turns(own: Service, addresses: int):
     """A3: 20 tries from each address, in rotation; others are served meanwhile."""
     through_proxy = own.client(PROXY)
@@ -178,7 +180,7 @@ def test_a_flood_at_an_entity_does_not_stop_the_entity(own: Service, member: Mem
         headers = {"X-Forwarded-For": f"198.51.100.{n + 1}"}
         data = {"id": member.entity_id, "secret": "wrong"}
         with httpx.Client(
-            transport=httpx.HTTPTransport(local_address=PROXY), timeout=60
+            transport=httpx.HTTPTransport(local_address=PROXY, verify=NO_TLS), timeout=60
         ) as attacker:
             return {
                 attacker.post(
@@ -246,34 +248,31 @@ def test_all_refusals_of_a_sign_in_have_the_same_bytes(own: Service, member: Mem
     assert [name.lower() for name, _ in headers] == [name.lower() for name, _ in seen["wrong"][1]]
 
 
-def test_five_hundred_sign_ins_at_once_take_no_more_memory_and_no_token_away(tmp_path: Path):
+def test_five_hundred_sign_ins_at_once_take_no_more_memory_and_no_token_away(
+    own: Service, member: Member
+):
     """A8: one hash at a time, a queue of 50, then 503; entity tokens are issued meanwhile."""
-    with running_service(tmp_path / "data") as own:
-        member = new_member(own)
-        secret = member.secret()
-        worker = worker_of(own)
-        before = resident_mib(worker)
-        data = {"username": member.email, "password": member.password}
+    secret, worker = member.secret(), worker_of(own)
+    data = {"username": member.email, "password": member.password}
+    before, tokens = resident_mib(worker), Counter[int]()
+    peak = before
 
-        def sign_in(_: int) -> httpx.Response:
-            return httpx.post(f"{own.issuer}{GENERATE}", data=data, timeout=120)
+    with ThreadPoolExecutor(1) as crowd:
+        flood = crowd.submit(at_once, own, 500, lambda client, _: client.post(GENERATE, data=data))
+        while not flood.done():
+            tokens[member.entity_token(secret).status_code] += 1
+            peak = max(peak, resident_mib(worker))
+            wait_all([flood], timeout=0.06)  # below the 20 a second that are the member's own
+        answers = flood.result()
 
-        with ThreadPoolExecutor(100) as crowd:
-            answers = [crowd.submit(sign_in, n) for n in range(500)]
-            tokens, peak = [], before
-            while not all(answer.done() for answer in answers):
-                tokens.append(member.entity_token(secret).status_code)
-                peak = max(peak, resident_mib(worker))
-                wait_all(answers, timeout=0.05)
-            codes = Counter(answer.result().status_code for answer in answers)
-            busy = [a.result() for a in answers if a.result().status_code == 503]
-
-    assert set(codes) <= {200, 503}
-    assert codes[200] >= 1
-    assert busy
+    codes = Counter(answer.status_code for answer in answers)
+    busy = [answer for answer in answers if answer.status_code == 503]
+    assert set(codes) == {200, 503}
+    assert len(busy) > 250
     assert all(int(answer.headers["retry-after"]) >= 1 for answer in busy)
     assert set(tokens) == {200}
-    assert peak - before < 64 * 1.1
+    # One hash under way is 19 MiB here; with 500 connections and requests it may be twice that.
+    assert peak - before < 2 * 19
 
 
 def worker_of(service: Service) -> int:

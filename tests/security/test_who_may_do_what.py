@@ -11,7 +11,7 @@ import httpx
 import pytest
 from litestar.routes import HTTPRoute
 from tests.support.people_rows import ROWS
-from tests.support.service import Member, Service, new_member, running_service
+from tests.support.service import NO_TLS, Member, Service, new_member, running_service
 
 from mudra.http.app import _litestar
 from mudra.runtime.config import Settings
@@ -95,7 +95,7 @@ def test_every_route_has_a_row() -> None:
 )
 def test_nobody_reads_what_is_the_network_s_own(service: Service, path: str) -> None:
     for headers in ({}, {"Authorization": "Bearer garbage"}):
-        answer = httpx.get(service.root + path, headers=headers, timeout=30)
+        answer = httpx.get(service.root + path, headers=headers, timeout=30, verify=NO_TLS)
 
         assert answer.status_code in {401, 405}, answer.text
         if answer.status_code == 401:

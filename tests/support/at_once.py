@@ -2,20 +2,15 @@
 
 import asyncio
 import contextlib
-import ssl
 from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any
 
 import httpx
 
-from tests.support.service import Member, Service, new_address
+from tests.support.service import NO_TLS, Member, Service, new_address
 
 EVERY_WORKER = 12
 """Connections that leave no worker of two unasked (but for one time in 2000)."""
-
-
-# One for all: to load the authorities' certificates takes 30 ms for each client.
-NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 Ask = Callable[[httpx.AsyncClient, int], Coroutine[Any, Any, httpx.Response]]

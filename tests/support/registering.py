@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 
 from tests.support import registry_payloads
-from tests.support.service import Member
+from tests.support.service import NO_TLS, Member
 
 _numbers = itertools.count(20_000 + os.getpid() % 1000 * 1000)
 _MAKERS = {"FIP": registry_payloads.fip, "FIU": registry_payloads.fiu, "AA": registry_payloads.aa}
@@ -30,6 +30,11 @@ def send(member: Member, made: dict[str, Any], *, update: bool = False) -> None:
     if update:
         url += f"/{member.entity_id}"
     answer = httpx.request(
-        "PUT" if update else "POST", url, json=made, headers=member.bearer(), timeout=30
+        "PUT" if update else "POST",
+        url,
+        json=made,
+        headers=member.bearer(),
+        timeout=30,
+        verify=NO_TLS,
     )
     assert answer.status_code == 200, answer.text

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 
 from tests.support import registry_payloads
-from tests.support.service import Member, Service, new_member
+from tests.support.service import NO_TLS, Member, Service, new_member
 
 _numbers = itertools.count(100 + (os.getpid() % 500) * 100_000)
 _MAKERS = {
@@ -41,16 +41,22 @@ class Registry:
     def submit(self, payload: dict[str, Any], **headers: str) -> httpx.Response:
         """Submit for the first time."""
         url = f"{self.root}/entityInfo/{payload['type']}"
-        return httpx.post(url, json=payload, headers=headers or self.entity, timeout=30)
+        return httpx.post(
+            url, json=payload, headers=headers or self.entity, timeout=30, verify=NO_TLS
+        )
 
     def update(self, payload: dict[str, Any], **headers: str) -> httpx.Response:
         """Update the entry that the payload names."""
         url = f"{self.root}/entityInfo/{payload['type']}/{payload['entityinfo']['id']}"
-        return httpx.put(url, json=payload, headers=headers or self.entity, timeout=30)
+        return httpx.put(
+            url, json=payload, headers=headers or self.entity, timeout=30, verify=NO_TLS
+        )
 
     def get(self, path: str, **headers: str) -> httpx.Response:
         """Read below /cr/v2."""
-        return httpx.get(f"{self.root}{path}", headers=self.entity | headers, timeout=30)
+        return httpx.get(
+            f"{self.root}{path}", headers=self.entity | headers, timeout=30, verify=NO_TLS
+        )
 
 
 def approve(member: Member, *options: str) -> None:

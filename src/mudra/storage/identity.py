@@ -34,32 +34,34 @@ class PostgresPeople:
         return await self._user(user_account.c.user_id == user_id)
 
     async def _user(self, which: sa.ColumnElement[bool]) -> User | None:
-        # One statement: each of a signed-in user's calls begins with it.
+        # One statement: each of a signed-in user's calls begins with it. It gives a row, and the
+        # row is read, for a name that nobody has too: the time of a sign-in must not tell (A6).
+        asked = sa.select(sa.literal_column("1")).subquery("asked")
         rows = (
             (
                 await self._tx.connection.execute(
                     sa.select(user_account, entity.c.entity_id, entity.c.name.label("entity_name"))
+                    .select_from(asked)
+                    .outerjoin(user_account, which)
                     .outerjoin(entity_admin, entity_admin.c.user_id == user_account.c.user_id)
                     .outerjoin(entity, entity.c.entity_id == entity_admin.c.entity_id)
-                    .where(which)
                     .order_by(entity.c.entity_id)
                 )
             )
             .mappings()
             .all()
         )
-        if not rows:
-            return None
-        row, administered = rows[0], [one for one in rows if one["entity_id"] is not None]
-        return User(
+        row = rows[0]
+        read = User(
             user_id=row["user_id"],
             email=row["email"],
             name=row["name"],
-            state=UserState(row["state"]),
+            state=UserState(row["state"] or UserState.INVITED.value),
             password_hash=row["password_hash"],
-            administers=tuple(one["entity_id"] for one in administered),
-            entity_names=tuple(one["entity_name"] for one in administered),
+            administers=tuple(one["entity_id"] for one in rows if one["entity_id"] is not None),
+            entity_names=tuple(one["entity_name"] for one in rows if one["entity_id"] is not None),
         )
+        return read if row["user_id"] is not None else None
 
     async def member(self, entity_id: str) -> Member | None:
         """Find a member, holding its lock for this transaction."""
