@@ -1,7 +1,9 @@
 """What the console shows an admin is had over the API and by command too (issue 6)."""
 
 import json
+from typing import Any
 
+import httpx
 import pytest
 from tests.support.console import Reader, reader
 from tests.support.operators import new_operator
@@ -19,6 +21,13 @@ def shown(member: Member, *words: str) -> object:
     service = member.service
     service.cli("login", member.email, "--password-stdin", stdin=member.password)
     return json.loads(service.cli(*words, "--json").stdout)
+
+
+def counted(row: dict[str, Any]) -> tuple[object, ...]:
+    """The exact figures of a row; percentiles are estimates, which sums by hour may sharpen."""
+    names = ("type", "status", "requests", "succeeded", "judged", "errors")
+    apis = [[api[name] for name in names] for api in row["apis"]]
+    return row["aaId"], row["fipId"], apis
 
 
 def signed_in(member: Member) -> Reader:
@@ -144,6 +153,32 @@ def test_an_aa_sees_its_fips_by_command_as_in_the_api(service: Service) -> None:
     assert day["rows"][0]["apis"] == week["rows"][0]["apis"]
     assert "SUCCESS" in table
     assert "windows" in table
+    gaps = shown(own, "entity", "reports", aa.aa_id)
+    assert gaps["aaId"] == aa.aa_id
+    assert gaps["receipts"]
+    assert "GAP FROM" in service.cli("entity", "reports", aa.aa_id).stdout  # one tag of two came
+    assert service.cli("entity", "reports", "NO-SUCH-AA", check=False).exit_code == 1
+
+
+def test_an_operator_has_pictures_and_matrix_by_command_as_in_the_api(service: Service) -> None:
+    own, noc = new_member(service, "AA"), new_operator(service, "health")
+    token = own.entity_token(own.secret()).json()["accessToken"]
+    aa = PushingAa(service, own.entity_id, token, own.client)
+    assert aa.push(aa.requests(fips=1)).status_code == 200
+    service.advance("PT10M")
+
+    told = json.loads(service.cli("health", "picture", "pairs", "--aa", aa.aa_id, "--json").stdout)
+    asked = {"from": told["from"], "to": told["to"]}
+    rows = noc.get("/health/pairs", aaId=aa.aa_id, **asked).json()["rows"]
+    assert [counted(row) for row in told["rows"]] == [counted(row) for row in rows]
+    assert told["rows"][0].keys() == rows[0].keys()
+    assert aa.aa_id in service.cli("health", "picture", "aas", "--csv").stdout
+    matrix = json.loads(service.cli("health", "matrix", "--last", "PT1H", "--json").stdout)
+    cells = noc.get("/health/matrix", **{"from": matrix["from"], "to": matrix["to"]}).json()
+    assert matrix["cells"] == cells["cells"]
+    assert "WHOSE FAULT" in service.cli("health", "matrix").stdout
+    for wrong in (["picture", "banks"], ["picture", "--last", "PT1S"], ["matrix", "--type", "x"]):
+        assert service.cli("health", *wrong, check=False).exit_code == 2
 
 
 def test_operators_have_mailbox_and_time_machine_in_their_console(
@@ -159,6 +194,13 @@ def test_operators_have_mailbox_and_time_machine_in_their_console(
     assert "Time machine" in page.text
     assert signed_in(resident).get("/console/operator/sandbox").status_code == 403
     assert reader(service).get("/console/operator/sandbox").status_code == 303
+    over_the_api = httpx.get(
+        f"{service.root}/sandbox/v1/mails", params={"to": operator.email}, timeout=30
+    ).json()["mails"]
+    assert over_the_api == shown(resident, "mail", "list", "--to", operator.email)
+    assert over_the_api[0]["links"] == [latest_link(service, operator.email)]
+    unread = httpx.get(f"{service.root}/sandbox/v1/mails?limit=0", timeout=30)
+    assert (unread.status_code, "limit" in unread.json()["errorMsg"]) == (400, True)
     moved = json.loads(service.cli("sandbox", "advance", "PT1S", "--json").stdout)
     assert set(moved) >= {"now", "txnId"}
     refused = service.cli("sandbox", "advance", "tomorrow", check=False)

@@ -1,6 +1,5 @@
 """mudra entity: how an entity of your own stands: what needs attention, what happened."""
 
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Annotated
 
@@ -8,6 +7,7 @@ import httpx
 import typer
 from msgspec import structs
 
+from mudra.cli.api_line import COLUMNS, api_line
 from mudra.cli.output import show_json, show_table
 from mudra.cli.service_call import BaseUrl, entity_token, get_json, signed_in
 from mudra.cli.settings import AsJson
@@ -16,6 +16,8 @@ from mudra.http.envelope import iso_ms
 app = typer.Typer(no_args_is_help=True, help="How an entity that you administer stands.")
 
 EntityId = Annotated[str, typer.Argument(help="ID of an entity that you administer.")]
+_PREFIX = "/metrics/perf/v1"
+_Prefix = Annotated[str, typer.Option("--prefix", help="Path of the network's metrics.")]
 _EVENT = ("at", "event", "outcome", "who", "address", "reason")
 
 
@@ -71,41 +73,71 @@ def activity(
 def health(
     entity_id: EntityId,
     days: Annotated[int, typer.Option(min=1, max=400, help="Days up to now.")] = 1,
-    prefix: Annotated[
-        str, typer.Option(help="Path of the network's metrics.")
-    ] = "/metrics/perf/v1",
+    prefix: _Prefix = _PREFIX,
     base_url: BaseUrl = None,
     as_json: AsJson = False,
 ) -> None:
     """Show health: a FIP its own APIs by AA, an AA its FIPs, a FIU the FIPs it depends on."""
-    entry = signed_in(base_url)
-    holder = structs.replace(entry, token=str(entity_token(entity_id, entry)["accessToken"]))
-    url = str(httpx.URL(entry.base_url).copy_with(path=f"{prefix}/health"))
-    answer = get_json(url, {}, holder)  # of the last day, by the service's clock
-    if days > 1:
-        end = str(answer["to"])
-        begin = datetime.fromisoformat(end) - timedelta(days=days)
-        answer = get_json(url, {"from": iso_ms(begin), "to": end}, holder)
+    answer = _of_days(entity_id, f"{prefix}/health", days, base_url)
     rows = answer["rows"]
     assert isinstance(rows, list)
     if as_json:
         show_json(answer)
         return
     show_table(
-        ["AA", "FIP", "API", "STATUS", "CALLS", "SUCCESS %", "P50 MS", "P95 MS", "LONGEST MS"],
-        [_api_line(row, api) for row in rows for api in row["apis"]],
+        COLUMNS,
+        [api_line(row, api) for row in rows for api in row["apis"]],
     )
     if rows:
         proof = rows[0]["proof"]
         typer.echo(f"heard {proof['windowsHeard']} of {proof['windowsExpected']} windows")
 
 
-def _api_line(row: Mapping[str, object], api: Mapping[str, object]) -> list[str]:
-    """One API of one subject; what cannot be said is a dash, never 0 or 100 %."""
-    rate, time = api["successRate"], api["time"]
-    shown = f"{100 * rate:.2f}" if isinstance(rate, float | int) else "-"
-    times = ["-"] * 3
-    if isinstance(time, dict):
-        times = [str(time[name]["estimate"]) for name in ("p50", "p95")] + [str(time["p100"])]
-    names = [str(row["aaId"]), str(row["fipId"]), str(api["type"])]
-    return [*names, str(api["status"] or "-"), str(api["requests"] or 0), shown, *times]
+@app.command(epilog="Example: mudra entity reports SAARTHI-AA --days 7")
+def reports(
+    entity_id: EntityId,
+    days: Annotated[int, typer.Option(min=1, max=31, help="Days up to now.")] = 1,
+    prefix: _Prefix = _PREFIX,
+    base_url: BaseUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show an AA's own gaps, and what was refused of its reports."""
+    answer = _of_days(entity_id, f"{prefix}/receipts", days, base_url)
+    if as_json:
+        show_json(answer)
+        return
+    gaps, refused = answer["gaps"], answer["refused"]
+    assert isinstance(gaps, list)
+    assert isinstance(refused, list)
+    if not gaps and not refused:
+        typer.echo("Every window of this time was reported, and nothing was refused.")
+    if gaps:
+        show_table(
+            ["GAP FROM", "TO", "WINDOWS", "PAYLOAD"],
+            [[str(gap[name]) for name in ("start", "end", "windows", "tag")] for gap in gaps],
+        )
+    if refused:
+        show_table(
+            ["REFUSED", "FINDINGS", "THE FIRST OF THEM"],
+            [
+                [str(one["at"]), str(one["total"]), _finding((one["findings"] or [{}])[0])]
+                for one in refused
+            ],
+        )
+
+
+def _finding(found: dict[str, object]) -> str:
+    return f"{found.get('path', '')} {found.get('problem', '')}".strip()
+
+
+def _of_days(entity_id: str, path: str, days: int, base_url: str | None) -> dict[str, object]:
+    """Read what an entity sees of its last days, by the service's clock."""
+    entry = signed_in(base_url)
+    holder = structs.replace(entry, token=str(entity_token(entity_id, entry)["accessToken"]))
+    url = str(httpx.URL(entry.base_url).copy_with(path=path))
+    answer = get_json(url, {}, holder)  # of the last day
+    if days == 1:
+        return answer
+    end = str(answer["to"])
+    begin = datetime.fromisoformat(end) - timedelta(days=days)
+    return get_json(url, {"from": iso_ms(begin), "to": end}, holder)

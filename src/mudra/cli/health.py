@@ -12,6 +12,7 @@ import typer
 
 from mudra.audit.event import Caller
 from mudra.cli.duration_option import read_duration
+from mudra.cli.health_picture import health_matrix, picture
 from mudra.cli.operator_name import operator_name
 from mudra.cli.output import fail, show_facts, show_json, show_table
 from mudra.cli.settings import AsJson, DataDir
@@ -26,8 +27,10 @@ from mudra.runtime.wiring import Rooms
 from mudra.runtime.work import Work
 
 app = typer.Typer(
-    no_args_is_help=True, help="Health of the network: incidents, silences, webhooks."
+    no_args_is_help=True, help="Health of the network: pictures, incidents, silences, webhooks."
 )
+app.command(epilog="Example: mudra health picture fips --last P7D --csv")(picture)
+app.command("matrix", epilog="Example: mudra health matrix --type fireq --json")(health_matrix)
 T = TypeVar("T")
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 _MOST = 500

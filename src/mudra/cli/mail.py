@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+import msgspec
 import typer
 
 from mudra.audit.event import Caller
@@ -11,8 +12,8 @@ from mudra.cli.settings import AsJson, DataDir
 from mudra.cli.store import with_rooms
 from mudra.http.envelope import iso_ms
 from mudra.http.people_shown import mail_members
+from mudra.http.sandbox import shown_mail
 from mudra.identity.email_address import AddressRefused, normalise_email
-from mudra.mail.compose import links_in
 from mudra.runtime.mail_retry import retry_mail
 from mudra.runtime.wiring import Rooms
 from mudra.storage.mail_desk import NoSuchMail, QueuedMail
@@ -45,7 +46,7 @@ def list_mails(
 
     mails = with_rooms(act, data_dir)
     if as_json:
-        show_json([_document(mail) for mail in mails])
+        show_json([msgspec.to_builtins(shown_mail(mail)) for mail in mails])
         return
     show_table(
         ["SENT", "TO", "SUBJECT"],
@@ -76,7 +77,7 @@ def show(
         attached = [
             {"name": one.name, "mediaType": one.media_type, "content": one.content} for one in files
         ]
-        show_json(_document(mail) | {"attachments": attached})
+        show_json({**msgspec.to_builtins(shown_mail(mail)), "attachments": attached})
         return
     show_facts(
         {
@@ -126,14 +127,3 @@ def _show_failed(data_dir: DataDir, *, as_json: bool) -> None:
             for m in mails
         ],
     )
-
-
-def _document(mail: Mail) -> dict[str, object]:
-    return {
-        "id": mail.mail_id,
-        "to": mail.letter.to,
-        "subject": mail.letter.subject,
-        "sentAt": iso_ms(mail.sent_at) if mail.sent_at else None,
-        "text": mail.letter.text,
-        "links": links_in(mail.letter.text),
-    }

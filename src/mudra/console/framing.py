@@ -1,6 +1,7 @@
 """Frames an outcome as HTTP: a page in the console's layout, a redirect, a file, a refusal."""
 
 import re
+from collections.abc import Mapping
 from typing import Final
 from urllib.parse import quote
 
@@ -55,7 +56,15 @@ def frame(visit: Visit, outcome: Outcome) -> Response[str] | Response[bytes]:
             },
         )
     shown = outcome if isinstance(outcome, Shown) else _told(visit, problem_of(outcome))
-    return page(shown.template, layout_facts(visit) | dict(shown.facts), status=shown.status)
+    return page(shown.template, together(layout_facts(visit), shown.facts), status=shown.status)
+
+
+def together(layout: Mapping[str, object], own: Mapping[str, object]) -> dict[str, object]:
+    """Join what layout and page show; a name that both use would turn the menu into a riddle."""
+    both = layout.keys() & own.keys()
+    if both:
+        raise RuntimeError(f"the layout shows {', '.join(sorted(both))} already: name it otherwise")
+    return {**layout, **own}
 
 
 def redirect(exchange: Exchange, path: str) -> Response[str]:

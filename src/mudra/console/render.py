@@ -44,17 +44,18 @@ def sentence(text: str) -> str:
 
 
 @cache
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
+def environment() -> jinja2.Environment:
+    """The one of all pages."""
+    made = jinja2.Environment(
         loader=jinja2.PackageLoader("mudra.console", "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals["asset"] = SHELF.address
-    environment.filters |= {"instant": instant, "span": span, "sentence": sentence}
-    return environment
+    made.globals["asset"] = SHELF.address
+    made.filters |= {"instant": instant, "span": span, "sentence": sentence}
+    return made
 
 
 def page(
@@ -66,7 +67,7 @@ def page(
 ) -> Response[str]:
     """Render a page with the strict policy of quality I10; never cached."""
     return Response(
-        _environment().get_template(template).render(facts),
+        environment().get_template(template).render(facts),
         status_code=status,
         media_type="text/html",
         headers={**_HEADERS, **(headers or {})},

@@ -175,7 +175,7 @@ def _litestar(service: Service, pages: Sequence[ControllerRouterHandler]) -> Lit
         *pages,
     ]
     if service.time_machine is not None:
-        handlers.append(sandbox.advance_clock)
+        handlers += sandbox.handlers
     return _Litestar(
         route_handlers=handlers,
         dependencies={"service": Provide(lambda: service, sync_to_thread=False)},

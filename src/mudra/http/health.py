@@ -12,7 +12,8 @@ from mudra.http.errors import InvalidField
 from mudra.http.exchange import AnyRequest, Exchange, receive_query
 from mudra.http.health_picture import coverage, rows_of
 from mudra.http.health_requests import (
-    GROUPINGS,
+    GROUPED_BY,
+    LONGEST,
     GroupingInPath,
     MatrixQuery,
     PictureQuery,
@@ -33,10 +34,6 @@ from mudra.tokens.check import TokenFacts
 from mudra.tokens.claims import EntityType
 
 _USUAL: Final = timedelta(days=1)
-_LONGEST: Final = timedelta(days=400)
-_GROUPED_BY: Final = dict(
-    zip(GROUPINGS, (Grouping.NETWORK, Grouping.FIP, Grouping.AA, Grouping.PAIR), strict=True)
-)
 
 
 @get(
@@ -82,12 +79,12 @@ async def health_rows(
         asked = _asked(order, exchange)
         if not isinstance(asked, TimeRange):
             return asked
-        if grouping not in _GROUPED_BY:
-            return InvalidField(f"the path must end in {', '.join(GROUPINGS)} or matrix")
+        if grouping not in GROUPED_BY:
+            return InvalidField(f"the path must end in {', '.join(GROUPED_BY)} or matrix")
         rows.append(
             await rows_of(
                 asked,
-                _GROUPED_BY[grouping],
+                GROUPED_BY[grouping],
                 service.clock(),
                 work,
                 aa_id=order.aa_id or None,
@@ -143,4 +140,4 @@ async def _own_rows(
 
 
 def _asked(query: TimeQuery, exchange: Exchange) -> TimeRange | InvalidField:
-    return time_range(query, exchange.service.clock(), usual=_USUAL, longest=_LONGEST)
+    return time_range(query, exchange.service.clock(), usual=_USUAL, longest=LONGEST)

@@ -1,5 +1,6 @@
 """Requests about metrics, health and alarms, as the wire carries them."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final, Literal, TypeAlias
 
@@ -9,12 +10,20 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 from mudra.http.errors import InvalidField
 from mudra.metrics.catalogue import RequestType, window_start
 from mudra.metrics.coverage import TimeRange
+from mudra.metrics.picture import Grouping
 from mudra.metrics.silence import CODES as SILENCED
 from mudra.metrics.silence import LONGEST_REASON
 from mudra.registry.address import LONGEST_URL
 
 CODES: Final = sorted(str(code) for code in RequestType)
-GROUPINGS: Final = ("network", "fips", "aas", "pairs")
+GROUPED_BY: Final[Mapping[str, Grouping]] = {
+    "network": Grouping.NETWORK,
+    "fips": Grouping.FIP,
+    "aas": Grouping.AA,
+    "pairs": Grouping.PAIR,
+}
+LONGEST: Final = timedelta(days=400)
+"""The longest time of one picture."""
 _FIRST: Final = datetime(2000, 1, 1, tzinfo=UTC)
 _LAST: Final = datetime(2200, 1, 1, tzinfo=UTC)
 """Beyond them neither the database nor Python can reckon; no window was, or will be."""
@@ -41,7 +50,7 @@ _Flag = Annotated[str, Meta(pattern=r"^(true|false)\Z", description="true or fal
 
 GroupingInPath: TypeAlias = Annotated[
     str,
-    PathParameter(description="what one row is about", schema_extra={"enum": list(GROUPINGS)}),
+    PathParameter(description="what one row is about", schema_extra={"enum": list(GROUPED_BY)}),
 ]
 
 

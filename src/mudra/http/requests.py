@@ -166,3 +166,13 @@ class ClockRequest(Struct, frozen=True):
             examples=["PT6M"],
         ),
     ]
+
+
+class MailboxQuery(Struct, frozen=True):
+    """Query of GET /sandbox/v1/mails: to whom, and how many of the latest."""
+
+    to: Annotated[str, Meta(max_length=254, description="an e-mail address, or empty for all")] = ""
+    limit: Annotated[
+        str,
+        Meta(pattern=r"^([1-9][0-9]{0,2}|1000)\Z", description="a whole number from 1 to 1000"),
+    ] = "50"

@@ -107,6 +107,23 @@ class ClockResponse(Enveloped, kw_only=True):
     now: DateTime
 
 
+class SandboxMail(Struct, kw_only=True):
+    """One letter; where there is no mail server it is sent as soon as it is in the mailbox."""
+
+    id: str
+    to: str
+    subject: str
+    sent_at: DateTime | None = field(name="sentAt")
+    text: str
+    links: list[str]
+
+
+class MailboxResponse(Enveloped, kw_only=True):
+    """The latest letters, the newest first."""
+
+    mails: list[SandboxMail]
+
+
 class ErrorBody(Enveloped, kw_only=True):
     """Error body (spec 7)."""
 

@@ -4,16 +4,20 @@ import re
 from datetime import timedelta
 from typing import Final
 
-from litestar import Response, post
+from litestar import Response, get, post
+from litestar.types import ControllerRouterHandler
 
 from mudra.http.answer import refusal, success
 from mudra.http.envelope import iso_ms
 from mudra.http.errors import InvalidField
-from mudra.http.exchange import AnyRequest, receive_json
+from mudra.http.exchange import AnyRequest, receive_json, receive_query
 from mudra.http.openapi import described
-from mudra.http.requests import ClockRequest
-from mudra.http.responses import ClockResponse
+from mudra.http.requests import ClockRequest, MailboxQuery
+from mudra.http.responses import ClockResponse, MailboxResponse, SandboxMail
 from mudra.http.service import Injected
+from mudra.identity.email_address import AddressRefused, normalise_email
+from mudra.mail.compose import links_in
+from mudra.storage.outbox import Mail
 
 _PARTS: Final = re.compile(
     r"P(?:(?P<weeks>\d+)W)?(?:(?P<days>\d+)D)?"
@@ -42,8 +46,41 @@ async def advance_clock(request: AnyRequest, service: Injected) -> Response[byte
     return success(exchange.envelope, {"now": iso_ms(now)}).response()
 
 
+@get(
+    "/sandbox/v1/mails",
+    operation_class=described("Read the mailbox", None, MailboxResponse, query=MailboxQuery),
+)
+async def read_mailbox(request: AnyRequest, service: Injected) -> Response[bytes]:
+    """Show the latest letters with their text and links: the sandbox listens on loopback only."""
+    exchange, order = receive_query(request, service, MailboxQuery)
+    if not isinstance(order, MailboxQuery):
+        return refusal(exchange.envelope, order).response()
+    assert service.mailbox is not None
+    address = normalise_email(order.to) if order.to else None
+    wanted = order.to if isinstance(address, AddressRefused) else address
+    mails = await service.mailbox(wanted, int(order.limit))
+    return success(
+        exchange.envelope, {"mails": [shown_mail(mail) for mail in reversed(mails)]}
+    ).response()
+
+
+def shown_mail(mail: Mail) -> SandboxMail:
+    """A letter as it is written for programs."""
+    return SandboxMail(
+        id=mail.mail_id,
+        to=mail.letter.to,
+        subject=mail.letter.subject,
+        sent_at=iso_ms(mail.sent_at) if mail.sent_at else None,
+        text=mail.letter.text,
+        links=list(links_in(mail.letter.text)),
+    )
+
+
 def duration(text: str) -> timedelta:
     """Read an ISO 8601 duration of fixed units (weeks to seconds)."""
     found = _PARTS.fullmatch(text)
     assert found is not None, "the request's pattern admits no other form"
     return timedelta(**{unit: int(n) for unit, n in found.groupdict().items() if n is not None})
+
+
+handlers: Final[list[ControllerRouterHandler]] = [advance_clock, read_mailbox]

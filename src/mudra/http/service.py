@@ -17,6 +17,7 @@ from mudra.identity.ports import PasswordHasher
 from mudra.runtime.config import Settings
 from mudra.runtime.work import OpenWork
 from mudra.secret_text import SecretText
+from mudra.storage.outbox import Mail
 from mudra.tokens.claims import Claims, TokenKind, TokenTerms
 from mudra.tokens.ports import EntityCredentials
 from mudra.tokens.rotate_keys import KeyChange
@@ -108,6 +109,13 @@ class TimeMachine(Protocol):
         """Move the service's clock forward on all nodes; returns the new time."""
 
 
+class ReadMailbox(Protocol):
+    """The sandbox's mailbox."""
+
+    async def __call__(self, to: str | None = None, limit: int = 50) -> Sequence[Mail]:
+        """Give the latest letters with their text, oldest first."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
     """All that handlers need."""
@@ -134,6 +142,7 @@ class Service:
     new_id: Callable[[], str]
     database_ready: Callable[[], Awaitable[bool]]
     time_machine: TimeMachine | None
+    mailbox: ReadMailbox | None
     reset_turns: Turns = field(default_factory=Turns)
     sign_in_turns: FewAtOnce = field(default_factory=lambda: FewAtOnce(most=2, wait_s=2.0))
 

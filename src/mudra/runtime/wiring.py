@@ -2,7 +2,7 @@
 
 import contextlib
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
@@ -12,7 +12,7 @@ from litestar.types import ASGIApp
 from mudra.audit.event import Caller
 from mudra.console.pages.activation import activation_page
 from mudra.console.pages.public_status import public_status_pages
-from mudra.console.pages.sandbox_home import ShownMail, sandbox_desk, sandbox_home
+from mudra.console.pages.sandbox_home import sandbox_desk, sandbox_home
 from mudra.console.pages.static_files import static_files
 from mudra.console.routes import console_pages
 from mudra.console.status_keeper import StatusKeeper
@@ -26,7 +26,7 @@ from mudra.identity.invite import LinkDesk
 from mudra.identity.look_after import AdminDesk
 from mudra.identity.member_status import MemberDesk
 from mudra.identity.notice_desk import NoticeDesk
-from mudra.mail.compose import LetterWriter, links_in
+from mudra.mail.compose import LetterWriter
 from mudra.metrics.alarm_desk import AlarmDesk
 from mudra.metrics.receive import ReceiveDesk
 from mudra.registry.address import AddressPolicy
@@ -57,7 +57,7 @@ from mudra.storage.metrics_incidents import PostgresIncidents
 from mudra.storage.metrics_receipts import OnboardedMembers, PostgresReceipts
 from mudra.storage.metrics_series import PostgresSeries
 from mudra.storage.node_keys import NodeKeys
-from mudra.storage.outbox import PostgresOutbox
+from mudra.storage.outbox import Mail, PostgresOutbox
 from mudra.storage.password_hash import Argon2Passwords
 from mudra.storage.registry import PostgresRegistry
 from mudra.storage.registry_budget import PostgresWriteBudget
@@ -284,6 +284,7 @@ def open_edge(rooms: Rooms) -> Edge:
         new_id=fresh_id,
         database_ready=rooms.database.reachable,
         time_machine=rooms.time_machine if settings.sandbox else None,
+        mailbox=partial(_mailbox, rooms) if settings.sandbox else None,
     )
     return Edge(rooms, service, keys, journal, key_fetches)
 
@@ -297,26 +298,13 @@ def application(edge: Edge) -> ASGIApp:
     if not rooms.settings.sandbox:
         return build_app(edge.service, [*pages, console_pages(edge.service)])
 
-    async def mails() -> list[ShownMail]:
-        return await _mailbox(rooms)
-
-    console = console_pages(edge.service, [sandbox_desk(mails)])
-    return build_app(edge.service, [*pages, console, sandbox_home(mails, DEMO_PASSWORD)])
+    console = console_pages(edge.service, [sandbox_desk])
+    return build_app(edge.service, [*pages, console, sandbox_home(DEMO_PASSWORD)])
 
 
-async def _mailbox(rooms: Rooms) -> list[ShownMail]:
+async def _mailbox(rooms: Rooms, to: str | None = None, limit: int = 50) -> Sequence[Mail]:
     async with rooms.database.transaction() as transaction:
-        mails = await rooms.outbox(transaction).mails(limit=50)
-    return [
-        ShownMail(
-            to=mail.letter.to,
-            subject=mail.letter.subject,
-            text=mail.letter.text,
-            links=tuple(links_in(mail.letter.text)),
-            at=mail.created_at,
-        )
-        for mail in mails
-    ]
+        return await rooms.outbox(transaction).mails(to, limit)
 
 
 def token_terms(settings: Settings) -> TokenTerms:

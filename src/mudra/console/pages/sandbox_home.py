@@ -3,12 +3,9 @@
 Mounted in the sandbox only, which listens on loopback only.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Sequence
 
 from litestar import Response, Router, get
-from litestar.types import ControllerRouterHandler
 
 from mudra.console.answer import Outcome, Shown
 from mudra.console.entrance import any_operator_page
@@ -16,26 +13,13 @@ from mudra.console.navigation import SANDBOX_WORD
 from mudra.console.render import page
 from mudra.console.visit import Visit
 from mudra.http.exchange import AnyRequest
-from mudra.http.service import Injected
+from mudra.http.service import Injected, Service
 from mudra.identity.ports import Member
+from mudra.mail.compose import links_in
 from mudra.storage.directory import UserFilter
 
 
-@dataclass(frozen=True, slots=True)
-class ShownMail:
-    """One mail of the development mailbox."""
-
-    to: str
-    subject: str
-    text: str
-    links: tuple[str, ...]
-    at: datetime
-
-
-ReadMails = Callable[[], Awaitable[Sequence[ShownMail]]]
-
-
-def sandbox_home(read_mails: ReadMails, password: str) -> Router:
+def sandbox_home(password: str) -> Router:
     """Make the sandbox's pages."""
 
     @get("/", include_in_schema=False)
@@ -44,7 +28,6 @@ def sandbox_home(read_mails: ReadMails, password: str) -> Router:
         async with service.open_work() as work:
             members: Sequence[Member] = await work.people.members()
             operators = await work.directory.users(UserFilter(operators_only=True), "", 20)
-        mails = await read_mails()
         return page(
             "sandbox.html",
             {
@@ -53,7 +36,7 @@ def sandbox_home(read_mails: ReadMails, password: str) -> Router:
                 "issuer": service.settings.issuer,
                 "members": members,
                 "operators": [one.email for one in operators],
-                "mails": list(reversed(mails)),
+                **await _mailbox(service),
                 "now": service.clock(),
                 "password": password,
             },
@@ -62,17 +45,16 @@ def sandbox_home(read_mails: ReadMails, password: str) -> Router:
     return Router("/", route_handlers=[home])
 
 
-def sandbox_desk(read_mails: ReadMails) -> ControllerRouterHandler:
-    """Make the page of operators that shows the mailbox and the time machine."""
+@get(f"/operator/{SANDBOX_WORD}", include_in_schema=False)
+async def sandbox_desk(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+    """Show mailbox and time machine to operators of whatever scope."""
 
-    @get(f"/operator/{SANDBOX_WORD}", include_in_schema=False)
-    async def desk(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
-        """Show both, to operators of whatever scope."""
+    async def look(_: Visit) -> Outcome:
+        return Shown("operator_sandbox.html", await _mailbox(service))
 
-        async def look(_: Visit) -> Outcome:
-            mails = list(reversed(await read_mails()))
-            return Shown("operator_sandbox.html", {"mails": mails, "now": service.clock()})
+    return await any_operator_page(request, service, look)
 
-        return await any_operator_page(request, service, look)
 
-    return desk
+async def _mailbox(service: Service) -> dict[str, object]:
+    assert service.mailbox is not None, "mounted in the sandbox only"
+    return {"mails": list(reversed(await service.mailbox())), "links_in": links_in}

@@ -42,7 +42,6 @@ async def silence_facts(visit: Visit) -> dict[str, object]:
     """What the page of incidents shows of silences."""
     return {
         "silences": await visit.work.alarm_desk.silences.shown(visit.now),
-        "now": visit.now,
         "apis": {code: api_words(code) for code in CALLS},
         "lengths": LENGTHS,
         "entity_ids": sorted(one.entity_id for one in await visit.work.people.members()),
