@@ -3,13 +3,14 @@
 import json
 import os
 import signal
+from datetime import timedelta
 from email.parser import BytesParser
 from email.policy import default
 from pathlib import Path
 
 import pytest
 from tests.support.mailbox import eventually
-from tests.support.operators import Operator
+from tests.support.operators import Operator, in_store
 from tests.support.service import (
     PASSWORD,
     Service,
@@ -31,6 +32,10 @@ def letters(sink: SmtpSink, to: str) -> list[Received]:
 def text_of(mail: Received) -> str:
     message = BytesParser(policy=default).parsebytes(mail.content)
     return message.get_body(("plain",)).get_content()
+
+
+def reminders(sink: SmtpSink, to: str) -> list[Received]:
+    return [mail for mail in letters(sink, to) if b"expires in 30 days" in mail.content]
 
 
 def queue(service: Service) -> list[dict]:
@@ -133,8 +138,8 @@ def test_a_letter_that_waits_for_over_a_day_is_an_alarm_and_still_goes_out(tmp_p
     assert len(letters(sink, email)) == 1
 
 
-def test_a_kill_between_change_and_letter_loses_nothing(tmp_path: Path):
-    """F6: mail servers fail."""
+def test_a_kill_loses_no_letter_and_a_day_without_a_service_no_reminder(tmp_path: Path):
+    """F6, S9: killed between change and letter; then down on the day of a reminder."""
     with smtp_sink() as sink:
         sink.rcpt_answer = "450 4.2.1 try later"
         url = f"smtp://127.0.0.1:{sink.port}"
@@ -143,11 +148,16 @@ def test_a_kill_between_change_and_letter_loses_nothing(tmp_path: Path):
             service.process.send_signal(signal.SIGKILL)
             service.process.wait(30)
         sink.rcpt_answer = ""
+        in_store(service, lambda rooms: rooms.time_machine.advance(timedelta(days=150, minutes=1)))
         with running_service(tmp_path / "data", MUDRA_SMTP_URL=url) as service:
-            service.advance("PT3H")
-            eventually(lambda: letters(sink, email))
-            sent = letters(sink, email)
+            eventually(lambda: len(reminders(sink, email)) == 1, 60)
+            service.advance("P10D")
+            last = onboard(service)[1]
+            eventually(lambda: letters(sink, last), 60)
+            reminded = reminders(sink, email)
+            sent = [mail for mail in letters(sink, email) if mail not in reminded]
 
+    assert len(reminded) == 1
     assert 1 <= len(sent) <= 2
     ids = {BytesParser(policy=default).parsebytes(mail.content)["Message-ID"] for mail in sent}
     assert len(ids) == 1

@@ -5,14 +5,19 @@ constant set of headers, as two parsers and the server read it.
 """
 
 import asyncio
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from email import message_from_bytes
 from email.header import decode_header, make_header
 from email.parser import BytesParser
 from email.policy import default
+from pathlib import Path
 
 import pytest
+from tests.support.mailbox import eventually
+from tests.support.operators import new_operator
+from tests.support.service import running_service
 from tests.support.smtp_sink import SmtpSink, smtp_sink
 
 from mudra.identity.email_address import display_name, normalise_email
@@ -94,7 +99,7 @@ def send_for_real(sink: SmtpSink, letter: Letter) -> bool:
     return True
 
 
-def assert_plain(raw: bytes) -> None:
+def assert_plain(raw: bytes, reader: str = "asha@bank.example") -> None:
     """The raw lines and two parsers see the constant headers and one reader."""
     head = raw.replace(b"\r\n", b"\n").partition(b"\n\n")[0]
     names = [
@@ -104,7 +109,7 @@ def assert_plain(raw: bytes) -> None:
     for seen in (names, [k.lower() for k in old], [k.lower() for k in new]):
         assert set(seen) == HEADERS
         assert len(seen) == len(HEADERS)
-    assert old["To"] == new["To"] == "asha@bank.example"
+    assert old["To"] == new["To"] == reader
     for header in HEADERS:
         shown = str(make_header(decode_header(old[header])))
         assert "\n" not in shown.replace("\n ", " ")
@@ -186,3 +191,35 @@ def test_no_payload_is_an_address():
     for payload in PAYLOADS:
         assert normalise_email(payload) != "asha@bank.example"
         assert not isinstance(normalise_email(payload), str)
+
+
+def test_a_service_writes_to_one_reader_whatever_an_operator_sends(tmp_path: Path):
+    """I8: every field of an onboarding that reaches a letter, over HTTP to a real mail server."""
+    with (
+        smtp_sink() as outside,
+        running_service(
+            tmp_path / "data", MUDRA_SMTP_URL=f"smtp://127.0.0.1:{outside.port}"
+        ) as service,
+    ):
+        operator, taken = new_operator(service, "members"), 0
+        for n, payload in enumerate(PAYLOADS):
+            for field in ("name", "adminName", "adminEmail"):
+                order = {"entityId": f"I8-{field}-{n}", "type": "FIP", "name": "Kaveri Bank"}
+                order |= {"adminEmail": f"{field}{n}@bank.example".lower(), field: payload}
+                answer = operator.client.post(
+                    f"{service.root}/operator/v1/members",
+                    content=json.dumps(order),  # as \\u-escapes: some of it is no UTF-8
+                    headers={**operator.headers, "Content-Type": "application/json"},
+                )
+                assert answer.status_code in {200, 400}, answer.text
+                assert field != "adminEmail" or answer.status_code == 400, payload
+                taken += answer.status_code == 200
+        eventually(lambda: len(outside.received) == taken + 1, 60)  # and the operator's own
+        letters = list(outside.received)
+
+    assert taken >= 10
+    assert len(letters) == taken + 1
+    for letter in letters:
+        (reader,) = letter.recipients
+        assert reader.endswith(("@bank.example", "@network.example"))
+        assert_plain(letter.content, reader)

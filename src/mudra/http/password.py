@@ -45,7 +45,7 @@ async def _set(exchange: Exchange, token: SecretText, password: SecretText) -> U
         holder = await who_holds(token, work.people, work.links)
     if not isinstance(holder, LinkHolder):
         return holder
-    refused = refuse_password(password, holder.user)
+    refused = refuse_password(password, holder.user, service.settings.network_name)
     if refused is not None:
         return refused
     hashed = await service.hasher.hash(password)

@@ -23,6 +23,7 @@ _TOO_GENERAL: Final = frozenset(
     {
         *("bank", "limited", "private", "finance", "financial", "account", "aggregator", "admin"),
         *("services", "india", "insurance", "fund", "funds", "mutual", "pension", "example"),
+        *("network", "demo"),
     }
 )
 """Words that half of the network's members have in their names: they tell nobody apart."""
@@ -48,7 +49,7 @@ class PasswordFault(enum.Enum):
     )
     CONTEXT = (
         "password must not hold your name, your e-mail address, the entity's name or ID, "
-        "or the product's name; choose words that have nothing to do with the account"
+        "the network's or the product's name; choose words that have nothing to do with the account"
     )
 
 
@@ -72,13 +73,15 @@ class PasswordContext:
     user_name: str
     entity_ids: tuple[str, ...] = ()
     entity_names: tuple[str, ...] = ()
+    network: str = ""
     product: str = "mudra"
 
     def words(self) -> frozenset[str]:
         """Each name as a whole and its words of 4 letters or more, folded."""
         local, _, domain = self.email.partition("@")
         labels = domain.split(".")[:-1]
-        texts = (local, *labels, self.user_name, *self.entity_ids, *self.entity_names, self.product)
+        entities = (*self.entity_ids, *self.entity_names)
+        texts = (local, *labels, self.user_name, *entities, self.network, self.product)
         return frozenset(word for text in texts for word in _parts(text))
 
 

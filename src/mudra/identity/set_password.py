@@ -36,13 +36,14 @@ async def who_holds(token: SecretText, people: People, links: Links) -> LinkHold
     return LinkHolder(user)
 
 
-def refuse_password(password: SecretText, user: User) -> PasswordRefusal | None:
-    """Tell why a password is not good enough for this user, if so."""
+def refuse_password(password: SecretText, user: User, network: str) -> PasswordRefusal | None:
+    """Tell why a password is not good enough for this user of the named network, if so."""
     context = PasswordContext(
         email=user.email,
         user_name=user.name,
         entity_ids=user.administers,
         entity_names=user.entity_names,
+        network=network,
     )
     return check_password(password.reveal(), context)
 
