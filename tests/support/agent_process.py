@@ -1,6 +1,10 @@
 """A real agent process in fast time, and the AA's application that tells it of calls."""
 
 import asyncio
+import atexit
+import contextlib
+import os
+import signal
 import socket
 import sys
 from pathlib import Path
@@ -8,8 +12,11 @@ from pathlib import Path
 import httpx
 
 from tests.support.hostile_operator import PUSH
+from tests.support.moved_time import START
 
 SPEED = 600
+START_S = 120
+"""A machine under load is slow."""
 ROOT = Path(__file__).parents[2]
 
 
@@ -20,14 +27,22 @@ def free_port() -> int:
         return int(free.getsockname()[1])
 
 
-def configured(directory: Path, operator: str, port: int) -> Path:
-    """An agent.toml for this operator and port."""
-    (directory / "secret").write_text("s3cret")
+def configured(
+    directory: Path,
+    operator: str,
+    port: int,
+    aa_id: str = "AA-1",
+    secret: str = "s3cret",
+    source: str = "",
+) -> Path:
+    """An agent.toml for this operator and port; the secret lies in a file unless `source` tells."""
+    (directory / "secret").write_text(secret)
+    source = source or f'secret.file = "{directory}/secret"'
     path = directory / "agent.toml"
     path.write_text(
-        f'aa_id = "AA-1"\ndirectory = "{directory}/spool"\n'
+        f'aa_id = "{aa_id}"\ndirectory = "{directory}/spool"\n'
         f'[operator]\ntoken_url = "{operator}/iam"\npush_url = "{operator}{PUSH}"\n'
-        f'[credentials]\nid.value = "AA-1"\nsecret.file = "{directory}/secret"\n'
+        f'[credentials]\nid.value = "{aa_id}"\n{source}\n'
         f'[http]\nlisten = ["127.0.0.1:{port}"]\n'
     )
     return path
@@ -36,8 +51,9 @@ def configured(directory: Path, operator: str, port: int) -> Path:
 class Sender:
     """The AA's application. What was not acknowledged may be counted or not; it sends none twice."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, pause_s: float = 0.0) -> None:
         self.address, self.sent, self.acknowledged = address, 0, 0
+        self._pause_s = pause_s
 
     async def send_until(self, stop: asyncio.Event) -> None:
         async with httpx.AsyncClient(timeout=5) as http:
@@ -63,10 +79,11 @@ class Sender:
                     continue
                 assert answer.headers.get("x-mudra-durable") != "no"
                 self.acknowledged += 5
+                await asyncio.sleep(self._pause_s)
 
 
 async def started(
-    config: Path, clock_anchor: float, address: str, speed: float = SPEED
+    config: Path, clock_anchor: float, address: str, speed: float = SPEED, start: int = START
 ) -> asyncio.subprocess.Process:
     """Start the agent; returns once it answers."""
     process = await asyncio.create_subprocess_exec(
@@ -76,9 +93,12 @@ async def started(
         str(config),
         str(clock_anchor),
         str(speed),
+        str(start),
         cwd=ROOT,
     )
-    async with httpx.AsyncClient() as http, asyncio.timeout(30):
+    # Where a test fails before it ends its agent, the agent would run on for ever.
+    atexit.register(_end, process.pid)
+    async with httpx.AsyncClient() as http, asyncio.timeout(START_S):
         while True:
             try:
                 await http.get(f"{address}/livez")
@@ -86,3 +106,9 @@ async def started(
                 await asyncio.sleep(0.02)
             else:
                 return process
+
+
+def _end(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError, ChildProcessError):
+        if os.waitpid(pid, os.WNOHANG) == (0, 0):  # ours still, so the number is no other's
+            os.kill(pid, signal.SIGKILL)

@@ -1,6 +1,6 @@
 """A real agent process whose time runs faster: for crash tests that need many windows.
 
-python -m tests.support.fast_agent CONFIG ANCHOR SPEED
+python -m tests.support.fast_agent CONFIG ANCHOR SPEED START
 """
 
 import asyncio
@@ -21,11 +21,11 @@ class FastClock:
 
     boot = "fast"
 
-    def __init__(self, anchor: float, speed: float) -> None:
-        self._anchor, self._speed = anchor, speed
+    def __init__(self, anchor: float, speed: float, start: int = START) -> None:
+        self._anchor, self._speed, self._start = anchor, speed, start
 
     def wall(self) -> int:
-        return START + int((time.time() - self._anchor) * self._speed * 1000)
+        return self._start + int((time.time() - self._anchor) * self._speed * 1000)
 
     monotonic = wall
 
@@ -35,9 +35,10 @@ class FastClock:
 
 def main() -> None:
     config, anchor, speed = Path(sys.argv[1]), float(sys.argv[2]), float(sys.argv[3])
+    start = int(sys.argv[4])
     agent = assemble(
         read_config(config),
-        FastClock(anchor, speed),
+        FastClock(anchor, speed, start),
         random.uniform,
         lambda text: print(text, file=sys.stderr),
     )

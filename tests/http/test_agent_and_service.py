@@ -1,0 +1,158 @@
+"""Quality G10 with the real service: agent processes, whose secrets are rotated while they push."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import psycopg
+import pytest
+from tests.support.agent_process import SPEED, Sender, configured, free_port, started
+from tests.support.service import Member, Service, new_member, running_service
+
+from mudra.storage.embedded import embedded_server
+
+WAIT_S = 120
+"""A loaded machine is slow; nothing here is a matter of speed."""
+BEHIND_MS = 24 * 3_600_000
+"""The agents' time runs faster: from a day ago it does not come to windows of the future."""
+PAUSE_S = 0.3
+
+
+@dataclass
+class Aa:
+    """An AA with its agent, and where the agent has its secret from."""
+
+    member: Member
+    home: Path
+    sender: Sender
+    config: Path
+
+    @property
+    def secret(self) -> Path:
+        return self.home / "secret"
+
+    def bring(self, secret: str) -> None:
+        """What the AA's people do with a new secret: no restart, nothing told to the agent."""
+        fresh = self.home / "fresh"
+        fresh.write_text(secret)
+        fresh.replace(self.secret)
+
+    async def told(self, http: httpx.AsyncClient) -> dict[str, object]:
+        told: dict[str, object] = (await http.get(f"{self.sender.address}/status")).json()
+        return told
+
+    async def until(
+        self, http: httpx.AsyncClient, holds: Callable[[dict[str, object]], bool]
+    ) -> None:
+        async with asyncio.timeout(WAIT_S):
+            while True:
+                if holds(await self.told(http)):
+                    return
+                await asyncio.sleep(0.2)
+
+    async def goes_on(self, http: httpx.AsyncClient) -> None:
+        """Until two more windows are delivered, both payloads of each."""
+        before = number((await self.told(http))["delivered"])
+        await self.until(http, lambda told: number(told["delivered"]) >= before + 4)
+
+
+def number(value: object) -> int:
+    assert isinstance(value, int)
+    return value
+
+
+async def end(aa: Aa, http: httpx.AsyncClient) -> None:
+    """Until every window is closed and delivered."""
+    async with asyncio.timeout(WAIT_S):
+        while True:
+            shown = (await http.get(f"{aa.sender.address}/metrics")).text
+            told = await aa.told(http)
+            if "mudra_agent_open_windows 0.0" in shown and not told["backlogPayloads"]:
+                break
+            await asyncio.sleep(0.2)
+    assert told["deadLetters"] == 0
+
+
+def prepared(service: Service, directory: Path) -> dict[str, Aa]:
+    """An AA for each place where a secret can come from."""
+    aas = {}
+    for kind, source in {
+        "file": "",
+        "command": 'secret.command = ["cat", "{home}/secret"]',
+        "env": 'secret.env = "SECRET_OF_THE_TEST"',
+    }.items():
+        member, port, home = new_member(service, "AA"), free_port(), directory / kind
+        home.mkdir()
+        config = configured(
+            home, service.root, port, member.entity_id, member.secret(), source.format(home=home)
+        )
+        sender = Sender(f"http://127.0.0.1:{port}", PAUSE_S)
+        aas[kind] = Aa(member, home, sender, config)
+    return aas
+
+
+async def rotate(service: Service, aas: dict[str, Aa], http: httpx.AsyncClient) -> None:
+    """Rotate the secrets that come from a file or a command, as people do, in their grace."""
+    everybody, rotated = aas.values(), [aas["file"], aas["command"]]
+    await asyncio.gather(*(aa.goes_on(http) for aa in everybody))
+    assert not any([(await aa.told(http)).get("warning") for aa in everybody])
+    fresh = [aa.member.reset(oldSecretValidity=3).json()["secret"] for aa in rotated]
+
+    service.advance("PT25H")  # every token has ended; the old secret is in its grace
+    for aa in rotated:
+        await aa.until(http, lambda told: bool(told.get("warning")))
+    await asyncio.gather(*(aa.goes_on(http) for aa in rotated))
+    for aa, secret in zip(rotated, fresh, strict=True):
+        aa.bring(secret)
+    service.advance("PT25H")
+    for aa in rotated:
+        await aa.until(http, lambda told: not told.get("warning"))
+    service.advance("P2D")  # the grace is over
+    await asyncio.gather(*(aa.goes_on(http) for aa in everybody))
+
+
+def test_a_rotation_under_way_loses_no_window_wherever_the_secret_comes_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def story(service: Service, aas: dict[str, Aa]) -> None:
+        anchor, stop = time.time(), asyncio.Event()
+        begin = time.time_ns() // 1_000_000 - BEHIND_MS
+        agents = await asyncio.gather(
+            *(started(aa.config, anchor, aa.sender.address, SPEED, begin) for aa in aas.values())
+        )
+        sending = [asyncio.create_task(aa.sender.send_until(stop)) for aa in aas.values()]
+        async with httpx.AsyncClient(timeout=WAIT_S) as http:
+            await rotate(service, aas, http)
+            stop.set()
+            await asyncio.gather(*sending)
+            await asyncio.gather(*(end(aa, http) for aa in aas.values()))
+        for agent in agents:
+            agent.terminate()
+            assert await agent.wait() == 0
+
+    with running_service(tmp_path / "data") as service:
+        aas = prepared(service, tmp_path)
+        monkeypatch.setenv("SECRET_OF_THE_TEST", aas["env"].secret.read_text())
+        aas["env"].secret.unlink()
+        asyncio.run(story(service, aas))
+        with embedded_server(tmp_path / "data") as conninfo, psycopg.connect(conninfo) as db:
+            for aa in aas.values():
+                told_once(db, aa)
+
+
+def told_once(db: psycopg.Connection[tuple[int]], aa: Aa) -> None:
+    """Each call acknowledged to the AA's application is counted once; each window has both tags."""
+    row = db.execute(
+        "SELECT sum(counts[1])::bigint FROM metrics_raw WHERE aa_id = %s", [aa.member.entity_id]
+    ).fetchone()
+    assert row is not None
+    assert aa.sender.acknowledged == row[0] == aa.sender.sent
+    tags = db.execute(
+        "SELECT count(DISTINCT tag) FROM metrics_receipt WHERE aa_id = %s GROUP BY window_at",
+        [aa.member.entity_id],
+    ).fetchall()
+    assert len(tags) >= 6
+    assert set(tags) == {(2,)}
