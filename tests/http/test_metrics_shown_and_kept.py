@@ -1,8 +1,10 @@
 """Figures for an operator's own dashboards, the floor under small counts, what is dropped in time."""
 
+import json
 import re
 import socket
 from datetime import timedelta
+from pathlib import Path
 
 import httpx
 import msgspec
@@ -16,6 +18,7 @@ from mudra.metrics.report import RequestBlock, RequestFip
 from mudra.runtime.metrics_chores import drop_old_partitions, make_all_sums
 from mudra.runtime.wiring import Rooms
 
+DASHBOARD = (Path(__file__).parents[2] / "deploy/grafana/network-health.json").read_text()
 OPEN_METRICS = "application/openmetrics-text; version=1.0.0"
 
 
@@ -82,6 +85,36 @@ def test_prometheus_and_openmetrics_show_the_last_window_and_forget_it_afterward
     own.advance("PT10M")
     own.wait_until(lambda: success() != 0.75, 60)
     assert str(success()) == "nan"
+
+
+def test_every_expression_of_the_dashboard_asks_for_figures_that_are_there(own, aa):
+    own.advance("PT1H")
+    push(aa, consents("BANK-OF-PANELS", 200, 150))
+    own.advance("PT1S")
+    labels = {"fip": "BANK-OF-PANELS", "api": "cns"}
+    own.wait_until(lambda: sample(figures(own).text, "mudra_fip_api_requests", **labels) == 200, 60)
+    shown = re.findall(r"(?m)^(mudra_\w+)(?:\{(.*)\})? \S+$", figures(own).text)
+    samples = [(name, dict(re.findall(r'(\w+)="([^"]*)"', told))) for name, told in shown]
+
+    asked = re.findall(r'"(?:expr|query)": ("(?:[^"\\]|\\.)*mudra_(?:[^"\\]|\\.)*")', DASHBOARD)
+
+    assert len(asked) == 9
+    for expression in map(json.loads, asked):
+        (named,) = re.findall(r"(mudra_\w+)(?:\{(.*?)\})?", expression)
+        grouped = re.findall(r"by \((\w+)\)|label_values\(.*, (\w+)\)", expression)
+        assert any(answers(sample, *named, grouped) for sample in samples), expression
+
+
+def answers(sample, name, matchers, grouped):
+    """Whether this sample is one of those that a selector takes, with the labels asked for."""
+    own_name, labels = sample
+    taken = own_name == name and {label for pair in grouped for label in pair if label} <= set(
+        labels
+    )
+    for label, operation, value in re.findall(r'(\w+)(=~|=)"(.*?)"', matchers):
+        pattern = value.replace("$fip", ".*") if operation == "=~" else re.escape(value)
+        taken = taken and label in labels and re.fullmatch(pattern, labels[label]) is not None
+    return taken
 
 
 def test_the_public_is_told_nothing_of_fewer_than_a_hundred_calls(own, aa):
