@@ -13,8 +13,7 @@ from mudra.metrics.catalogue import TIMINGS, Tag
 from mudra.metrics.coverage import TimeRange
 from mudra.metrics.pair import ALL_CALLS, PairSums, add_pairs, pair_sums
 from mudra.metrics.ports import Cell, DayMark, Pair
-from mudra.metrics.report import Block
-from mudra.metrics.rollup import Rollup, merge_all, rollup
+from mudra.metrics.rollup import Rollup, rollup
 from mudra.storage.database import Transaction
 from mudra.storage.metrics import long_tag, short_tag
 from mudra.storage.metrics_partitions import day_of
@@ -22,11 +21,11 @@ from mudra.storage.metrics_rollups import DAY
 from mudra.storage.metrics_sources import Notes, Rows, Sources, Whose, sources, sources_of_all
 from mudra.storage.metrics_sums import (
     ALL_AAS,
+    Gathered,
     Part,
     block_of,
     cell_of,
     raw_query,
-    sums_by_cell,
     sums_query,
     within_times,
 )
@@ -44,7 +43,6 @@ from mudra.storage.metrics_tables import (
 _R: Final = metrics_receipt.c
 _PAIR_SUMS: Final = tuple(field.name for field in fields(PairSums))
 _TIMING_CODES: Final = [str(code) for code in TIMINGS]
-_Parts = defaultdict[Cell, list[Rollup]]
 
 
 class PostgresFigures:
@@ -64,9 +62,9 @@ class PostgresFigures:
         """The sums of every cell that had traffic."""
         wide = await self._widened(within)
         used = sources(wide, await self._notes(wide, aa_id))
-        parts: _Parts = defaultdict(list)
-        await self._read(used, Part(aa_id, fip_id, tag), parts)
-        return {cell: merge_all(found) for cell, found in parts.items()}
+        gathered = Gathered()
+        await self._read(used, Part(aa_id, fip_id, tag), gathered)
+        return gathered.by_cell()
 
     async def over_aas(
         self, within: TimeRange, *, fip_id: str | None = None, tag: Tag | None = None
@@ -74,15 +72,12 @@ class PostgresFigures:
         """The same over all AAs together: `aa_id` of each cell is empty. Much cheaper."""
         wide = await self._widened(within)
         used = sources_of_all(wide, await self._notes(wide, None))
-        by_aa: _Parts = defaultdict(list)
-        await self._read(used.rest, Part(fip_id=fip_id, tag=tag), by_aa)
-        parts: _Parts = defaultdict(list)
-        for cell, found in by_aa.items():
-            parts[Cell(ALL_AAS, cell.fip_id, cell.tag, cell.type)].extend(found)
+        gathered = Gathered(over_aas=True)
+        await self._read(used.rest, Part(fip_id=fip_id, tag=tag), gathered)
         part = Part(ALL_AAS, fip_id, tag)
-        await self._read_sums(metrics_day, Rows(used.days), part, parts)
-        await self._read_sums(metrics_hour, Rows(used.hours), part, parts)
-        return {cell: merge_all(found) for cell, found in parts.items()}
+        await self._read_sums(metrics_day, Rows(used.days), part, gathered)
+        await self._read_sums(metrics_hour, Rows(used.hours), part, gathered)
+        return gathered.by_cell()
 
     async def pairs(self, within: TimeRange, code: str = ALL_CALLS) -> Mapping[Pair, PairSums]:
         """The sums for the matrix, over one type of request or over all calls."""
@@ -149,24 +144,19 @@ class PostgresFigures:
                 found[(aa_id, long_tag(tag))] += count
         return found
 
-    async def _read(self, used: Sources, part: Part, parts: _Parts) -> None:
-        await self._read_sums(metrics_day, used.days, part, parts)
-        await self._read_sums(metrics_hour, used.hours, part, parts)
+    async def _read(self, used: Sources, part: Part, gathered: Gathered) -> None:
+        await self._read_sums(metrics_day, used.days, part, gathered)
+        await self._read_sums(metrics_hour, used.hours, part, gathered)
         if used.windows.times or used.windows.only:
-            blocks: dict[Cell, list[Block]] = defaultdict(list)
             query = sa.select(metrics_raw).where(
                 _chosen(metrics_raw, metrics_raw.c.window_at, used.windows), *part.of(metrics_raw)
             )
-            for row in (await self._tx.connection.execute(query)).mappings():
-                blocks[cell_of(row)].append(block_of(row))
-            for cell, found in blocks.items():
-                parts[cell].append(rollup(found))
+            gathered.raw((await self._tx.connection.execute(query)).mappings())
 
-    async def _read_sums(self, table: sa.Table, rows: Rows, part: Part, parts: _Parts) -> None:
+    async def _read_sums(self, table: sa.Table, rows: Rows, part: Part, gathered: Gathered) -> None:
         if rows.times or rows.only:
             query = sums_query(table, _chosen(table, table.c.at, rows), part)
-            for cell, sums in sums_by_cell(await self._tx.connection.execute(query)).items():
-                parts[cell].append(sums)
+            gathered.sums(await self._tx.connection.execute(query))
 
     async def _widened(self, within: TimeRange) -> TimeRange:
         """To the end of the day when nothing was heard beyond: the running hour's row serves."""

@@ -24,7 +24,7 @@ from mudra.metrics.report import (
     RequestBlock,
     Statuses,
 )
-from mudra.metrics.rollup import Rollup
+from mudra.metrics.rollup import Rollup, merge, rollup
 from mudra.metrics.spread import Dense, dense, merge_dense
 from mudra.storage.database import Transaction
 from mudra.storage.metrics import long_tag, short_tag
@@ -37,6 +37,8 @@ SUMS: Final = (
 )
 """Columns of a row of sums, in the order of `row_of`."""
 _LARGEST: Final = 2**63 - 1
+_Key = tuple[str, str, str, str]
+"""AA, FIP, tag and type."""
 Row = tuple[str, str, str, str, int, list[int], list[int], Decimal, bytes, int]
 """AA, FIP, tag, type, blocks, counts, statuses, data, spread, longest."""
 _pack: Final = msgspec.msgpack.Encoder().encode
@@ -161,11 +163,12 @@ def raw_query(times: Sequence[datetime], part: Part) -> sa.Select[tuple[object, 
 def sums_query(
     table: sa.Table, wanted: sa.ColumnElement[bool], part: Part
 ) -> sa.Select[tuple[object, ...]]:
-    """Rows of sums, as `by_cell` and `merged` read them."""
+    """Rows of sums, as `by_cell` and `merged` read them: lists as the driver gives them."""
     c = table.c
     return sa.select(
         *(c.aa_id, c.fip_id, c.tag, c.type, c.blocks),
-        *(c.counts, c.statuses, c.data_bytes, c.spread, c.longest),
+        *(sa.type_coerce(column, sa.types.NullType()) for column in (c.counts, c.statuses)),
+        *(c.data_bytes, c.spread, c.longest),
     ).where(wanted, *part.of(table))
 
 
@@ -179,10 +182,43 @@ def blocks_by_cell(rows: Iterable[RowMapping]) -> Mapping[Cell, list[Block]]:
 
 def sums_by_cell(rows: Iterable[object], *, over_aas: bool = False) -> dict[Cell, Rollup]:
     """Rows of sums, added up by whose they are."""
-    found: dict[tuple[str, str, str, str], list[Row]] = defaultdict(list)
-    for row in cast("Iterable[Row]", rows):
-        found[(ALL_AAS if over_aas else row[0], row[1], row[2], row[3])].append(row)
-    return {
-        Cell(aa_id, fip_id, long_tag(tag), code): merged(parts)
-        for (aa_id, fip_id, tag, code), parts in found.items()
-    }
+    gathered = Gathered(over_aas=over_aas)
+    gathered.sums(rows)
+    return gathered.by_cell()
+
+
+class Gathered:
+    """Rows of sums and raw rows of several times, sorted by whose they are and added up at once.
+
+    Once, since adding costs little and making a spread of the sum costs much. With `over_aas`
+    all AAs are taken together.
+    """
+
+    def __init__(self, *, over_aas: bool = False) -> None:
+        self._over_aas = over_aas
+        self._rows: dict[_Key, list[Row]] = defaultdict(list)
+        self._blocks: dict[_Key, list[Block]] = defaultdict(list)
+
+    def sums(self, rows: Iterable[object]) -> None:
+        """Take rows of `sums_query`."""
+        for row in cast("Iterable[Row]", rows):
+            self._rows[ALL_AAS if self._over_aas else row[0], row[1], row[2], row[3]].append(row)
+
+    def raw(self, rows: Iterable[RowMapping]) -> None:
+        """Take rows of `raw_query`."""
+        for row in rows:
+            aa_id = ALL_AAS if self._over_aas else row["aa_id"]
+            self._blocks[aa_id, row["fip_id"], row["tag"], row["type"]].append(block_of(row))
+
+    def by_cell(self) -> dict[Cell, Rollup]:
+        """The sums of each cell that anything was taken of."""
+        return {
+            Cell(key[0], key[1], long_tag(key[2]), key[3]): self._sum(key)
+            for key in dict.fromkeys([*self._rows, *self._blocks])
+        }
+
+    def _sum(self, key: _Key) -> Rollup:
+        rows, blocks = self._rows.get(key), self._blocks.get(key)
+        if rows and blocks:
+            return merge(merged(rows), rollup(blocks))
+        return merged(rows) if rows else rollup(blocks or ())
