@@ -158,6 +158,9 @@ def test_a_kill_loses_no_letter_and_a_day_without_a_service_no_reminder(tmp_path
             sent = [mail for mail in letters(sink, email) if mail not in reminded]
 
     assert len(reminded) == 1
+    calendar = BytesParser(policy=default).parsebytes(reminded[0].content)
+    (file,) = calendar.iter_attachments()
+    assert (file.get_filename(), file.get_content_type()) == ("secret-expiry.ics", "text/calendar")
     assert 1 <= len(sent) <= 2
     ids = {BytesParser(policy=default).parsebytes(mail.content)["Message-ID"] for mail in sent}
     assert len(ids) == 1
@@ -209,12 +212,14 @@ def test_an_operator_sees_the_queue_without_the_text(tmp_path: Path):
             (failed,) = operator.get("/mails", failed="true").json()["mails"]
             page = operator.get("/mails", limit="1").json()
             rest = operator.get("/mails", limit="5", after=page["next"]).json()
+            hers = operator.get("/mails", to=email.upper()).json()["mails"]
             retried = operator.post(f"/mails/{failed['id']}/retry")
             unknown = operator.post("/mails/7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d/retry")
 
     assert failed["to"] == email
     assert "activate" not in str(failed)
     assert [mail["to"] for mail in page["mails"] + rest["mails"]] == [email, operator.email]
+    assert [mail["to"] for mail in hers] == [email]
     assert retried.status_code == 200
     assert unknown.status_code == 404
 

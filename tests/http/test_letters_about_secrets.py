@@ -61,6 +61,9 @@ def test_reminders_come_once_each_and_late_ones_as_one(own: Service):
     member = new_member(own)
     reset = "the entity secret of ID was reset"
     expiry = "the entity secret of ID expires in {} days"
+    desk = f"desk-of-{member.entity_id.lower()}@member.example"
+    ask = {"json": {"entityId": member.entity_id, "email": desk}, "headers": member.bearer()}
+    assert member.client.post("/v1/entity/contact/set", **ask).status_code == 200
     member.reset(secretExpiryDays=40)
 
     own.advance("P9D")
@@ -76,6 +79,8 @@ def test_reminders_come_once_each_and_late_ones_as_one(own: Service):
     expect(member, reset, expiry.format(30), expiry.format(5), ended)
     own.advance("P20D")
     expect(member, reset, expiry.format(30), expiry.format(5), ended)
+    # The backup contact has read the same.
+    assert subjects(own, desk) == subjects(own, member.email)[1:]
 
 
 def test_a_reminder_carries_the_date_for_the_calendar(own: Service):

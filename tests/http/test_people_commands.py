@@ -93,3 +93,27 @@ def test_a_number_that_is_none_here_names_its_field(
     assert answer.status_code == 400
     assert answer.json()["errorCode"] == "InvalidRequest"
     assert answer.json()["errorMsg"].startswith(f"{field} must be a whole number from ")
+
+
+def test_the_use_of_an_old_secret_is_shown_and_its_grace_ended_by_command(service: Service) -> None:
+    member = new_member(service)
+    old = member.secret()
+    member.reset(oldSecretValidity=7)
+    for address in ("127.80.0.1", "127.80.0.2"):
+        data = {"id": member.entity_id, "secret": old}
+        answer = service.client(address).post("/v1/entity/token/generate", data=data)
+        assert answer.status_code == 200
+    service.cli("login", member.email, "--password-stdin", stdin=member.password)
+    service.wait_until(
+        lambda: shown(member, "secret", "use", member.entity_id)["old"]["count"] == 2
+    )
+    service.advance("PT26H")
+
+    read = service.cli("secret", "read", member.entity_id).stdout
+    ended = shown(member, "secret", "retire", member.entity_id)
+    again = service.cli("secret", "retire", member.entity_id, check=False)
+
+    assert "last used 26 hours ago from 2 addresses" in " ".join(read.split())
+    assert ended["oldSecretValidity"] == 0
+    assert member.entity_token(old).json()["errorCode"] == "SecretGraceEnded"
+    assert again.exit_code == 1

@@ -371,8 +371,15 @@ def test_all_of_it_is_in_the_openapi_document(service: Service):
         "/iam/v1/entity/secret/use",
     ):
         assert path in document["paths"]
-    query = document["paths"]["/operator/v1/members"]["get"]["parameters"]
-    assert "withoutAdmin" in {parameter["name"] for parameter in query}
+    filters = {
+        "members": {"type", "status", "words", "withoutAdmin"},
+        "users": {"state", "entityId", "words", "operators"},
+        "mails": {"failed", "to"},
+        "audit": {"event", "outcome", "actor", "userId", "entityId", "since", "until"},
+    }
+    for name, wanted in filters.items():
+        query = document["paths"][f"/operator/v1/{name}"]["get"]["parameters"]
+        assert wanted | {"after", "limit"} <= {parameter["name"] for parameter in query}
 
 
 def test_the_commands_warn_when_nobody_is_left(member: Member):

@@ -16,6 +16,7 @@ from mudra.http.people_responses import MailsPage, StatusAnswer
 from mudra.http.people_shown import mail_members
 from mudra.http.service import Injected
 from mudra.identity.roster import Scope
+from mudra.identity.sign_in import username_of
 from mudra.runtime.mail_retry import retry_mail
 from mudra.runtime.work import Work
 
@@ -32,7 +33,10 @@ async def list_mails(request: AnyRequest, service: Injected) -> Response[bytes]:
         assert isinstance(order, MailQuery)
         limit = int(order.limit)
         rows = await work.mail_desk.queue(
-            failed=order.failed == "true", after=order.after, limit=limit + 1
+            failed=order.failed == "true",
+            to=username_of(order.to),
+            after=order.after,
+            limit=limit + 1,
         )
         return page("mails", [mail_members(row) for row in rows], limit, "id")
 

@@ -31,6 +31,7 @@ Name = Annotated[
     ),
 ]
 _Words = Annotated[str, Meta(max_length=100, description="a text of at most 100 characters")]
+_Recipient = Annotated[str, Meta(max_length=MAX_ADDRESS, description="an e-mail address")]
 _Limit = Annotated[
     str, Meta(pattern=r"^([1-9][0-9]{0,2}|1000)\Z", description="a whole number from 1 to 1000")
 ]
@@ -191,6 +192,7 @@ class MailQuery(Struct, frozen=True):
     """Which mails, and which page."""
 
     failed: _Flag = "false"
+    to: _Recipient = ""
     after: _Uuid = ""
     limit: _Limit = "100"
 

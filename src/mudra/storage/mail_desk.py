@@ -59,15 +59,18 @@ class PostgresMailDesk:
         self._tx = transaction
 
     async def queue(
-        self, *, failed: bool, after: str = "", limit: int = 100
+        self, *, failed: bool, to: str = "", after: str = "", limit: int = 100
     ) -> Sequence[QueuedMail]:
         """List letters, the newest first, `after` the one of that ID; failed ones on request.
 
-        Failed is what was refused for good, and what has waited for more than a day.
+        `to` takes those to one address. Failed is what was refused for good, and what has
+        waited for more than a day.
         """
         c, query = mail_outbox.c, sa.select(*_COLUMNS)
         if failed:
             query = query.where(self._failed(await self._tx.now()))
+        if to:
+            query = query.where(c.recipient == to)
         if after:
             edge = (
                 sa.select(c.created_at, c.mail_id)
