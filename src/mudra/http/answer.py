@@ -1,11 +1,11 @@
 """Answers as the wire carries them, and the errors of every kind in one shape (spec 7)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 from http import HTTPStatus
 from typing import Final
 
+import msgspec
 from litestar import Response
 from litestar.types import Send
 
@@ -21,13 +21,12 @@ _PRIVATE: Final = {
 """Also on answers that no layer of the framework sees: the hot path and its own refusals."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     """One answer before it is framed as HTTP."""
 
     status: int
     body: bytes
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = msgspec.field(default_factory=dict)
 
     def response(self) -> Response[bytes]:
         """Frame it for Litestar."""
@@ -41,7 +40,10 @@ class Answer:
     async def send(self, send: Send) -> None:
         """Send it without a framework between, as the hot paths do."""
         headers = [(b"content-type", b"application/json")]
-        headers += [(_header_name(name), value.encode()) for name, value in self.headers.items()]
+        headers += [
+            _ENCODED.get(pair) or (_header_name(pair[0]), pair[1].encode())
+            for pair in self.headers.items()
+        ]
         if self.status != HTTPStatus.NOT_MODIFIED:
             headers.append((b"content-length", str(len(self.body)).encode()))
         await send({"type": "http.response.start", "status": self.status, "headers": headers})
@@ -51,6 +53,9 @@ class Answer:
 @lru_cache(maxsize=64)
 def _header_name(name: str) -> bytes:
     return name.lower().encode()
+
+
+_ENCODED: Final = {pair: (_header_name(pair[0]), pair[1].encode()) for pair in _PRIVATE.items()}
 
 
 def success(

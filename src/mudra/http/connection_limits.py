@@ -95,15 +95,20 @@ def framing_refused(headers: Sequence[tuple[bytes, bytes]], http_version: str) -
     RFC 9112, 3.2 and 6.3. The parser refuses most of these too; a proxy in
     front that does not must meet the refusal here, whatever parser is used.
     """
-    names = [name for name, _ in headers]
-    lengths = names.count(b"content-length")
-    hosts = names.count(b"host")
+    lengths = hosts = 0
+    codings: list[bytes] = []
+    for name, value in headers:
+        if name == b"host":
+            hosts += 1
+        elif name == b"content-length":
+            lengths += 1
+        elif name == b"transfer-encoding":
+            codings.append(value.strip().lower())
     if lengths > 1:
         return _bad("Content-Length must be sent once, not repeated")
-    if b"transfer-encoding" in names:
+    if codings:
         if lengths:
             return _bad("Content-Length and Transfer-Encoding must not be sent together")
-        codings = [value.strip().lower() for name, value in headers if name == b"transfer-encoding"]
         if codings != [b"chunked"] or http_version == "1.0":
             return _bad("Transfer-Encoding must be chunked, once, and only in HTTP/1.1")
     if hosts > 1 or (http_version == "1.1" and not hosts):

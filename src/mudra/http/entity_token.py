@@ -4,15 +4,14 @@ Nothing here waits for the database while memory may be believed: the form is
 parsed, the secret is hashed under a key and compared, the token is signed.
 """
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import format_datetime
 
+import msgspec
 from litestar import Response, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.types import Receive, Scope, Send
 
-from mudra.audit.event import Act, Caller, EventName, Outcome
 from mudra.http.answer import Answer, refusal, success
 from mudra.http.client_address import address_key, client_address
 from mudra.http.envelope import Body, Envelope, EnvelopeFault, iso_ms, new_txn_id, read_txn_id
@@ -31,8 +30,7 @@ from mudra.tokens.issue import SecretAccepted, SecretUnknown, judge
 _EXPIRES_IN_S = int(ENTITY_TOKEN_LIFE.total_seconds())
 
 
-@dataclass(frozen=True, slots=True)
-class IssuedToken:
+class IssuedToken(msgspec.Struct, frozen=True):
     """A token with what its answer says besides; `grace_until` when the old secret was used."""
 
     text: SecretText
@@ -58,10 +56,13 @@ async def answer_to(scope: Scope, receive: Receive, service: Service) -> Answer:
     if not isinstance(order, EntityTokenRequest):
         return refusal(Envelope(txn_id, service.clock()), order)
     peer = scope["client"]
+    trusted = service.settings.trusted_proxies
     forwarded = [
-        value.decode("latin-1") for key, value in scope["headers"] if key == b"x-forwarded-for"
+        value.decode("latin-1")
+        for key, value in (scope["headers"] if trusted else ())
+        if key == b"x-forwarded-for"
     ]
-    address = client_address(peer[0] if peer else "", forwarded, service.settings.trusted_proxies)
+    address = client_address(peer[0] if peer else "", forwarded, trusted)
     issued = await issue_entity_token(order.id, order.secret, address, txn_id, service)
     envelope = Envelope(txn_id, service.clock())
     if not isinstance(issued, IssuedToken):
@@ -83,19 +84,10 @@ async def issue_entity_token(
     await service.signer.ready()
     now = service.clock()
     verdict = judge(credentials, mac, now)
-    caller = Caller(f"entity:{entity_id}" if credentials else "nobody", address, txn_id)
-    known_id = entity_id if credentials else ""
     if not isinstance(verdict, SecretAccepted):
         reason = "wrong-credentials" if isinstance(verdict, SecretUnknown) else "secret-ended"
-        service.issue_journal.note(
-            Act(
-                EventName.ENTITY_TOKEN_REFUSE,
-                caller,
-                known_id,
-                reason=reason,
-                outcome=Outcome.REFUSED,
-            )
-        )
+        known_id = entity_id if credentials else ""
+        service.issue_journal.refused(known_id, address, txn_id, reason)
         return verdict
     jti = service.new_id()
     claims = entity_claims(
@@ -107,15 +99,13 @@ async def issue_entity_token(
         issued_at=int(now.timestamp()),
     )
     token = SecretText(service.signer.sign(TokenKind.ENTITY, claims))
-    service.issue_journal.note(
-        Act(
-            EventName.ENTITY_TOKEN_ISSUE,
-            caller,
-            known_id,
-            reason="grace" if verdict.grace_until else "",
-            detail={"version": verdict.secret.version},
-        ),
-        jti,
+    service.issue_journal.issued(
+        entity_id,
+        address,
+        txn_id,
+        version=verdict.secret.version,
+        in_grace=verdict.grace_until is not None,
+        jti=jti,
     )
     return IssuedToken(token, str(claims["scope"]), verdict.grace_until)
 

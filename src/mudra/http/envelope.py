@@ -21,8 +21,7 @@ _VISIBLE: Final = re.compile(r"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?")
 Body = dict[str, object]
 
 
-@dataclass(frozen=True, slots=True)
-class Envelope:
+class Envelope(msgspec.Struct, frozen=True):
     """Who is answered (the transaction ID) and when."""
 
     txn_id: str
@@ -56,7 +55,7 @@ class EnvelopeFault:
 
 def read_txn_id(body: Mapping[str, object]) -> str | EnvelopeFault:
     """Take the request's `txnId`, or make one; check `ver` and `timestamp` leniently."""
-    version, timestamp, txn_id = (body.get(name) for name in ("ver", "timestamp", "txnId"))
+    version, timestamp, txn_id = body.get("ver"), body.get("timestamp"), body.get("txnId")
     if version is not None and not (isinstance(version, str) and len(version) <= 16):  # noqa: PLR2004
         return EnvelopeFault("ver must be a text of at most 16 characters, such as 1.0.0")
     if timestamp not in (None, "") and not (

@@ -7,9 +7,9 @@ What is not taken comes back as a value of `BodyRefused`.
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from mudra.http.body_refused import (
     BodyRefused,
@@ -61,8 +61,7 @@ async def read_json(
     receive: Receive, headers: Headers, limits: BodyLimits
 ) -> dict[str, JsonValue] | BodyRefused:
     """Give the members of a body that is one strict JSON object."""
-    headers = list(headers)
-    raw = _media_type_refused(headers, JSON) or await read_body(receive, headers, limits)
+    raw = await read_typed_body(receive, headers, limits)
     if not isinstance(raw, bytes):
         return raw
     try:
@@ -91,8 +90,7 @@ async def read_form(
     receive: Receive, headers: Headers, limits: BodyLimits = FORM_LIMITS
 ) -> dict[str, str] | BodyRefused:
     """Give the fields of a form."""
-    headers = list(headers)
-    raw = _media_type_refused(headers, FORM) or await read_body(receive, headers, limits)
+    raw = await read_typed_body(receive, headers, limits, FORM)
     if not isinstance(raw, bytes):
         return raw
     try:
@@ -105,8 +103,8 @@ async def read_typed_body(
     receive: Receive, headers: Headers, limits: BodyLimits, allowed: str = JSON
 ) -> bytes | BodyRefused:
     """Give the bytes of a body of media type `allowed`, for a caller that parses them itself."""
-    headers = list(headers)
-    return _media_type_refused(headers, allowed) or await read_body(receive, headers, limits)
+    framing = _framing(headers)
+    return _media_type_refused(framing, allowed) or await _read(receive, framing, limits)
 
 
 async def read_body(receive: Receive, headers: Headers, limits: BodyLimits) -> bytes | BodyRefused:
@@ -114,11 +112,34 @@ async def read_body(receive: Receive, headers: Headers, limits: BodyLimits) -> b
 
     Memory stays below twice `limits.max_bytes`.
     """
-    headers = list(headers)
-    refused = _announced_size_refused(headers, limits)
+    return await _read(receive, _framing(headers), limits)
+
+
+class _Framing(NamedTuple):
+    """What a header says of the body, each as often as it was sent."""
+
+    types: list[bytes]
+    sizes: list[bytes]
+    encodings: list[bytes]
+
+
+def _framing(headers: Headers) -> _Framing:
+    found = _Framing([], [], [])
+    for name, value in headers:
+        if name == b"content-type":
+            found.types.append(value)
+        elif name == b"content-length":
+            found.sizes.append(value)
+        elif name == b"content-encoding":
+            found.encodings.append(value)
+    return found
+
+
+async def _read(receive: Receive, framing: _Framing, limits: BodyLimits) -> bytes | BodyRefused:
+    refused = _announced_size_refused(framing, limits)
     if refused:
         return refused
-    unpacker = _unpacker(headers, limits)
+    unpacker = _unpacker(framing, limits)
     if isinstance(unpacker, UnsupportedEncoding):
         return unpacker
     try:
@@ -128,47 +149,93 @@ async def read_body(receive: Receive, headers: Headers, limits: BodyLimits) -> b
     except TimeoutError:
         return BodyTooSlow(limits.whole_s, limits.least_bytes_per_s)
     except BadlyPacked:
-        sent = " and ".join(_values(headers, b"content-encoding"))
+        sent = " and ".join(_texts(framing.encodings))
         return MalformedBody(f"body is not whole and valid {shown(sent)}", unread=True)
 
 
 async def _collect(
     receive: Receive, unpacker: Unpacker, limits: BodyLimits
 ) -> bytes | BodyTooLarge | ClientGone:
+    begun = _Begun(receive())
+    if begun.message is not None and not begun.message.get("more_body", False):
+        return _taken(begun.message, unpacker, limits.max_bytes) or unpacker.whole()
     started = asyncio.get_running_loop().time()
     received = 0
     async with asyncio.timeout_at(started + min(limits.free_s, limits.whole_s)) as deadline:
+        message = await begun
         while True:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                return ClientGone()
-            piece = message.get("body", b"")
-            assert isinstance(piece, bytes)
-            received += len(piece)
-            if received > limits.max_bytes:
-                return BodyTooLarge(limits.max_bytes)
-            unpacker.take(piece)
+            refused = _taken(message, unpacker, limits.max_bytes, received)
+            if refused:
+                return refused
             if not message.get("more_body", False):
-                break  # most bodies come at once: no new deadline for them
+                return unpacker.whole()
+            received += len(_piece(message))
             allowance = limits.free_s + received / limits.least_bytes_per_s
             deadline.reschedule(started + min(limits.whole_s, allowance))
-    return unpacker.whole()
+            message = await receive()
 
 
-def _announced_size_refused(
-    headers: Headers, limits: BodyLimits
-) -> BodyTooLarge | MalformedBody | None:
-    """Refuse by `Content-Length` before a byte of the body is asked for."""
-    sizes = [value for name, value in headers if name == b"content-length"]
-    if len(sizes) > 1 or not all(_DIGITS.fullmatch(size) for size in sizes):
-        return MalformedBody("Content-Length must be one whole number", unread=True)
-    if sizes and int(sizes[0]) > limits.max_bytes:
-        return BodyTooLarge(limits.max_bytes)
+def _taken(
+    message: Mapping[str, object], unpacker: Unpacker, most: int, received: int = 0
+) -> BodyTooLarge | ClientGone | None:
+    if message["type"] == "http.disconnect":
+        return ClientGone()
+    piece = _piece(message)
+    if received + len(piece) > most:
+        return BodyTooLarge(most)
+    unpacker.take(piece)
     return None
 
 
-def _unpacker(headers: Headers, limits: BodyLimits) -> Unpacker | UnsupportedEncoding:
-    sent = ", ".join(_values(headers, b"content-encoding")).strip().lower()
+def _piece(message: Mapping[str, object]) -> bytes:
+    piece = message.get("body", b"")
+    assert isinstance(piece, bytes)
+    return piece
+
+
+class _Begun:
+    """A call of `receive` that has made its first step.
+
+    Most bodies are there at once, and setting a deadline costs more than reading them.
+    """
+
+    __slots__ = ("_steps", "_waits_for", "message")
+
+    def __init__(self, received: Awaitable[Mapping[str, object]]) -> None:
+        self._steps = received.__await__()
+        self._waits_for: object = None
+        self.message: Mapping[str, object] | None = None
+        try:
+            self._waits_for = next(self._steps)
+        except StopIteration as ended:
+            self.message = ended.value
+
+    def __await__(self) -> Generator[object, None, Mapping[str, object]]:
+        if self.message is not None:
+            return self.message
+        try:
+            yield self._waits_for
+        except BaseException as error:  # noqa: BLE001  # handed on: a deadline, or the task's end
+            yield self._steps.throw(error)
+        return (yield from self._steps)
+
+
+def _announced_size_refused(
+    framing: _Framing, limits: BodyLimits
+) -> BodyTooLarge | MalformedBody | None:
+    """Refuse by `Content-Length` before a byte of the body is asked for."""
+    sizes = framing.sizes
+    if not sizes:
+        return None
+    if len(sizes) > 1 or not _DIGITS.fullmatch(sizes[0]):
+        return MalformedBody("Content-Length must be one whole number", unread=True)
+    return BodyTooLarge(limits.max_bytes) if int(sizes[0]) > limits.max_bytes else None
+
+
+def _unpacker(framing: _Framing, limits: BodyLimits) -> Unpacker | UnsupportedEncoding:
+    if not framing.encodings:
+        return Plain(limits.max_bytes)
+    sent = ", ".join(_texts(framing.encodings)).strip().lower()
     if sent in {"", "identity"}:
         return Plain(limits.max_bytes)
     name = "gzip" if sent == "x-gzip" else sent  # RFC 9110, 8.4.1.3: the same
@@ -177,12 +244,12 @@ def _unpacker(headers: Headers, limits: BodyLimits) -> Unpacker | UnsupportedEnc
     return UnsupportedEncoding(shown(sent), limits.encodings)
 
 
-def _media_type_refused(headers: Headers, allowed: str) -> UnsupportedMediaType | None:
-    sent = _values(headers, b"content-type")
+def _media_type_refused(framing: _Framing, allowed: str) -> UnsupportedMediaType | None:
+    sent = _texts(framing.types)
     if len(sent) == 1 and media_type(sent[0]).is_utf8(allowed):
         return None
     return UnsupportedMediaType(shown(", ".join(sent)), allowed)
 
 
-def _values(headers: Headers, name: bytes) -> list[str]:
-    return [value.decode("latin-1") for header, value in headers if header == name]
+def _texts(values: list[bytes]) -> list[str]:
+    return [value.decode("latin-1") for value in values]

@@ -1,6 +1,6 @@
 """Wraps the application: one log line and one count for each request, `txnId` included."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from time import perf_counter
 
 from litestar.enums import ScopeType
@@ -21,7 +21,7 @@ def observed(app: ASGIApp, observe: Observe) -> ASGIApp:
         status = 0
         txn_id = ""
 
-        async def noting(message: Message) -> None:
+        def noting(message: Message) -> Awaitable[None]:
             nonlocal status, txn_id
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -29,7 +29,7 @@ def observed(app: ASGIApp, observe: Observe) -> ASGIApp:
                     if name == b"x-request-id":
                         txn_id = value.decode("latin-1")
                         break
-            await send(message)
+            return send(message)
 
         try:
             await app(scope, receive, noting)

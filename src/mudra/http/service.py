@@ -8,7 +8,7 @@ from typing import Protocol, TypeAlias
 from joserfc.jwk import RSAKey
 from litestar.params import SkipValidation
 
-from mudra.audit.event import Act, Caller
+from mudra.audit.event import Caller
 from mudra.audit.verdict import AuditVerdict
 from mudra.http.examined import ExaminedTokens
 from mudra.http.registry_desk import RegistryDesk
@@ -77,8 +77,13 @@ class RotateKeys(Protocol):
 class IssueJournal(Protocol):
     """Audit of entity tokens, written behind in batches (decision 0002)."""
 
-    def note(self, act: Act, jti: str = "") -> None:
-        """Note a token that was issued, or refused; it is stored within a second."""
+    def issued(  # each argument is one fact of the record
+        self, entity_id: str, address: str, txn_id: str, *, version: int, in_grace: bool, jti: str
+    ) -> None:
+        """Note a token that was issued; it is stored within a second."""
+
+    def refused(self, entity_id: str, address: str, txn_id: str, reason: str) -> None:
+        """Note a token that was refused; `entity_id` is empty when there is no such entity."""
 
 
 class RateLimit(Protocol):

@@ -57,12 +57,16 @@ def parse_form(raw: bytes, *, max_fields: int = MAX_FIELDS) -> dict[str, str]:
 
 
 def _decoded(sent: bytes, label: str, part: str) -> str:
-    if b"%" in sent and _BROKEN_ESCAPE.search(sent):
-        raise FormRefused(
-            label, f"has a % in its {part} without two hexadecimal digits; send % itself as %25"
-        )
+    if b"%" in sent:
+        if _BROKEN_ESCAPE.search(sent):
+            raise FormRefused(
+                label, f"has a % in its {part} without two hexadecimal digits; send % itself as %25"
+            )
+        plain = unquote_to_bytes(sent.replace(b"+", b" "))
+    else:
+        plain = sent.replace(b"+", b" ")
     try:
-        text = unquote_to_bytes(sent.replace(b"+", b" ")).decode()
+        text = plain.decode()
     except UnicodeDecodeError:
         raise FormRefused(label, f"must have its {part} in UTF-8") from None
     if "\x00" in text:

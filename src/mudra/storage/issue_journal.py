@@ -7,15 +7,16 @@ same kind within a batch become one row that counts them and lists each token's
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Final
 
 import structlog
 
-from mudra.audit.event import Act, EventName
+from mudra.audit.event import AuditEvent, EventName, Outcome
 from mudra.storage.audit import EVENT_COLUMNS, event_row
 from mudra.storage.database import Database, DatabaseUnavailable
-from mudra.storage.row_batch import arrays, insert_arrays
+from mudra.storage.row_batch import insert_rows, parameter_of
 from mudra.storage.secret_use import Used, add_uses
 from mudra.storage.tables import audit_event
 from mudra.storage.token_counts import add_counts
@@ -23,16 +24,21 @@ from mudra.storage.write_behind import WriteBehind
 
 _EVERY_S: Final = 0.5
 _MOST_GROUPS: Final = 50_000
-_NOTE: Final = insert_arrays(audit_event, *EVENT_COLUMNS)
+_NOTE: Final = insert_rows(audit_event, *EVENT_COLUMNS)
+_GRACE: Final = "grace"
+_NO_VERSION: Final = 0
 
 _log = structlog.get_logger()
 
-_Key = tuple[str, str, str, str, int]
+_Key = tuple[str, str, str, int]
+"""Entity, address, reason, version of the secret; no version for what was refused."""
 
 
-@dataclass
+@dataclass(slots=True)
 class _Group:
-    act: Act
+    """What is alike within a batch; `txn_id` is that of the first."""
+
+    txn_id: str
     count: int = 0
     jtis: list[str] = field(default_factory=list)
 
@@ -46,19 +52,30 @@ class BatchedIssueJournal:
         self._behind = WriteBehind("issue-journal", _EVERY_S, self._write)
         self.lost = 0
 
-    def note(self, act: Act, jti: str = "") -> None:
-        """Note a token that was issued, or refused; it is stored within a second."""
-        version = act.detail.get("version", 0)
-        key = (act.event, act.caller.actor, act.caller.address, act.reason, int(version))
+    def issued(  # each argument is one fact of the record
+        self, entity_id: str, address: str, txn_id: str, *, version: int, in_grace: bool, jti: str
+    ) -> None:
+        """Note a token that was issued; it is stored within a second."""
+        reason = _GRACE if in_grace else ""
+        group = self._group((entity_id, address, reason, version), txn_id)
+        if group is not None:
+            group.count += 1
+            group.jtis.append(jti)
+
+    def refused(self, entity_id: str, address: str, txn_id: str, reason: str) -> None:
+        """Note a token that was refused; `entity_id` is empty when there is no such entity."""
+        group = self._group((entity_id, address, reason, _NO_VERSION), txn_id)
+        if group is not None:
+            group.count += 1
+
+    def _group(self, key: _Key, txn_id: str) -> _Group | None:
         group = self._groups.get(key)
         if group is None:
             if len(self._groups) >= _MOST_GROUPS:
                 self.lost += 1
-                return
-            group = self._groups[key] = _Group(act)
-        group.count += 1
-        if jti:
-            group.jtis.append(jti)
+                return None
+            group = self._groups[key] = _Group(txn_id)
+        return group
 
     def start(self) -> None:
         """Write batches from now on."""
@@ -75,9 +92,9 @@ class BatchedIssueJournal:
         try:
             async with self._database.transaction() as transaction:
                 at = await transaction.now()
-                rows = [event_row(_summed(group).at(at)) for group in batch.values()]
-                await transaction.connection.execute(_NOTE, arrays(rows))
-                uses = _uses(batch.values())
+                rows = [event_row(_event(key, group, at)) for key, group in batch.items()]
+                await transaction.connection.execute(_NOTE, parameter_of(rows))
+                uses = _uses(batch.items())
                 await add_uses(transaction, uses, at)
                 await add_counts(transaction, _by_entity(uses), at)
         except DatabaseUnavailable:
@@ -97,17 +114,11 @@ class BatchedIssueJournal:
                 kept.jtis[:0] = group.jtis
 
 
-def _uses(groups: Iterable[_Group]) -> list[Used]:
+def _uses(batch: Iterable[tuple[_Key, _Group]]) -> list[Used]:
     return [
-        Used(
-            entity_id=group.act.entity_id,
-            version=int(group.act.detail["version"]),
-            address=group.act.caller.address,
-            count=group.count,
-            in_grace=group.act.reason == "grace",
-        )
-        for group in groups
-        if group.act.event is EventName.ENTITY_TOKEN_ISSUE
+        Used(entity_id, version, address, group.count, reason == _GRACE)
+        for (entity_id, address, reason, version), group in batch
+        if version != _NO_VERSION
     ]
 
 
@@ -118,9 +129,21 @@ def _by_entity(uses: Iterable[Used]) -> Counter[str]:
     return counts
 
 
-def _summed(group: _Group) -> Act:
-    detail: dict[str, str | int] = {**group.act.detail, "count": group.count}
+def _event(key: _Key, group: _Group, at: datetime) -> AuditEvent:
+    entity_id, address, reason, version = key
+    issued = version != _NO_VERSION
+    detail: dict[str, str | int] = {"version": version} if issued else {}
+    detail["count"] = group.count
     if group.jtis:
         detail["jtis"] = " ".join(group.jtis)
-    act = group.act
-    return replace(act, detail=detail)
+    return AuditEvent(
+        event=EventName.ENTITY_TOKEN_ISSUE if issued else EventName.ENTITY_TOKEN_REFUSE,
+        outcome=Outcome.SUCCESS if issued else Outcome.REFUSED,
+        at=at,
+        actor=f"entity:{entity_id}" if entity_id else "nobody",
+        txn_id=group.txn_id,
+        entity_id=entity_id,
+        address=address,
+        reason=reason,
+        detail=detail,
+    )

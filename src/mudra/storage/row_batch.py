@@ -1,28 +1,31 @@
-"""Many rows in one statement: an array for each column, taken apart by the server.
+"""Many rows in one statement: one JSON parameter, taken apart by the server.
 
-A statement for each row costs the client some 30 µs; this costs it about 2.
+A statement for each row costs the client some 30 µs, an array for each column
+some 20 µs a row; this costs it about 1.
 """
 
 from collections.abc import Mapping, Sequence
 
+import msgspec
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import ARRAY, Insert, insert
+from sqlalchemy.dialects.postgresql import Insert, insert
+
+_ROWS = "rows"
 
 
-def insert_arrays(table: sa.Table, *names: str) -> Insert:
-    """Insert into these columns what arrays of the same names hold (see `arrays`).
+def insert_rows(table: sa.Table, *names: str) -> Insert:
+    """Insert into these columns what `rows` gives.
 
-    Rows go in the order of the arrays, so that batches which lock rows can agree on one.
+    Rows go in their order, so that batches which lock rows can agree on one.
     """
-    columns = [table.c[name] for name in names]
-    unnested = (
-        sa.func.unnest(*(sa.bindparam(column.name, type_=ARRAY(column.type)) for column in columns))
-        .table_valued(*(sa.column(column.name, column.type) for column in columns))
-        .render_derived()
+    recordset = (
+        sa.func.json_to_recordset(sa.cast(sa.bindparam(_ROWS, type_=sa.Text), sa.JSON))
+        .table_valued(*(sa.column(name, table.c[name].type) for name in names))
+        .render_derived(with_types=True)
     )
-    return insert(table).from_select(names, sa.select(*unnested.c))
+    return insert(table).from_select(names, sa.select(*recordset.c))
 
 
-def arrays(rows: Sequence[Mapping[str, object]]) -> dict[str, list[object]]:
-    """Turn rows of the same columns, at least one, into a list for each column."""
-    return {name: [row[name] for row in rows] for name in rows[0]}
+def parameter_of(rows: Sequence[Mapping[str, object]]) -> dict[str, str]:
+    """Write rows, a mapping from column to value each, as the parameter of `insert_rows`."""
+    return {_ROWS: msgspec.json.encode(rows).decode()}

@@ -9,11 +9,11 @@ import sqlalchemy as sa
 
 from mudra.storage.database import Transaction
 from mudra.storage.people_tables import secret_use
-from mudra.storage.row_batch import arrays, insert_arrays
+from mudra.storage.row_batch import insert_rows, parameter_of
 from mudra.tokens.old_secret import AddressUse, SecretUse
 
 _C: Final = secret_use.c
-_NEW: Final = insert_arrays(
+_NEW: Final = insert_rows(
     secret_use, "entity_id", "version", "address", "count", "count_in_grace", "last_used_at"
 )
 _ADD: Final = _NEW.on_conflict_do_update(
@@ -57,7 +57,7 @@ async def add_uses(transaction: Transaction, uses: Iterable[Used], at: datetime)
         }
         for (entity_id, version, address), (count, in_grace) in sorted(summed.items())
     ]
-    await transaction.connection.execute(_ADD, arrays(rows))
+    await transaction.connection.execute(_ADD, parameter_of(rows))
 
 
 class PostgresSecretUses:

@@ -7,7 +7,7 @@ from typing import Final
 import sqlalchemy as sa
 
 from mudra.storage.database import Transaction
-from mudra.storage.row_batch import arrays, insert_arrays
+from mudra.storage.row_batch import insert_rows, parameter_of
 from mudra.storage.token_count_tables import token_day
 from mudra.tokens.token_count import DayCount
 
@@ -29,7 +29,7 @@ class PostgresTokenCounts:
         return [DayCount(*row) for row in rows]
 
 
-_NEW: Final = insert_arrays(token_day, "entity_id", "day", "count")
+_NEW: Final = insert_rows(token_day, "entity_id", "day", "count")
 _ADD: Final = _NEW.on_conflict_do_update(
     index_elements=["entity_id", "day"],
     set_={"count": token_day.c.count + _NEW.excluded.count},
@@ -45,4 +45,4 @@ async def add_counts(transaction: Transaction, counts: Mapping[str, int], at: da
         {"entity_id": entity_id, "day": day, "count": count}
         for entity_id, count in sorted(counts.items())
     ]
-    await transaction.connection.execute(_ADD, arrays(rows))
+    await transaction.connection.execute(_ADD, parameter_of(rows))

@@ -1,11 +1,11 @@
 """Entity secrets and issued tokens in PostgreSQL: implements tokens/ports.py."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Final, cast
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.dialects.postgresql import ARRAY, insert
 
 from mudra.secret_text import SecretText
 from mudra.storage.console_tables import console_session
@@ -122,31 +122,44 @@ class PostgresSecrets:
         )
         await self._tx.changing(entity_key(secret.entity_id), must_not_be_missed=True)
 
-    async def credentials(self, entity_id: str) -> EntityCredentials | None:
-        """Read what issuing needs."""
-        member = (
-            await self._tx.connection.execute(
-                sa.select(entity.c.type, entity.c.status).where(entity.c.entity_id == entity_id)
+    async def credentials(self, entity_ids: Collection[str]) -> dict[str, EntityCredentials]:
+        """Read what issuing needs, of those entities that there are."""
+        asked = sa.bindparam("asked", list(entity_ids), type_=ARRAY(sa.Text))
+        members = await self._tx.connection.execute(
+            sa.select(entity.c.entity_id, entity.c.type, entity.c.status).where(
+                entity.c.entity_id == sa.any_(asked)
             )
-        ).first()
-        if member is None:
-            return None
+        )
         c = entity_secret.c
+        of_one = (
+            sa.select(entity_secret)
+            .where(
+                c.entity_id == sa.column("asked_id"),
+                sa.or_(c.state != "ended", c.grace_until.is_not(None)),
+            )
+            .order_by(c.version.desc())
+            .limit(_REMEMBERED_VERSIONS)
+            .lateral("of_one")
+        )
         rows = (
             await self._tx.connection.execute(
-                sa.select(entity_secret)
-                .where(
-                    c.entity_id == entity_id,
-                    sa.or_(c.state != "ended", c.grace_until.is_not(None)),
+                sa.select(of_one).select_from(
+                    sa.func.unnest(asked).alias("asked_id").join(of_one, sa.true())
                 )
-                .order_by(c.version.desc())
-                .limit(_REMEMBERED_VERSIONS)
             )
         ).mappings()
-        known = tuple(
-            KnownSecret(cast("bytes", row["mac"]), _secret(cast("Row", row))) for row in rows
-        )
-        return EntityCredentials(entity_id, EntityType(member[0]), member[1] == "active", known)
+        known: dict[str, list[KnownSecret]] = {}
+        for row in rows:
+            secret = _secret(cast("Row", row))
+            known.setdefault(secret.entity_id, []).append(
+                KnownSecret(cast("bytes", row["mac"]), secret)
+            )
+        return {
+            entity_id: EntityCredentials(
+                entity_id, EntityType(kind), status == "active", tuple(known.get(entity_id, ()))
+            )
+            for entity_id, kind, status in members
+        }
 
     async def _insert(self, secret: EntitySecret, text: SecretText) -> None:
         await self._tx.connection.execute(

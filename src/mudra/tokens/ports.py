@@ -64,9 +64,6 @@ class Secrets(Protocol):
     async def end_grace(self, secret: EntitySecret, now: datetime) -> None:
         """End a grace period early and tell every node before it becomes true."""
 
-    async def credentials(self, entity_id: str) -> EntityCredentials | None:
-        """Read what issuing needs."""
-
 
 class SecretUses(Protocol):
     """How secrets were used."""
