@@ -16,6 +16,7 @@ _TIMESTAMP: Final = re.compile(
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?\s?(Z|z|[+-]\d\d:?\d\d)?",
     re.ASCII,
 )
+_WHOLE_SECONDS: Final = "2026-01-31T09:30:00"
 _VISIBLE: Final = re.compile(r"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?")
 
 Body = dict[str, object]
@@ -41,9 +42,9 @@ def new_txn_id() -> str:
 
 def iso_ms(at: datetime) -> str:
     """Write an instant as ISO 8601 in UTC with milliseconds and `Z`."""
-    if at.tzinfo is not UTC:
-        at = at.astimezone(UTC)
-    return at.isoformat(timespec="milliseconds")[: -len("+00:00")] + "Z"
+    text = msgspec.to_builtins(at if at.tzinfo is UTC else at.astimezone(UTC))
+    whole = len(_WHOLE_SECONDS)
+    return f"{text[: whole + 4]}Z" if text[whole] == "." else f"{text[:whole]}.000Z"
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,19 +48,30 @@ def parse_form(raw: bytes, *, max_fields: int = MAX_FIELDS) -> dict[str, str]:
         if not pair:
             continue
         name_sent, equals, value_sent = pair.partition(b"=")
-        name = _decoded(name_sent, f"number {number}", "name")
-        label = name if equals and _PLAIN_NAME.fullmatch(name) else f"number {number}"
-        if name in fields:
-            raise FormRefused(label, "must be sent once, not repeated")
-        fields[name] = _decoded(value_sent, label, "value")
+        name = ""
+        try:
+            name = _decoded(name_sent, "name")
+            if name in fields:
+                raise FormRefused(_label(name, equals, number), "must be sent once, not repeated")
+            fields[name] = _decoded(value_sent, "value")
+        except _Wrong as wrong:
+            raise FormRefused(_label(name, equals, number), str(wrong)) from None
     return fields
 
 
-def _decoded(sent: bytes, label: str, part: str) -> str:
+def _label(name: str, equals: bytes, number: int) -> str:
+    return name if equals and _PLAIN_NAME.fullmatch(name) else f"number {number}"
+
+
+class _Wrong(Exception):
+    """What is wrong with a field that has yet to be named."""
+
+
+def _decoded(sent: bytes, part: str) -> str:
     if b"%" in sent:
         if _BROKEN_ESCAPE.search(sent):
-            raise FormRefused(
-                label, f"has a % in its {part} without two hexadecimal digits; send % itself as %25"
+            raise _Wrong(
+                f"has a % in its {part} without two hexadecimal digits; send % itself as %25"
             )
         plain = unquote_to_bytes(sent.replace(b"+", b" "))
     else:
@@ -68,7 +79,7 @@ def _decoded(sent: bytes, label: str, part: str) -> str:
     try:
         text = plain.decode()
     except UnicodeDecodeError:
-        raise FormRefused(label, f"must have its {part} in UTF-8") from None
+        raise _Wrong(f"must have its {part} in UTF-8") from None
     if "\x00" in text:
-        raise FormRefused(label, f"must not hold the character NUL in its {part}")
+        raise _Wrong(f"must not hold the character NUL in its {part}")
     return text

@@ -48,7 +48,7 @@ def set_up_logging(level: str, stream: TextIO | None = None) -> None:
 class RequestLine(msgspec.Struct, omit_defaults=True):
     """One answered request. The body is never logged, nor the query of an address."""
 
-    timestamp: str
+    timestamp: datetime
     event: str
     method: str
     path: str
@@ -83,8 +83,3 @@ class RequestLog:
                 text = b"".join(self._encoder.encode(line) + b"\n" for line in lines)
                 self._stream.write(text.decode())
                 self._stream.flush()
-
-
-def stamp(at: datetime) -> str:
-    """Write the time of a log line."""
-    return at.isoformat(timespec="milliseconds")

@@ -14,7 +14,7 @@ from mudra.http.limited_protocol import limited_protocol
 from mudra.http.observed import observed
 from mudra.runtime.clock import Clock
 from mudra.runtime.lifeline import when_cut
-from mudra.runtime.logging import RequestLine, RequestLog, stamp
+from mudra.runtime.logging import RequestLine, RequestLog
 from mudra.runtime.telemetry import REQUESTS, SECONDS
 from mudra.runtime.wiring import Rooms, application, open_edge
 
@@ -94,7 +94,7 @@ def _observer(log: RequestLog, clock: Clock) -> Callable[[str, str, int, float, 
         figures[1].observe(seconds)
         log.note(
             RequestLine(
-                stamp(clock()),
+                clock(),
                 "request",
                 method,
                 shown,

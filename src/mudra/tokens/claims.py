@@ -8,6 +8,7 @@ from typing import Final
 
 ENTITY_TOKEN_LIFE: Final = timedelta(hours=24)  # spec 8
 USER_TOKEN_LIFE: Final = timedelta(days=180)  # spec 8
+_ENTITY_TOKEN_LIFE_S: Final = int(ENTITY_TOKEN_LIFE.total_seconds())
 
 ClaimValue = str | int | dict[str, list[str]]
 Claims = Mapping[str, ClaimValue]
@@ -58,7 +59,7 @@ def entity_claims(  # each argument is one fact in the token
         "aud": terms.entity_audience,
         "iat": issued_at,
         "nbf": issued_at,
-        "exp": issued_at + int(ENTITY_TOKEN_LIFE.total_seconds()),
+        "exp": issued_at + _ENTITY_TOKEN_LIFE_S,
         "jti": jti,
         "typ": "Bearer",
         "azp": entity_id,
