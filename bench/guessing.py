@@ -1,0 +1,109 @@
+"""What guessing from many addresses costs all others (quality A3).
+
+    python -m bench.guessing [SECONDS]
+
+Others ask for entity tokens and sign in; beside them one guesses from 1,000 addresses in
+turn, first while these are open (each guess is hashed and counted), then from addresses that
+ten failures have closed (each is refused before anything is hashed). Goal: p99 of the others
+rises by no more than 10 %. Medians over rounds in which calm and guessing take turns.
+"""
+
+import asyncio
+import os
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+from bench.entity_token import make_members, requests_for
+from bench.login_flood import login_request
+from bench.people import make_people
+from bench.support import Load, RunningService, percentile
+from mudra.runtime.config import Settings
+from mudra.runtime.serve import open_store
+from mudra.storage.password_hash import LEAST_MEMORY_MIB
+
+ADDRESSES = 1000
+CLOSED = 4
+ROUNDS = 5
+VARIABLES = {
+    "MUDRA_ARGON2_MEMORY_MIB": str(LEAST_MEMORY_MIB),
+    "MUDRA_TRUSTED_PROXIES": "127.0.0.1/32",
+    "MUDRA_ENTITY_TOKEN_RATE": "100000",
+    "MUDRA_ENTITY_TOKEN_BURST": "100000",
+}
+Waits = tuple[float, float]
+
+
+def main() -> None:
+    """Measure and print the ratios."""
+    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 4.0
+    with tempfile.TemporaryDirectory() as folder:
+        settings = Settings(data_dir=Path(folder) / "data", argon2_memory_mib=LEAST_MEMORY_MIB)
+        members = make_members(settings.data_dir)
+        with open_store(settings, create=False) as (conninfo, seal):
+            people = make_people(conninfo, seal, settings, 20)
+        with RunningService(settings.data_dir, "--workers", "1", **VARIABLES) as service:
+            tokens = Load(service.port, requests_for(members))
+            logins = Load(service.port, [login_request(email) for email in people.values()])
+            open_still = guesser(service.port, ADDRESSES)
+            closed = guesser(service.port, CLOSED, first=ADDRESSES, expect=b"HTTP/1.1 429")
+            asyncio.run(tokens.run(4, 1.0))
+            asyncio.run(close(closed))
+            found = {
+                words: [compared(tokens, logins, guesses, seconds) for _ in range(ROUNDS)]
+                for words, guesses in (("open", open_still), ("closed", closed))
+            }
+            assert tokens.failed == logins.failed == closed.failed == 0
+    load = f"load {os.getloadavg()[1]:.1f}"
+    for words, rounds in found.items():
+        for what, ratios in zip(
+            ("entity tokens", "sign-ins"), zip(*rounds, strict=True), strict=True
+        ):
+            print(
+                f"p99 of {what} while guesses come from {words} addresses / without ({load}): "
+                f"{statistics.median(ratios):.2f} (goal at most 1.10)"
+            )
+
+
+def guesser(port: int, addresses: int, first: int = 0, expect: bytes = b"HTTP/1.1 401") -> Load:
+    """Wrong passwords from one address after the other, each for another name that nobody has."""
+    requests = [guess(first + n % addresses, first + n) for n in range(addresses + 20 * CLOSED)]
+    return Load(port, requests, expect)
+
+
+def guess(address: int, name: int) -> bytes:
+    """One guess, as the trusted proxy passes it on."""
+    request = login_request(f"nobody{name}@bench.example")
+    forwarded = f"\r\nx-forwarded-for: 198.18.{address // 250}.{address % 250 + 1}\r\n"
+    return request.replace(b"\r\n", forwarded.encode(), 1)
+
+
+async def close(guesses: Load) -> None:
+    """Guess until every address has had its failures."""
+    while True:
+        before = guesses.failed
+        await guesses.run(1, 1.0)
+        if guesses.failed == before:
+            break
+    guesses.failed = 0
+
+
+def compared(tokens: Load, logins: Load, guesses: Load, seconds: float) -> Waits:
+    """How much longer the slowest hundredth of the others waits while somebody guesses."""
+    calm = asyncio.run(others(tokens, logins, None, seconds))
+    beside = asyncio.run(others(tokens, logins, guesses, seconds))
+    return beside[0] / calm[0], beside[1] / calm[1]
+
+
+async def others(tokens: Load, logins: Load, guesses: Load | None, seconds: float) -> Waits:
+    """Seconds of the slowest hundredth of tokens and of sign-ins."""
+    loads = [tokens.run(2, seconds), logins.run(1, seconds)]
+    if guesses is not None:
+        loads.append(guesses.run(1, seconds))
+    await asyncio.gather(*loads)
+    return percentile(tokens.latencies, 0.99), percentile(logins.latencies, 0.99)
+
+
+if __name__ == "__main__":
+    main()
