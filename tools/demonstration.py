@@ -113,7 +113,7 @@ def operator_pages(email: str, aa_id: str, fip_id: str, incident_id: str) -> lis
         "onboard": "onboard",
         "approval": f"approvals/{fip_id}",
         "health-fip": f"health/fip/{fip_id}",
-        "health-fip-30-days": f"health/fip/{fip_id}?last=30d",
+        "health-fip-30-days": f"health/fip/{fip_id}?range=30d",
         "health-aa": f"health/aa/{aa_id}",
         "health-pair": f"health/pair/{aa_id}/{fip_id}",
         "health-api": "health/api/fif",
@@ -156,6 +156,7 @@ def demonstration(folder: Path, days: int) -> Iterator[Demonstration]:
         _mudra("member", "onboard", *NEWCOMER, *where)
         link = json.loads(_mudra("mail", "list", "--json", *where))[-1]["links"][0]
         _move_an_address(root)
+        _wait_for_status(root)
         yield Demonstration(root, link)
 
 
@@ -167,6 +168,15 @@ def _wait_for_sums(data_dir: Path) -> None:
             if time.monotonic() > deadline:
                 raise TimeoutError(f"the sums of the past are not made after {_SUMS_S} s")
             time.sleep(0.5)
+
+
+def _wait_for_status(root: str) -> None:
+    """Return when the public status has its first picture: it is made behind who looks."""
+    deadline = time.monotonic() + _SUMS_S
+    while "No data yet" in httpx.get(f"{root}/status", timeout=30).text:
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"the status is not made after {_SUMS_S} s")
+        time.sleep(0.5)
 
 
 def _mudra(*words: str) -> str:

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import Final, Literal
 
-from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 from playwright.sync_api import Page as Tab
 
 from mudra.runtime.demo_network import DEMO_PASSWORD
@@ -21,6 +21,7 @@ IMAGES: Final = Path("docs/images")
 INTO: Final = Path(".build/screenshots")
 DAYS: Final = 30
 WIDTHS: Final = (1280, 390)
+_DRAWN_MS: Final = 30_000
 SCHEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
 IN_THE_README: Final = {
     "operator-health": ("health", 800),
@@ -58,7 +59,7 @@ def photograph(browser: Browser, network: Demonstration, into: Path) -> None:
         with browser.new_context() as asked:
             signed_in(asked, network.root, email)
             cookies = asked.storage_state()
-        with browser.new_context(storage_state=cookies) as context:
+        with browser.new_context(storage_state=cookies, reduced_motion="reduce") as context:
             tab = context.new_page()
             for page in seen:
                 one(tab, network.root, page, into)
@@ -77,6 +78,15 @@ def signed_in(context: BrowserContext, root: str, email: str) -> None:
     page.wait_for_url(lambda url: "sign-in" not in url)
 
 
+def _wait_for_charts(tab: Tab) -> None:
+    """Return when all that comes after the words has come, and is drawn."""
+    expect(tab.locator(".coming")).to_have_count(0, timeout=_DRAWN_MS)
+    if tab.locator("#figures").count():
+        charts = tab.locator(".chart")
+        expect(tab.locator(".chart.drawn canvas")).to_have_count(charts.count(), timeout=_DRAWN_MS)
+    tab.evaluate("document.fonts.ready.then(() => true)")
+
+
 def one(tab: Tab, root: str, page: Page, into: Path) -> None:
     """Save one page whole in every look, and the README's cut of it."""
     for width in WIDTHS:
@@ -84,7 +94,7 @@ def one(tab: Tab, root: str, page: Page, into: Path) -> None:
         for scheme in SCHEMES:
             tab.emulate_media(color_scheme=scheme)
             tab.goto(root + page.path, wait_until="load")
-            tab.evaluate("document.fonts.ready.then(() => true)")
+            _wait_for_charts(tab)
             tab.screenshot(path=into / f"{page.name}-{width}-{scheme}.png", full_page=True)
     if page.name in IN_THE_README:
         name, height = IN_THE_README[page.name]

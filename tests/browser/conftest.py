@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Final, Literal, ParamSpec, TypeVar
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
 from tests.support.service import Service
 
 NODE = Path(__file__).parent / "node"
 CHROMIUM = next(
     (p for n in ("chromium", "chromium-browser", "google-chrome") if (p := shutil.which(n))), None
 )
+_PATIENCE_MS: Final = 45_000
 Scheme = Literal["light", "dark"]
 LOOKS: Final[tuple[tuple[int, Scheme], ...]] = ((1280, "light"), (390, "dark"))
 
@@ -27,6 +28,7 @@ LOOKS: Final[tuple[tuple[int, Scheme], ...]] = ((1280, "light"), (390, "dark"))
 def browser() -> Iterator[Browser]:
     if CHROMIUM is None:
         pytest.skip("no Chromium on this machine: tools/install_chromium.sh gets one")
+    expect.set_options(timeout=_PATIENCE_MS)  # of a machine that does much beside
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield launched
@@ -84,7 +86,8 @@ class Visit:
         if not self.page.evaluate("'axe' in window"):
             self.page.evaluate(self.axe)
         found = self.page.evaluate(
-            "axe.run(document).then(r => r.violations.map(v => `${v.id}: ${v.nodes[0].html}`))"
+            "axe.run(document, { resultTypes: ['violations'], iframes: false })"
+            ".then(r => r.violations.map(v => `${v.id}: ${v.nodes[0].html}`))"
         )
         assert isinstance(found, list)
         return found
@@ -109,7 +112,7 @@ def watched(
         reduced_motion="reduce",  # colours that are on their way have no contrast to measure
     )
     page = context.new_page()
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(_PATIENCE_MS)
     visit = Visit(page, service, axe)
     page.on("console", visit.noticed)
     page.on("pageerror", lambda error: visit.complaints.append(str(error)))

@@ -35,7 +35,7 @@ def looked(browser: Browser, network: Service, axe: str, look: tuple[int, str]) 
         viewport={"width": width, "height": 800},
         color_scheme="dark" if scheme == "dark" else "light",
     ).new_page()
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(MINUTE_MS)
     visit = Visit(page, network, axe)
     page.on("console", visit.noticed)
     page.on("pageerror", lambda error: visit.complaints.append(str(error)))

@@ -7,8 +7,10 @@ from tests.browser.conftest import Visit, beside
 from tests.support.service import latest_link, onboard
 
 from mudra.client import TokenVerifier
+from mudra.console.shelf import STATIC
 
 PASSWORD = "granite otter velvet lamp"
+HTMX = (STATIC / "built" / "htmx.min.js").exists()
 PAGES = ("Overview", "Try it", "Health", "Registration", "People", "Activity", "Your account")
 
 
@@ -24,6 +26,38 @@ def to(page: Page, title: str) -> None:
     if menu.is_visible():
         menu.click()
     page.get_by_role("navigation", name="Console").get_by_role("link", name=title).click()
+
+
+def is_told_while_typing(page: Page) -> None:
+    """What is wrong stands at its field, and how much is wrong stays in sight (htmx is built)."""
+    page.get_by_label("Base URL").fill("http:/somewhere")
+    expect(page.locator("#found-baseurl")).to_contain_text("an absolute https URL")
+    page.get_by_label("Public key").fill("{")
+    expect(page.locator("#found-certificate")).to_have_text("This is not JSON yet.")
+    expect(page.get_by_text("this draft.", exact=False).first).to_be_in_viewport()
+    page.get_by_role("link", name="$.entityinfo.baseurl").click()
+    expect(page.get_by_label("Base URL")).to_be_in_viewport()
+
+
+ELSEWHERE = {
+    "http://elsewhere.example/": 303,  # another site: the cookie stays at home
+    "http://127.0.0.1:9499/": 403,  # of this host: the cookie comes, the request is refused
+}
+
+
+def is_refused_from_elsewhere(page: Page, root: str) -> None:
+    """I10: a form of another origin, sent by a browser that is signed in, changes nothing."""
+    form = f'<form method="post" action="{root}/console/sign-out"><button>Win</button></form>'
+    for origin, status in ELSEWHERE.items():
+        other = page.context.new_page()
+        other.route(origin, lambda at: at.fulfill(body=form, content_type="text/html"))
+        other.goto(origin)
+        with other.expect_response(f"{root}/console/sign-out") as told:
+            other.get_by_role("button", name="Win").click()
+        assert told.value.status == status, origin
+        other.close()
+    page.reload()
+    expect(page.get_by_role("button", name="Sign out")).to_be_visible()
 
 
 def test_from_the_mail_to_a_verified_token(visit: Visit) -> None:
@@ -66,6 +100,8 @@ def test_from_the_mail_to_a_verified_token(visit: Visit) -> None:
     for title in PAGES:
         to(page, title)
         expect(page.get_by_role("heading", level=1)).to_be_visible()
+        if title == "Registration" and HTMX:
+            is_told_while_typing(page)
         well(visit)
     answer = visit.service.client().post(
         "/v1/entity/token/generate", data={"id": entity_id, "secret": renewed}
@@ -74,6 +110,7 @@ def test_from_the_mail_to_a_verified_token(visit: Visit) -> None:
     verified = verifier.verify(answer.json()["accessToken"])
     assert verified.entity_id == entity_id
 
+    is_refused_from_elsewhere(page, visit.service.root)
     page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_text("You are signed out.")).to_be_visible()
     page.go_back()

@@ -53,6 +53,7 @@ def test_findings_come_as_a_fragment_while_one_types(browser: Reader, member: Me
     assert fragment.status_code == 200
     assert "<html" not in fragment.text
     assert "1 finding refuses" in fragment.text
+    assert 'id="verdict" role="status" hx-swap-oob="true"' in fragment.text
 
 
 def test_a_draft_is_submitted_corrected_and_shown_with_its_difference(

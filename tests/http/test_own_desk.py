@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 from tests.support.console import Reader, reader
-from tests.support.operators import new_operator
+from tests.support.operators import Operator, new_operator
 from tests.support.pushing import PushingAa
 from tests.support.service import Member, Service, latest_link, new_member
 
@@ -160,6 +160,22 @@ def test_an_aa_sees_its_fips_by_command_as_in_the_api(service: Service) -> None:
     assert service.cli("entity", "reports", "NO-SUCH-AA", check=False).exit_code == 1
 
 
+def test_an_admin_looks_after_people_by_command(service: Service) -> None:
+    own = new_member(service)
+    other = f"ravi-{own.entity_id.lower()}@member.example"
+
+    added = shown(own, "entity", "add-admin", own.entity_id, other, "--name", "Ravi Nair")
+    assert {one["email"] for one in added["admins"]} == {own.email, other}
+    assert shown(own, "entity", "contact", own.entity_id, other)["contact"] == other
+    removed = shown(own, "entity", "remove-admin", own.entity_id, other)
+    assert [one["email"] for one in removed["admins"]] == [own.email]
+    assert own.email in service.cli("entity", "admins", own.entity_id).stdout
+    over = shown(own, "entity", "hand-over", own.entity_id, other)
+    assert [one["email"] for one in over["admins"]] == [other]
+    gone = service.cli("entity", "admins", own.entity_id, check=False)
+    assert gone.exit_code == 1
+
+
 def test_an_operator_has_pictures_and_matrix_by_command_as_in_the_api(service: Service) -> None:
     own, noc = new_member(service, "AA"), new_operator(service, "health")
     token = own.entity_token(own.secret()).json()["accessToken"]
@@ -177,8 +193,25 @@ def test_an_operator_has_pictures_and_matrix_by_command_as_in_the_api(service: S
     cells = noc.get("/health/matrix", **{"from": matrix["from"], "to": matrix["to"]}).json()
     assert matrix["cells"] == cells["cells"]
     assert "WHOSE FAULT" in service.cli("health", "matrix").stdout
+    words_come_first(noc, aa.aa_id)
     for wrong in (["picture", "banks"], ["picture", "--last", "PT1S"], ["matrix", "--type", "x"]):
         assert service.cli("health", *wrong, check=False).exit_code == 2
+
+
+def words_come_first(noc: Operator, aa_id: str) -> None:
+    """A page says in words how things stand; charts and their table are a part of its own."""
+    desk = Reader(noc.client, noc.root)
+    desk.sign_in(noc.email)
+    path = f"/console/operator/health/aa/{aa_id}"
+    page, part = desk.get(path).text, desk.get(f"{path}?over-time=part").text
+    assert "judged calls succeeded" in page
+    assert 'hx-trigger="load"' in page
+    assert "data-figures" not in page
+    assert "data-figures" in part
+    assert "<html" not in part
+    for whole in ("over-time=shown", "moments.sort=success"):
+        assert "data-figures" in desk.get(f"{path}?{whole}").text
+    assert desk.get(f"{path}?export=moments").text.startswith("From,Success %")
 
 
 def test_operators_have_mailbox_and_time_machine_in_their_console(

@@ -8,12 +8,21 @@ import typer
 from msgspec import structs
 
 from mudra.cli.api_line import COLUMNS, api_line
+from mudra.cli.entity_people import add_admin, admins, contact, hand_over, remove_admin
 from mudra.cli.output import show_json, show_table
 from mudra.cli.service_call import BaseUrl, entity_token, get_json, signed_in
 from mudra.cli.settings import AsJson
 from mudra.http.envelope import iso_ms
 
 app = typer.Typer(no_args_is_help=True, help="How an entity that you administer stands.")
+
+app.command(epilog="Example: mudra entity admins KAVERI-FIP")(admins)
+app.command(epilog="Example: mudra entity add-admin KAVERI-FIP ravi@kaveribank.example")(add_admin)
+app.command(epilog="Example: mudra entity remove-admin KAVERI-FIP ravi@kaveribank.example")(
+    remove_admin
+)
+app.command(epilog="Example: mudra entity hand-over KAVERI-FIP ravi@kaveribank.example")(hand_over)
+app.command(epilog="Example: mudra entity contact KAVERI-FIP it-desk@kaveribank.example")(contact)
 
 EntityId = Annotated[str, typer.Argument(help="ID of an entity that you administer.")]
 _PREFIX = "/metrics/perf/v1"

@@ -13,6 +13,7 @@ from typing import Final
 from mudra.identity.roster import Scope
 from mudra.metrics.incident import AaCalls, AaReporting, FipApi
 from mudra.metrics.news import StoredIncident
+from mudra.metrics.status_history import api_words
 from mudra.registry.waiting import Waiting
 from mudra.runtime.work import Work
 from mudra.storage.directory import ExpiringSecret, MemberFilter, MemberRow
@@ -120,7 +121,7 @@ def _incident(stored: StoredIncident) -> BoardRow:
         case AaCalls(aa_id):
             entity_id, what = aa_id, f"calls of {aa_id} fail"
         case FipApi(fip_id, code):
-            entity_id, what = fip_id, f"{fip_id} fails at {code}"
+            entity_id, what = fip_id, f"{fip_id} fails at {api_words(code)}"
     share = _share(incident.succeeded, incident.judged)
     return BoardRow(
         Kind.INCIDENT,
@@ -134,7 +135,7 @@ def _incident(stored: StoredIncident) -> BoardRow:
 
 
 def _share(succeeded: int, judged: int) -> str:
-    return f"{succeeded} of {judged} calls succeeded in its bad windows"
+    return f"{succeeded:,} of {judged:,} calls succeeded in its bad windows"
 
 
 def _secret(one: ExpiringSecret, now: datetime) -> BoardRow:

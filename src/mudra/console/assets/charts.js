@@ -1,4 +1,4 @@
-// Charts from the JSON that stands beside them in the page; the table under them says the same.
+// Charts from the figures that stand beside them in the page; the table under them says the same.
 // Canvas and rich-text tooltips only: neither writes a style attribute, so the strict policy holds.
 import { BarChart, LineChart } from "echarts/charts";
 import { GridComponent, LegendComponent, MarkAreaComponent, MarkLineComponent, TooltipComponent } from "echarts/components";
@@ -100,7 +100,7 @@ const watch = new ResizeObserver((entries) => entries.forEach(({ target }) => dr
 function draw(place) {
   const source = document.getElementById(place.dataset.from);
   if (!source) return;
-  const data = JSON.parse(source.textContent);
+  const data = JSON.parse(source.dataset.figures);
   let chart = drawn.get(place);
   if (!chart) {
     place.classList.add("drawn");

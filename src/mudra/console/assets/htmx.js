@@ -30,6 +30,14 @@ htmx.defineExtension("morph", {
   },
 });
 
+// A part that does not come is said to be missing; the link beside it is the way out.
+for (const event of ["htmx:responseError", "htmx:sendError", "htmx:timeout"]) {
+  document.addEventListener(event, ({ detail: { elt } }) => {
+    const words = elt.querySelector?.(":scope > [data-failed]");
+    if (words) words.textContent = words.dataset.failed;
+  });
+}
+
 // A page that nobody looks at asks for nothing, and is brought up to date when it is seen again.
 document.addEventListener("htmx:beforeRequest", (event) => {
   const source = event.detail.elt;

@@ -59,6 +59,7 @@ def apis_table(name: str, title: str, first: str) -> Table[ApiRow]:
             *_times(lambda row: row.api.time),
             Column("p100", "Longest ms", lambda row: _longest(row.api.time), "number"),
         ),
+        first_sort="status",  # bad, good, unsure: what is bad stands first
     )
 
 

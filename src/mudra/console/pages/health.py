@@ -14,11 +14,11 @@ from mudra.console.entrance import member_page
 from mudra.console.table import Column, Table
 from mudra.console.visit import Visit
 from mudra.http.exchange import AnyRequest
-from mudra.http.health_picture import rows_of
+from mudra.http.health_picture import coverage, rows_of
 from mudra.http.service import Injected
 from mudra.metrics.catalogue import WINDOW, Tag
 from mudra.metrics.coverage import TimeRange, closed_before, gaps
-from mudra.metrics.health import Status
+from mudra.metrics.health import Proof, Status
 from mudra.metrics.picture import Grouping, Row
 from mudra.metrics.ports import RefusedPush
 from mudra.metrics.status_history import api_words
@@ -77,7 +77,7 @@ def _table(other: str) -> Table[Line]:
             Column[Line]("p95", "p95, ms", lambda line: line.p95, "number"),
             Column[Line]("longest", "Longest, ms", lambda line: line.longest, "number"),
         ),
-        first_sort="other",
+        first_sort="status",  # BAD, GOOD, UNSURE: what is bad stands first
     )
 
 
@@ -134,7 +134,7 @@ async def health(
                     "days": days,
                     "asked": asked,
                     "view": table.view(lines, visit.query),
-                    "proof": rows[0].proof if rows else None,
+                    "proof": await _proof(visit, entity_id, asked) if rows else None,
                     "reports": visit.member.entity_type == EntityType.AA.value,
                     "missing": sum(gap.windows for gap in missing),
                     "gaps": _GAPS.view(missing, visit.query),
@@ -144,6 +144,12 @@ async def health(
         )
 
     return await member_page(request, service, entity_id, look)
+
+
+async def _proof(visit: Visit, entity_id: str, asked: TimeRange) -> Proof:
+    """What was heard of all that these rows rest on: of every AA, or of the AA itself."""
+    aa_id = entity_id if visit.member.entity_type == EntityType.AA.value else None
+    return (await coverage(asked, visit.now, visit.work, aa_id)).proof(aa_id or "")
 
 
 async def _own_rows(

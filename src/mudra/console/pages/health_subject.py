@@ -9,10 +9,11 @@ from litestar import Response, get
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
-from mudra.console.answer import Outcome, Shown
+from mudra.console.answer import Download, Outcome, Shown
 from mudra.console.entrance import operator_page
 from mudra.console.health.asked import CALLS, Asked, asked_of
-from mudra.console.health.charts import timeline
+from mudra.console.health.charts import percent
+from mudra.console.health.over_time import LATER, PART, comes_later, is_part, over_time
 from mudra.console.health.tables import (
     COUNT_NAMES,
     ApiRow,
@@ -21,7 +22,6 @@ from mudra.console.health.tables import (
     counterpart_path,
     counts_rows,
     incidents_table,
-    moments_table,
 )
 from mudra.console.health.words import findings
 from mudra.console.visit import Visit
@@ -37,9 +37,8 @@ from mudra.metrics.news import StoredIncident
 from mudra.metrics.picture import ApiPicture, Coverage, Grouping, Row, matrix, picture
 from mudra.metrics.ports import Cell
 from mudra.metrics.rollup import Rollup
-from mudra.metrics.series import points
+from mudra.metrics.series import health_of_all
 from mudra.metrics.status_history import api_words
-from mudra.metrics.step import step_for
 
 _MOST: Final = 200
 _LONGEST_BLAMED: Final = timedelta(days=2)
@@ -107,28 +106,29 @@ async def _look(visit: Visit, about: About, code: str = "") -> Outcome:
             return InvalidField(f"the address must end in one of {', '.join(CALLS)}")
         asked = replace(asked, code=code)
     work, within = visit.work, asked.within
+    incidents = await _incidents(visit, about, asked)
+    drawn: Mapping[str, object] | Download = LATER
+    if not comes_later(visit.query):
+        marked = [one.incident for one in incidents]
+        drawn = await over_time(visit, asked, marked, aa_id=about.aa_id, fip_id=about.fip_id)
+    if isinstance(drawn, Download):
+        return drawn
+    if is_part(visit.query):
+        return Shown(PART, drawn)
     if about == About():
         totals = await work.figures.over_aas(within, tag=Tag.REQUESTS)
     else:
         totals = await work.figures.totals(within, aa_id=about.aa_id, fip_id=about.fip_id)
     heard = await coverage(within, visit.now, work, about.aa_id)
-    step = step_for(within)
-    found = await points(
-        work.series, within, step, asked.code, aa_id=about.aa_id, fip_id=about.fip_id
-    )
-    incidents = await _incidents(visit, about, asked)
-    times = timeline(found, step, asked, [one.incident for one in incidents])
     rows = picture(totals, about.grouping, heard)
     apis = apis_table("apis", "APIs", "API")
     others = apis_table("others", "Counterparts", "Institution")
-    moments = moments_table(step)
     listed = incidents_table()
     api_list = api_rows(_apis(totals, heard), asked)
     other_list = _others(rows, about, asked)
     for export in (
         apis.export(api_list, visit.query),
         others.export(other_list, visit.query),
-        moments.export(times.moments, visit.query),
         listed.export(incidents, visit.query),
     ):
         if export is not None:
@@ -137,13 +137,14 @@ async def _look(visit: Visit, about: About, code: str = "") -> Outcome:
     return Shown(
         "health_subject.html",
         {
+            **drawn,
             "asked": asked,
             "about": about,
             "title": _title(about, asked, names),
             "names": names,
             "proof": heard.proof(about.aa_id or ""),
-            "times": times,
-            "moments": moments.view(times.moments, visit.query),
+            "whole": health_of_all(totals.items(), asked.code),
+            "percent": percent,
             "apis": apis.view(api_list, visit.query) if not code else None,
             "others": others.view(other_list, visit.query) if _has_others(about) else None,
             "incidents": listed.view(incidents, visit.query),

@@ -1,5 +1,6 @@
 """Incidents: the list, and each with its timeline, its windows and who looks after it."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
@@ -8,12 +9,12 @@ from litestar import Response, get, post
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
-from mudra.console.answer import GoTo, Outcome, Shown
+from mudra.console.answer import Download, GoTo, Outcome, Shown
 from mudra.console.entrance import Fields, operator_act, operator_page
 from mudra.console.health.asked import Asked
-from mudra.console.health.charts import timeline
 from mudra.console.health.grid import HEALTH
-from mudra.console.health.tables import incident_path, incidents_table, moments_table
+from mudra.console.health.over_time import LATER, PART, comes_later, is_part, over_time
+from mudra.console.health.tables import incident_path, incidents_table
 from mudra.console.health.words import findings, state_words, subject_words
 from mudra.console.pages.silences import silence_facts, silence_link
 from mudra.console.visit import Visit
@@ -33,9 +34,7 @@ from mudra.metrics.incident import (
 )
 from mudra.metrics.news import StoredIncident
 from mudra.metrics.picture import matrix
-from mudra.metrics.series import points
 from mudra.metrics.silence import silent
-from mudra.metrics.step import step_for
 
 _INCIDENTS: Final = "/console/operator/incidents"
 _MOST: Final = 1000
@@ -93,12 +92,13 @@ async def _shown(visit: Visit, stored: StoredIncident) -> Outcome:
     subject = incident.subject
     fip_id = subject.fip_id if isinstance(subject, FipApi) else None
     aa_id = None if isinstance(subject, FipApi) else subject.aa_id
-    step = step_for(asked.within)
-    found = await points(
-        visit.work.series, asked.within, step, asked.code, aa_id=aa_id, fip_id=fip_id
-    )
-    times = timeline(found, step, asked, [incident])
-    moments = moments_table(step)
+    drawn: Mapping[str, object] | Download = LATER
+    if not comes_later(visit.query):
+        drawn = await over_time(visit, asked, [incident], aa_id=aa_id, fip_id=fip_id)
+    if isinstance(drawn, Download):
+        return drawn
+    if is_part(visit.query):
+        return Shown(PART, drawn)
     during = TimeRange(incident.began, incident.last_bad + WINDOW)
     cells = await visit.work.figures.pairs(during, asked.code)
     causes = findings(
@@ -108,17 +108,16 @@ async def _shown(visit: Visit, stored: StoredIncident) -> Outcome:
             if one.cell.fip_id == fip_id or one.cell.aa_id == aa_id
         ]
     )
-    return moments.export(times.moments, visit.query) or Shown(
+    return Shown(
         "incident.html",
         {
+            **drawn,
             "stored": stored,
             "incident": incident,
             "title": subject_words(subject),
             "state": state_words(incident),
             "reporting": isinstance(subject, AaReporting),
             "noticed": _noticed(incident),
-            "times": times,
-            "moments": moments.view(times.moments, visit.query),
             "findings": causes,
             "asked": asked,
             "path": incident_path(stored),

@@ -80,7 +80,7 @@ async def check(entity_id: FromPath[str], request: AnyRequest, service: Injected
         record = await service.registry.registry(visit.caller).history(entity_id)
         if request.headers.get("hx-request"):
             return Shown(
-                "registration_findings.html", {"judged": await _judge(visit, record, draft)}
+                "registration_checked.html", {"judged": await _judge(visit, record, draft)}
             )
         return await _page(visit, record, draft)
 

@@ -22,7 +22,7 @@ from mudra.http.members import read_members
 from mudra.http.requests import UserTokenRequest
 from mudra.http.service import Injected
 from mudra.http.with_password import with_password
-from mudra.identity.session import begin_session, end_session
+from mudra.identity.session import Session, begin_session, end_session
 from mudra.identity.user import User
 from mudra.runtime.work import Work
 from mudra.secret_text import SecretText
@@ -87,13 +87,16 @@ async def sign_in(request: AnyRequest, service: Injected) -> Response[str]:
 @post("/sign-out", include_in_schema=False)
 async def sign_out(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
     """End this session."""
+    ended: list[Session] = []
 
     async def do(visit: Visit, _: Fields) -> Outcome:
         await end_session(visit.session, visit.caller, visit.work.sessions, visit.work.journal)
+        ended.append(visit.session)
         return GoTo(f"{SIGN_IN}?told=signed-out")
 
     response = await own_act(request, service, do)
-    if isinstance(response.content, str) and response.status_code == 303:  # noqa: PLR2004
+    # A form of another site comes without the cookie: it must not take it from the browser.
+    if ended and isinstance(response.content, str):
         take_cookie(response, service.settings)
     return response
 

@@ -2,6 +2,7 @@
 // The form and the JSON are two views of one draft: what is typed in one is shown in the other.
 const payload = document.getElementById("payload");
 const fields = document.getElementById("fields");
+const unread = new Set(); // fields whose text is no JSON: the draft keeps what they said before
 
 function draft() {
   try {
@@ -47,16 +48,51 @@ function toJson(event) {
   event.stopPropagation();
   try {
     whole.entityinfo[event.target.dataset.path] = valueOf(event.target, whole.entityinfo);
-    event.target.removeAttribute("aria-invalid");
+    unread.delete(event.target.dataset.path);
   } catch {
-    event.target.setAttribute("aria-invalid", "true");
+    unread.add(event.target.dataset.path);
+    say(event.target.dataset.path, ["This is not JSON yet."]);
     return;
   }
   payload.value = JSON.stringify(whole, null, 2);
   payload.dispatchEvent(new Event("input", { bubbles: true }));
 }
 
+// What is found about a field stands right after it, and the list leads to the field.
+function say(path, words) {
+  const place = document.getElementById(`found-${path}`);
+  if (!place) return;
+  place.textContent = words.join(" ");
+  place.hidden = words.length === 0;
+  for (const field of fields.querySelectorAll(`[data-path="${path}"]`)) {
+    if (words.length) field.setAttribute("aria-invalid", "true");
+    else field.removeAttribute("aria-invalid");
+  }
+}
+
+function tell() {
+  const found = new Map();
+  for (const item of document.querySelectorAll("#findings li[data-path]")) {
+    const path = item.dataset.path.match(/^\$\.entityinfo\.([A-Za-z]+)/)?.[1];
+    if (!path || !document.getElementById(`found-${path}`)) continue;
+    found.set(path, [...(found.get(path) ?? []), item.textContent.replace(item.dataset.path, "").trim()]);
+    const link = document.createElement("a");
+    link.href = `#f-${path}`;
+    const code = item.querySelector("code");
+    if (!code.closest("a")) {
+      code.replaceWith(link);
+      link.append(code);
+    }
+  }
+  for (const place of fields.querySelectorAll(".found")) {
+    const path = place.id.replace("found-", "");
+    if (!unread.has(path)) say(path, found.get(path) ?? []);
+  }
+}
+
 fields.hidden = false;
+document.addEventListener("htmx:afterSettle", tell);
 fields.addEventListener("input", toJson);
 payload.addEventListener("input", toForm);
 toForm();
+tell();
