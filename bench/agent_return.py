@@ -117,7 +117,12 @@ class Returning:
         """Push until nothing waits."""
         lines = [Line(port, self._address) for _ in range(IN_FLIGHT)]
         form = urlencode({"id": self._aa_id, "secret": self._secret}).encode()
-        _, _, answer = await lines[0].ask(TOKEN, "application/x-www-form-urlencoded", form, "")
+        kind = "application/x-www-form-urlencoded"
+        while True:
+            status, head, answer = await lines[0].ask(TOKEN, kind, form, "")
+            if status == 200:
+                break
+            await asyncio.sleep(asked_to_wait(head, answer))
         self._bearer = f"Authorization: Bearer {json.loads(answer)['accessToken']}\r\n"
         pace = asyncio.Lock()
         await asyncio.gather(*(self._sends(line, pace, seen) for line in lines))
@@ -133,15 +138,20 @@ class Returning:
                 body = self._waiting.popleft()
                 self._paused_until = time.monotonic() + BETWEEN_STARTS / SECOND
             started = time.perf_counter()
-            status, head, _ = await line.ask(PUSH, "application/json", body, self._bearer)
+            status, head, answer = await line.ask(PUSH, "application/json", body, self._bearer)
             seen.append((status, time.perf_counter() - started))
             if status != 200:
-                told = _RETRY_AFTER.search(head)
-                assert told is not None, head
                 self._waiting.appendleft(body)
-                until = time.monotonic() + int(told[1]) + random.random()
+                until = time.monotonic() + asked_to_wait(head, answer)
                 self._paused_until = max(self._paused_until, until)
         line.close()
+
+
+def asked_to_wait(head: bytes, answer: bytes) -> float:
+    """Seconds until the next try, as an agent waits."""
+    told = _RETRY_AFTER.search(head)
+    assert told is not None, head + answer
+    return int(told[1]) + random.random()
 
 
 async def all_return(port: int, agents: list[Returning], seen: list[tuple[int, float]]) -> float:
