@@ -87,6 +87,31 @@ def test_prometheus_and_openmetrics_show_the_last_window_and_forget_it_afterward
     assert str(success()) == "nan"
 
 
+def test_every_answered_request_is_counted_once_in_its_bucket(own):
+    path = "/operator/v1/board"
+    named = {"path": path, "method": "GET", "status": "401"}
+
+    def counted() -> float:
+        return sample(figures(own).text, "mudra_requests_total", **named) or 0
+
+    before = counted()
+    for _ in range(7):
+        assert httpx.get(f"{own.root}{path}").status_code == 401
+
+    own.wait_until(lambda: counted() == before + 7, 60)
+    text = figures(own).text
+    assert sample(text, "mudra_request_seconds_count", path=path) == before + 7
+    assert sample(text, "mudra_request_seconds_bucket", path=path, le="+Inf") == before + 7
+    bounds = re.findall(r'mudra_request_seconds_bucket\{.*le="([0-9.]+)".*\}', text)
+    heights = [
+        sample(text, "mudra_request_seconds_bucket", path=path, le=bound)
+        for bound in sorted(set(bounds), key=float)
+    ]
+    assert heights == sorted(heights)
+    total = sample(text, "mudra_request_seconds_sum", path=path)
+    assert total
+
+
 def test_every_expression_of_the_dashboard_asks_for_figures_that_are_there(own, aa):
     own.advance("PT1H")
     push(aa, consents("BANK-OF-PANELS", 200, 150))

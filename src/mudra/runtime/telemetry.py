@@ -5,13 +5,29 @@ decides at import where its values live.
 """
 
 import threading
+from bisect import bisect_left
+from collections import Counter as Counts
+from collections.abc import Sequence
 from wsgiref.simple_server import WSGIServer
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
 from prometheus_client.multiprocess import MultiProcessCollector
 
 REQUESTS = Counter("mudra_requests_total", "Requests answered", ["path", "method", "status"])
-SECONDS = Histogram(
+
+
+class GatheredHistogram(Histogram):
+    """A histogram that takes many values at once: a call for each costs 10 µs."""
+
+    def observe_all(self, values: Sequence[float]) -> None:
+        """Observe all of them; a reader sees them as if observed one by one."""
+        self._sum.inc(sum(values))
+        places = Counts(bisect_left(self._upper_bounds, value) for value in values)
+        for place, number in places.items():
+            self._buckets[place].inc(number)
+
+
+SECONDS = GatheredHistogram(
     "mudra_request_seconds",
     "Time to answer a request",
     ["path"],

@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 import uvicorn
 import uvloop
-from prometheus_client import Counter, Histogram
 
 from mudra.http.connection_limits import ConnectionLimits
 from mudra.http.limited_protocol import limited_protocol
@@ -15,7 +14,7 @@ from mudra.http.observed import observed
 from mudra.runtime.clock import Clock
 from mudra.runtime.lifeline import when_cut
 from mudra.runtime.logging import RequestLine, RequestLog
-from mudra.runtime.telemetry import REQUESTS, SECONDS
+from mudra.runtime.request_figures import RequestFigures
 from mudra.runtime.wiring import Rooms, application, open_edge
 
 _GRACE_S = 30
@@ -35,8 +34,8 @@ async def _serve(
 ) -> None:
     edge = open_edge(rooms)
     await edge.start()
-    log = RequestLog()
-    app = observed(application(edge), _observer(log, rooms.clock))
+    log, figures = RequestLog(), RequestFigures()
+    app = observed(application(edge), _observer(log, figures, rooms.clock))
     limits = ConnectionLimits(uncounted=rooms.settings.trusted_proxies)
     server = _Server(
         uvicorn.Config(
@@ -54,7 +53,7 @@ async def _serve(
         ready,
     )
     when_cut(lifeline, server.stop)
-    flushing = asyncio.create_task(_flush_always(log), name="request-log")
+    flushing = asyncio.create_task(_flush_always(log, figures), name="request-log")
     gc.freeze()
     try:
         await server.serve(sockets=[listener])
@@ -62,6 +61,7 @@ async def _serve(
         flushing.cancel()
         await edge.stop()
         log.flush()
+        figures.flush()
 
 
 class _Server(uvicorn.Server):
@@ -77,21 +77,14 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
 
-def _observer(log: RequestLog, clock: Clock) -> Callable[[str, str, int, float, str, str], None]:
-    known: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
-
+def _observer(
+    log: RequestLog, figures: RequestFigures, clock: Clock
+) -> Callable[[str, str, int, float, str, str], None]:
     def observe(  # the shape of http/observed.py
         method: str, path: str, status: int, seconds: float, address: str, txn_id: str
     ) -> None:
         shown = _shown(path)
-        figure = _figure_path(shown, status)
-        figures = known.get((figure, method, status))
-        if figures is None:
-            # Looking a figure up by its labels costs more than counting in it.
-            figures = REQUESTS.labels(figure, method, str(status)), SECONDS.labels(figure)
-            known[figure, method, status] = figures
-        figures[0].inc()
-        figures[1].observe(seconds)
+        figures.note(_figure_path(shown, status), method, status, seconds)
         log.note(
             RequestLine(
                 clock(),
@@ -119,7 +112,8 @@ def _figure_path(path: str, status: int) -> str:
     return "(none)" if status in {404, 405} else path
 
 
-async def _flush_always(log: RequestLog) -> None:
+async def _flush_always(*gathering: RequestLog | RequestFigures) -> None:
     while True:
         await asyncio.sleep(_FLUSH_S)
-        log.flush()
+        for one in gathering:
+            one.flush()
