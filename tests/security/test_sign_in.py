@@ -267,7 +267,7 @@ def test_three_links_in_six_hours_and_five_in_a_day_go_to_one_person(service: Se
         letters = json.loads(service.cli("mail", "list", "--to", member.email, "--json").stdout)
         return sum(len(letter["links"]) for letter in letters)
 
-    sent = [links_after(moved) for moved in ("PT0S", "PT5H59M", "PT2M", "PT17H57M", "PT3M")]
+    sent = [links_after(moved) for moved in ("PT0S", "PT5H30M", "PT40M", "PT17H20M", "PT40M")]
 
     assert sent == [3, 3, 5, 5, 8]
 
