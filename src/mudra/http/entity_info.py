@@ -4,9 +4,9 @@ Here are the writes and the routes; registry_reads.py answers the reads.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from litestar import Response, Router, delete, get, post, put
+from msgspec import structs
 
 from mudra.audit.event import Caller
 from mudra.http import registry_described, registry_reads
@@ -150,7 +150,7 @@ async def _actor(exchange: Exchange) -> Actor | object:
 def _done(
     exchange: Exchange, outcome: Decision | Repeat, txnid: str, findings: list[object]
 ) -> Answer:
-    envelope = replace(exchange.envelope, txn_id=txnid)
+    envelope = structs.replace(exchange.envelope, txn_id=txnid)
     members = {
         "txnid": txnid,
         "responseCode": "200",
