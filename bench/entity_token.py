@@ -6,6 +6,8 @@ Everything is on: HTTP, audit, throttle, log, figures. The service runs as in
 production, over the embedded PostgreSQL, with 1,000 entities. CPU is that of
 the worker processes, read from /proc, so that the load generator does not count.
 Goals (design/quality.md part 1): ratio ≥ 0.75; two workers ≥ 0.95 of one; PSS ≤ 120 MB.
+Beside it stands what a server reaches that only signs (bench/bare_server.py): how much of
+the distance to the goal is the machine's, and how much is ours.
 """
 
 import asyncio
@@ -22,6 +24,7 @@ import uvloop
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
+from bench.bare_server import bare_server
 from bench.support import Load, RunningService, cpu_seconds, pss_mb, worker_pids
 from mudra.audit.event import Caller
 from mudra.identity.onboard import NewMember, Onboarded
@@ -50,6 +53,11 @@ def main() -> None:
                 f"ratio {rates[workers] / alone[workers]:.2f} (goal 0.75); "
                 f"PSS of a worker {memory:.0f} MB (goal 120)"
             )
+        bare, bare_alone = measure_bare(secrets_of, seconds)
+        print(
+            f"a bare server that only signs: ratio {bare / bare_alone:.2f}; "
+            f"one worker ÷ bare server: {rates[1] / bare:.2f}"
+        )
         print(
             f"two workers ÷ one: {rates[2] / rates[1]:.2f} (goal 0.95); "
             f"of bare signing, two processes ÷ one: {alone[2] / alone[1]:.2f}"
@@ -81,6 +89,19 @@ def measure(
         assert load.failed == 0, f"{load.failed} answers were no tokens"
         memory = max(pss_mb(pid) for pid in pids)
     return done / used, memory, (before_signatures + after_signatures) / 2
+
+
+def measure_bare(members: dict[str, str], seconds: float) -> tuple[float, float]:
+    """Give answers, and signatures alone, per CPU second of the server that only signs."""
+    with bare_server() as (port, pid):
+        load = Load(port, requests_for(members))
+        uvloop.run(load.run(CONNECTIONS, 1.0))
+        before = signatures_at_once(1)
+        started = cpu_seconds(pid)
+        done = uvloop.run(load.run(CONNECTIONS, seconds))
+        used = cpu_seconds(pid) - started
+        assert load.failed == 0, f"{load.failed} answers were none"
+    return done / used, (before + signatures_at_once(1)) / 2
 
 
 def requests_for(members: dict[str, str]) -> list[bytes]:

@@ -32,7 +32,8 @@ def set_up_logging(level: str, stream: TextIO | None = None) -> None:
     structlog.configure(
         processors=[*shared, structlog.processors.JSONRenderer(ensure_ascii=True)],
         wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[level]),
-        logger_factory=structlog.PrintLoggerFactory(target),
+        # In one write with its end: another thread's line could come between the two.
+        logger_factory=structlog.WriteLoggerFactory(target),
         cache_logger_on_first_use=True,
     )
     handler = logging.StreamHandler(target)
