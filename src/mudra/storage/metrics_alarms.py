@@ -176,25 +176,26 @@ class PostgresWebhooks:
 
     async def delivered(self, message: WaitingMessage) -> None:
         """Note that a message was taken: it is gone."""
+        await self._tell(message, delivered_at=await self._tx.now(), problem="")
         await self._tx.connection.execute(
             sa.delete(webhook_message).where(_M.message_id == message.message_id)
         )
-        await self._tell(message, delivered_at=await self._tx.now(), problem="")
 
     async def failed(self, message: WaitingMessage, problem: str, again_in: timedelta) -> bool:
         """Note a failure; tells whether there is another try, within 24 hours of the message."""
         again_at = await self._tx.now() + again_in
         again = again_at <= message.made_at + _GIVEN_UP_AFTER
         this = _M.message_id == message.message_id
+        await self._tell(message, problem=problem[:_LONGEST_PROBLEM])
         await self._tx.connection.execute(
             sa.update(webhook_message).where(this).values(next_attempt_at=again_at)
             if again
             else sa.delete(webhook_message).where(this)
         )
-        await self._tell(message, problem=problem[:_LONGEST_PROBLEM])
         return again
 
     async def _tell(self, message: WaitingMessage, **values: object) -> None:
+        """Write it at the webhook: always before its message, as a removal locks the two."""
         await self._tx.connection.execute(
             sa.update(health_webhook).where(_W.webhook_id == message.webhook_id).values(**values)
         )
