@@ -76,6 +76,7 @@ def test_calls_of_every_aa_reach_its_agent_over_http(alive):
 
 def test_the_secret_lies_in_a_file_that_only_its_owner_reads(alive):
     for aa_id in AAS:
+        alive.wait_until((config(alive, aa_id).parent / "secret").exists, WAIT_S)
         told = tomllib.loads(config(alive, aa_id).read_text())
         secret = config(alive, aa_id).parent / "secret"
         assert told["credentials"]["secret"] == {"file": str(secret.resolve())}
