@@ -16,7 +16,6 @@ import secrets
 import sys
 import tempfile
 import time
-import urllib.parse
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
@@ -25,7 +24,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
 from bench.bare_server import bare_server
-from bench.support import Load, RunningService, cpu_seconds, pss_mb, worker_pids
+from bench.support import Load, RunningService, cpu_seconds, form_request, pss_mb, worker_pids
 from mudra.audit.event import Caller
 from mudra.identity.onboard import NewMember, Onboarded
 from mudra.runtime.config import Settings
@@ -106,16 +105,10 @@ def measure_bare(members: dict[str, str], seconds: float) -> tuple[float, float]
 
 def requests_for(members: dict[str, str]) -> list[bytes]:
     """The requests, one for each entity, ready to be sent."""
-    return [_request(entity_id, secret) for entity_id, secret in members.items()]
-
-
-def _request(entity_id: str, secret: str) -> bytes:
-    body = urllib.parse.urlencode({"id": entity_id, "secret": secret}).encode()
-    return (
-        b"POST /iam/v1/entity/token/generate HTTP/1.1\r\nhost: 127.0.0.1\r\n"
-        b"content-type: application/x-www-form-urlencoded\r\n"
-        b"content-length: " + str(len(body)).encode() + b"\r\n\r\n" + body
-    )
+    path = "/iam/v1/entity/token/generate"
+    return [
+        form_request(path, id=entity_id, secret=secret) for entity_id, secret in members.items()
+    ]
 
 
 def signatures_at_once(processes: int) -> float:

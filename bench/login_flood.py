@@ -13,14 +13,13 @@ import statistics
 import sys
 import tempfile
 import time
-import urllib.parse
 from pathlib import Path
 
 import argon2
 
 from bench.entity_token import make_members, requests_for
 from bench.people import PASSWORD, make_people
-from bench.support import Load, RunningService, cpu_seconds, percentile, worker_pids
+from bench.support import Load, RunningService, cpu_seconds, form_request, percentile, worker_pids
 from mudra.runtime.config import Settings
 from mudra.runtime.serve import open_store
 from mudra.storage.password_hash import TIME_COST
@@ -105,12 +104,7 @@ def cpu_per_hash() -> float:
 
 def login_request(email: str) -> bytes:
     """The request of one login, ready to be sent."""
-    body = urllib.parse.urlencode({"username": email, "password": PASSWORD}).encode()
-    return (
-        b"POST /iam/v1/user/token/generate HTTP/1.1\r\nhost: 127.0.0.1\r\n"
-        b"content-type: application/x-www-form-urlencoded\r\n"
-        b"content-length: " + str(len(body)).encode() + b"\r\n\r\n" + body
-    )
+    return form_request("/iam/v1/user/token/generate", username=email, password=PASSWORD)
 
 
 if __name__ == "__main__":

@@ -22,13 +22,13 @@ import statistics
 import sys
 import tempfile
 import time
-import urllib.parse
 from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
 
 from bench.people import make_people
+from bench.support import form_request
 from mudra.runtime.config import Settings
 from mudra.runtime.serve import open_store
 from mudra.runtime.wiring import open_rooms
@@ -133,12 +133,7 @@ def refused(connection: socket.socket, asked: bytes) -> float:
 
 def request(email: str, password: str) -> bytes:
     """The request of one sign-in, ready to be sent."""
-    body = urllib.parse.urlencode({"username": email, "password": password}).encode()
-    return (
-        b"POST /iam/v1/user/token/generate HTTP/1.1\r\nhost: 127.0.0.1\r\n"
-        b"content-type: application/x-www-form-urlencoded\r\n"
-        b"content-length: " + str(len(body)).encode() + b"\r\n\r\n" + body
-    )
+    return form_request("/iam/v1/user/token/generate", username=email, password=password)
 
 
 def without_slowest(times: list[float]) -> list[float]:

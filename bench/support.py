@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.parse
 from pathlib import Path
 from types import TracebackType
 from typing import Self, cast
@@ -66,6 +67,16 @@ class RunningService:
         self._process.wait(60)
         assert self._process.stdout is not None
         self._process.stdout.close()
+
+
+def form_request(path: str, **fields: str) -> bytes:
+    """A POST of a form over a connection that stays open, ready to be sent."""
+    body = urllib.parse.urlencode(fields).encode()
+    return (
+        f"POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\n"
+        "content-type: application/x-www-form-urlencoded\r\n"
+        f"content-length: {len(body)}\r\n\r\n"
+    ).encode() + body
 
 
 class Load:
