@@ -1,10 +1,10 @@
 """The life of signing keys over months of plans, rotations and pauses (quality K1 to K3)."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from mudra.tokens.claims import TokenKind
 from mudra.tokens.signing_keys import (

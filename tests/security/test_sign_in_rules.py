@@ -2,10 +2,11 @@
 
 import asyncio
 import contextlib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from msgspec.structs import replace
 from tests.support.service import (
     new_address,
 )

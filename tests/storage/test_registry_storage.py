@@ -3,11 +3,11 @@
 import asyncio
 import datetime as dt
 import random
-from dataclasses import replace
 
 import psycopg
 import pytest
 import sqlalchemy as sa
+from msgspec.structs import replace
 
 from mudra.registry.actor import DECIDE, SUBMIT, Actor, ActorKind
 from mudra.registry.address import AddressPolicy

@@ -14,11 +14,11 @@ checkpoint is only as safe as the database: `Intact.vouched` says how far that i
 import enum
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import msgspec
+from msgspec import Struct
 
 from mudra.audit.event import AuditEvent
 
@@ -77,8 +77,7 @@ class Fault(enum.StrEnum):
     """The rows agree with each other, but not with a checkpoint."""
 
 
-@dataclass(frozen=True)
-class Intact:
+class Intact(Struct, frozen=True):
     """Every row is as it was sealed; the first `vouched` also by a checkpoint."""
 
     count: int
@@ -86,8 +85,7 @@ class Intact:
     vouched: int
 
 
-@dataclass(frozen=True)
-class Broken:
+class Broken(Struct, frozen=True):
     """The chain is broken at row `number`; up to `sound` it is vouched for by a checkpoint."""
 
     number: int

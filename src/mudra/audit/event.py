@@ -2,12 +2,12 @@
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Final
 
 import msgspec
+from msgspec import Struct, field
 
 
 class EventName(enum.StrEnum):
@@ -135,8 +135,7 @@ class AuditEvent(msgspec.Struct, frozen=True, kw_only=True):
                 )
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+class Caller(Struct, frozen=True):
     """Who acts, from where, under which transaction ID of the interface."""
 
     actor: str
@@ -144,8 +143,7 @@ class Caller:
     txn_id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Act:
+class Act(Struct, frozen=True):
     """One act as a use case notes it, before the database has given it a time.
 
     `user_id` is the person whom it concerns, when that is not the actor.

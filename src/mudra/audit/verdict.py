@@ -1,10 +1,9 @@
 """What a verification of the whole audit found, in words for operators."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class AuditVerdict:
+class AuditVerdict(Struct, frozen=True):
     """Whether every sealed row is as it was written; `problem` is empty when it is.
 
     `rows` were read without fault, `vouched` of them agree with a checkpoint

@@ -4,12 +4,12 @@ import os
 import shutil
 import stat
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
 import sqlalchemy as sa
 import typer
+from msgspec import Struct
 
 from mudra.cli.output import Exit, show_json
 from mudra.cli.settings import AsJson, DataDir, settings_of
@@ -28,8 +28,7 @@ _CLOCK_OFF: Final = timedelta(seconds=1)
 _MAIL_WAITS: Final = timedelta(hours=1)
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """One check: whether it is well, and the way out when it is not."""
 
     name: str

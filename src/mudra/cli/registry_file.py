@@ -2,11 +2,11 @@
 
 import sys
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec import Struct
 from rich.progress import track
 
 from mudra.cli.output import Exit, console, fail, show_facts, show_json
@@ -40,8 +40,7 @@ File = Annotated[Path, typer.Argument(help="A payload, or an array of them, as J
 Older = Annotated[bool, typer.Option(help="Read what older directories hold; note it only.")]
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """What became of one payload of a file."""
 
     entity_id: str
@@ -49,8 +48,7 @@ class Line:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Brought:
+class Brought(Struct, frozen=True):
     """What became of a file: `broke_off` when the database went away before its end."""
 
     lines: tuple[Line, ...]

@@ -1,11 +1,11 @@
 """What a page's use case gives back, before it is framed as HTTP."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """A page: its template and what that shows. `status` is of HTTP."""
 
     template: str
@@ -13,15 +13,13 @@ class Shown:
     status: int = 200
 
 
-@dataclass(frozen=True, slots=True)
-class GoTo:
+class GoTo(Struct, frozen=True):
     """Go to another page of the console (303), so that a reload repeats nothing."""
 
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class Download:
+class Download(Struct, frozen=True):
     """A file."""
 
     name: str

@@ -7,9 +7,9 @@ the database at each visit.
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import replace
 
 from litestar import Response
+from msgspec.structs import replace
 
 from mudra.console.answer import GoTo, Outcome
 from mudra.console.cookie import session_cookie

@@ -1,8 +1,9 @@
 """What the console's menu offers, to whom. One row per page."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from mudra.identity.roster import Scope
 
@@ -12,8 +13,7 @@ SANDBOX_WORD: Final = "sandbox"
 """The page of operators that only a sandbox has."""
 
 
-@dataclass(frozen=True, slots=True)
-class MemberItem:
+class MemberItem(Struct, frozen=True):
     """A page of a member: `word` is the last part of its address, empty for the overview.
 
     `types` are the kinds of entity that have the page; empty for all.
@@ -24,8 +24,7 @@ class MemberItem:
     types: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorItem:
+class OperatorItem(Struct, frozen=True):
     """A page of operators: its path under /console/operator, and the scope that opens it.
 
     Without a scope it is open to every operator.
@@ -36,8 +35,7 @@ class OperatorItem:
     scope: Scope | None
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(Struct, frozen=True):
     """A line of the menu as a page shows it."""
 
     title: str

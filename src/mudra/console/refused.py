@@ -1,22 +1,19 @@
 """What the console itself refuses, with the rows of the error table for it."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from mudra.http.errors import ErrorCode, Problem, add_row
 
 
-@dataclass(frozen=True, slots=True)
-class ForeignForm:
+class ForeignForm(Struct, frozen=True):
     """The browser says that another site sent this form."""
 
 
-@dataclass(frozen=True, slots=True)
-class StaleForm:
+class StaleForm(Struct, frozen=True):
     """The form lacks the session's word: it was opened before the last sign-in."""
 
 
-@dataclass(frozen=True, slots=True)
-class NoSuchPage:
+class NoSuchPage(Struct, frozen=True):
     """There is no page at this address of the console."""
 
 

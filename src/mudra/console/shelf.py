@@ -7,10 +7,11 @@ while the service runs; pages then do without.
 
 import gzip
 import hashlib
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 STATIC: Final = Path(str(files("mudra.console").joinpath("static")))
 _MEDIA: Final = {
@@ -23,8 +24,7 @@ _LEAST_PACKED: Final = 500
 """Bytes below which packing saves nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shelved:
+class Shelved(Struct, frozen=True):
     """One file: its bytes, the same packed by gzip where that is shorter, and its digest."""
 
     body: bytes

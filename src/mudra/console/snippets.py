@@ -5,10 +5,11 @@ in no history of a shell. Tests run them.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 from string import Template
 from typing import Final
+
+from msgspec import Struct
 
 _LANGUAGES: Final = (
     ("curl", "curl", "token.sh", "sh token.sh"),
@@ -18,8 +19,7 @@ _LANGUAGES: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Snippet:
+class Snippet(Struct, frozen=True):
     """One program: its file name, how it is run, its text."""
 
     key: str

@@ -15,6 +15,7 @@ from typing import Final
 
 import msgspec
 import structlog
+from msgspec import Struct
 
 from mudra.http.feeds import PUBLIC_SPAN, Kept, NetworkHealth
 from mudra.http.service import Service
@@ -55,16 +56,14 @@ _FILE: Final = "status-snapshot.json"
 _log = structlog.get_logger()
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(Struct, frozen=True):
     """A snapshot, and whether the database could be asked for it just now."""
 
     snapshot: StatusSnapshot
     fresh: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _DayRead:
+class _DayRead(Struct, frozen=True):
     """The health of each FIP on a day, and the mark of the reports that it was made of."""
 
     health: Mapping[str, Health]

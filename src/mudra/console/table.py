@@ -8,10 +8,11 @@ A page names its columns once; the address holds what the reader chose
 import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, Generic, TypeVar
 from urllib.parse import urlencode
+
+from msgspec import Struct
 
 from mudra.console.answer import Download
 
@@ -24,8 +25,7 @@ _LONG: Final = 28
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
-@dataclass(frozen=True)  # slots and generics do not go together before Python 3.12
-class Column(Generic[R]):
+class Column(Struct, Generic[R], frozen=True):
     """One column. `kind` is text, code, number, time, type or tag; `tone` colours a tag."""
 
     key: str
@@ -36,8 +36,7 @@ class Column(Generic[R]):
     tone: Callable[[R], str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """One cell as the template shows it."""
 
     value: Value
@@ -56,8 +55,7 @@ class Cell:
         return self.kind == "text" and len(str(self.value)) > _LONG
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(Struct, frozen=True):
     """The head of a column: its link sorts by it, or turns the order."""
 
     title: str
@@ -66,8 +64,7 @@ class Head:
     number: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableView:
+class TableView(Struct, frozen=True, kw_only=True):
     """What the macro `parts.table` shows."""
 
     name: str
@@ -86,8 +83,7 @@ class TableView:
     csv_link: str
 
 
-@dataclass(frozen=True)
-class Table(Generic[R]):
+class Table(Struct, Generic[R], frozen=True):
     """A table by name: `title` names it to those who cannot see it."""
 
     name: str

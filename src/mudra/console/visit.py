@@ -1,8 +1,9 @@
 """A signed-in visit: what pages and their frame know of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from mudra.audit.event import Caller
 from mudra.http.exchange import Exchange
@@ -15,8 +16,7 @@ from mudra.runtime.work import Work
 from mudra.storage.directory import MemberRow
 
 
-@dataclass(frozen=True, slots=True)
-class Visit:
+class Visit(Struct, frozen=True):
     """A signed-in visit, inside of its one transaction.
 
     `entity` is the member whose page this is; None on pages of operators and of

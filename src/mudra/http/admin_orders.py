@@ -1,7 +1,6 @@
 """Changes of an entity's admins as both sides ask for them: members for their own, operators."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Final
 
 from msgspec import Struct
@@ -27,8 +26,7 @@ async def locked_own(work: Work, user: User, entity_id: str) -> NotYourEntity | 
     return None if again and entity_id in again.administers else NotYourEntity()
 
 
-@dataclass(frozen=True, slots=True)
-class Asker:
+class Asker(Struct, frozen=True):
     """Who asks: an admin of the entity by its own address, an operator by none."""
 
     caller: Caller
@@ -40,8 +38,7 @@ class Asker:
         return not self.own_address
 
 
-@dataclass(frozen=True, slots=True)
-class AdminCall:
+class AdminCall(Struct, frozen=True):
     """One change: what it reads, what it does, its path and summary for each side."""
 
     reads: type[Struct]

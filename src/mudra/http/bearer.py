@@ -5,8 +5,9 @@ change of rights takes effect at once (quality X3).
 """
 
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from mudra.http.errors import NoAuthorization
 from mudra.http.exchange import AnyRequest, Exchange, address_of
@@ -29,8 +30,7 @@ _BEARER: Final = re.compile(r"bearer +(?P<token>[A-Za-z0-9_.~+/-]+=*)", re.IGNOR
 TokenRefusal = NoAuthorization | TokenInvalid | TokenExpired | TokenRevoked
 
 
-@dataclass(frozen=True, slots=True)
-class SignedInUser:
+class SignedInUser(Struct, frozen=True):
     """The user behind a valid User Access Token."""
 
     user: User

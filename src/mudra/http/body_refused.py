@@ -4,43 +4,39 @@ After a refusal that leaves bytes unread the connection must be closed
 (`connection: close`): what follows on it is the rest of the body, not a request.
 """
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class BodyTooLarge:
+
+class BodyTooLarge(Struct, frozen=True):
     """413: more than `limit` bytes, packed or unpacked."""
 
     limit: int
 
 
-@dataclass(frozen=True, slots=True)
-class BodyTooSlow:
+class BodyTooSlow(Struct, frozen=True):
     """408: not whole within `limit_s` seconds, or below `least_bytes_per_s`."""
 
     limit_s: float
     least_bytes_per_s: int
 
 
-@dataclass(frozen=True, slots=True)
-class UnsupportedEncoding:
+class UnsupportedEncoding(Struct, frozen=True):
     """415: `Content-Encoding` is none of `allowed` (which may be empty)."""
 
     sent: str
     allowed: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class UnsupportedMediaType:
+class UnsupportedMediaType(Struct, frozen=True):
     """415: `Content-Type` is not `allowed` in UTF-8."""
 
     sent: str
     allowed: str
 
 
-@dataclass(frozen=True, slots=True)
-class MalformedBody:
+class MalformedBody(Struct, frozen=True):
     """400: the sentence says what is wrong and never holds a value.
 
     `unread` when the rest of the body was left on the connection. `number_of`
@@ -52,8 +48,7 @@ class MalformedBody:
     number_of: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ClientGone:
+class ClientGone(Struct, frozen=True):
     """The client left before its body was whole: there is no one to answer."""
 
 

@@ -7,12 +7,13 @@ from http import HTTPStatus
 from ipaddress import ip_address
 from typing import Final
 
+from msgspec import Struct
+
 from mudra.http.client_address import Network, address_key, is_within
 from mudra.http.raw_answer import RawRefusal
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectionLimits:
+class ConnectionLimits(Struct, frozen=True):
     """Limits below the level of requests (quality I1, I2). Times in seconds.
 
     `per_address` counts within this process; connections from `uncounted`

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
 import msgspec
+from msgspec import Struct
 
 from mudra.fresh_id import fresh_id
 
@@ -47,8 +47,7 @@ def iso_ms(at: datetime) -> str:
     return f"{text[: whole + 4]}Z" if text[whole] == "." else f"{text[:whole]}.000Z"
 
 
-@dataclass(frozen=True, slots=True)
-class EnvelopeFault:
+class EnvelopeFault(Struct, frozen=True):
     """One of the optional members cannot be read: the sentence names it."""
 
     sentence: str

@@ -7,9 +7,11 @@ and never hold anything secret.
 import enum
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, TypeVar
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from mudra.http.body_refused import (
     BodyTooLarge,
@@ -51,8 +53,7 @@ class ErrorCode(enum.StrEnum):
     SERVICE_UNAVAILABLE = "ServiceUnavailable"
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """An error as the wire shows it."""
 
     status: int
@@ -61,46 +62,39 @@ class Problem:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class InvalidField:
+class InvalidField(Struct, frozen=True):
     """A member of the request is wrong: the sentence names it and what is allowed."""
 
     sentence: str
 
 
-@dataclass(frozen=True, slots=True)
-class NoAuthorization:
+class NoAuthorization(Struct, frozen=True):
     """The Authorization header is missing or cannot be read."""
 
 
-@dataclass(frozen=True, slots=True)
-class RateLimited:
+class RateLimited(Struct, frozen=True):
     """Too many requests of this kind; try again after `retry_after_s` seconds."""
 
     retry_after_s: int
 
 
-@dataclass(frozen=True, slots=True)
-class NoSuchAddress:
+class NoSuchAddress(Struct, frozen=True):
     """No resource at this path."""
 
 
-@dataclass(frozen=True, slots=True)
-class MethodNotAllowed:
+class MethodNotAllowed(Struct, frozen=True):
     """The resource exists; this method does not apply to it."""
 
     allowed: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Unavailable:
+class Unavailable(Struct, frozen=True):
     """The database or a part that is needed did not answer."""
 
     retry_after_s: int = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Unexpected:
+class Unexpected(Struct, frozen=True):
     """A fault of ours: the detail is in the log under the transaction ID."""
 
 

@@ -1,11 +1,11 @@
 """One request and what is known of it from its first byte: caller, transaction ID, deadline."""
 
-from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
 import msgspec
 from litestar import Request
 from litestar.datastructures import State
+from msgspec import Struct
 
 from mudra.audit.event import Caller
 from mudra.http.body_refused import MalformedBody
@@ -21,8 +21,7 @@ S = TypeVar("S", bound=msgspec.Struct)
 AnyRequest: TypeAlias = Request[object, object, State]
 
 
-@dataclass(frozen=True, slots=True)
-class Exchange:
+class Exchange(Struct, frozen=True):
     """A request that is being answered."""
 
     service: Service

@@ -6,7 +6,6 @@ Both are kept for some seconds: whoever reads them, the database is asked once.
 import asyncio
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from time import monotonic
 from typing import Final
@@ -14,6 +13,7 @@ from typing import Final
 import msgspec
 from litestar import Response, get
 from litestar.handlers import HTTPRouteHandler
+from msgspec import Struct
 
 from mudra.http.answer import refusal
 from mudra.http.exchange import AnyRequest, Exchange, new_exchange
@@ -35,8 +35,7 @@ KEPT_S: Final = 10.0
 _REVALIDATED: Final = {"ETag": "The version of the answer, for If-None-Match."}
 
 
-@dataclass(frozen=True, slots=True)
-class NetworkHealth:
+class NetworkHealth(Struct, frozen=True):
     """Sums over all AAs by FIP, for the windows up to the last closed one."""
 
     fips: dict[str, dict[tuple[Tag, str], Rollup]]

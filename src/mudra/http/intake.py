@@ -8,8 +8,9 @@ What is not taken comes back as a value of `BodyRefused`.
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
+
+from msgspec import Struct
 
 from mudra.http.body_refused import (
     BodyRefused,
@@ -36,8 +37,7 @@ FORM: Final = "application/x-www-form-urlencoded"
 _DIGITS: Final = re.compile(rb"[0-9]{1,19}")
 
 
-@dataclass(frozen=True, slots=True)
-class BodyLimits:
+class BodyLimits(Struct, frozen=True):
     """How large and how slow a body may be, and which encodings it may have.
 
     Times in seconds. After `free_s` the body must have come at

@@ -7,9 +7,9 @@ Slow bodies are the matter of `intake.py`.
 """
 
 import asyncio
-from dataclasses import dataclass
 from typing import ClassVar, cast
 
+from msgspec import Struct
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from mudra.http.connection_limits import (
@@ -39,8 +39,7 @@ def limited_protocol(limits: ConnectionLimits, clock: Clock) -> type[HttpToolsPr
     return Limited
 
 
-@dataclass(frozen=True, slots=True)
-class _Shared:
+class _Shared(Struct, frozen=True):
     limits: ConnectionLimits
     clock: Clock
     open_connections: OpenConnections

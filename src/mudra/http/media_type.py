@@ -1,9 +1,10 @@
 """The `Content-Type` of a request (RFC 9110, 8.3)."""
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
+
+from msgspec import Struct
 
 _WORD: Final = r"[A-Za-z0-9!#$%&'*+.^_`|~-]+"
 _TYPE: Final = re.compile(rf"[ \t]*({_WORD}/{_WORD})[ \t]*")
@@ -12,8 +13,7 @@ _PARAMETER: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class MediaType:
+class MediaType(Struct, frozen=True):
     """A media type in lower case, with its charset or `""`."""
 
     name: str

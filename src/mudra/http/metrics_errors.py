@@ -1,6 +1,6 @@
 """Rows of the table of errors.py for network metrics (decisions part 5)."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from mudra.http.envelope import iso_ms
 from mudra.http.errors import ErrorCode, Problem, add_row
@@ -8,22 +8,19 @@ from mudra.metrics.check import ReportRefused
 from mudra.metrics.ingest import TxnIdReused
 
 
-@dataclass(frozen=True, slots=True)
-class TooManyPushes:
+class TooManyPushes(Struct, frozen=True):
     """More pushes of one AA and tag than agents need, also while they catch up."""
 
     retry_after_s: int
 
 
-@dataclass(frozen=True, slots=True)
-class TooBusyForPushes:
+class TooBusyForPushes(Struct, frozen=True):
     """As many pushes are under way as this node takes at once."""
 
     retry_after_s: int
 
 
-@dataclass(frozen=True, slots=True)
-class NotYourMetrics:
+class NotYourMetrics(Struct, frozen=True):
     """An AA reports for itself only."""
 
     caller: str

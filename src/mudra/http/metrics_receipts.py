@@ -1,13 +1,12 @@
 """GET {prefix}/receipts: an AA looks up what arrived of its own, and what did not."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
 from litestar import Response, get
 from litestar.handlers import HTTPRouteHandler
-from msgspec import UnsetType
+from msgspec import Struct, UnsetType
 
 from mudra.audit.event import Caller
 from mudra.http.envelope import Body, iso_ms
@@ -30,8 +29,7 @@ _LONGEST: Final = timedelta(days=31)
 _REFUSED_SHOWN: Final = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """Which windows, and from which on this page."""
 
     within: TimeRange

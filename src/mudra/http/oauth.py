@@ -5,12 +5,12 @@ OAuth's own answers and error words, here only (decisions 3).
 
 import base64
 import binascii
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote_plus
 
 import msgspec
 from litestar import Response, post
+from msgspec import Struct
 
 from mudra.audit.event import Act, Caller, EventName
 from mudra.http.bearer import authorization_of, token_in
@@ -29,16 +29,14 @@ _PRIVATE: Final = {"Cache-Control": "no-store", "Pragma": "no-cache"}
 _MAX_ID: Final = 64
 
 
-@dataclass(frozen=True, slots=True)
-class ClientLogin:
+class ClientLogin(Struct, frozen=True):
     """What a client authenticates with."""
 
     entity_id: str
     secret: SecretText
 
 
-@dataclass(frozen=True, slots=True)
-class OAuthError:
+class OAuthError(Struct, frozen=True):
     """An error in OAuth's words (RFC 6749 5.2)."""
 
     status: int

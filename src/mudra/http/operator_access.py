@@ -1,6 +1,6 @@
 """Who may call /operator/v1: an operator with the scope, read from the database at each call."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from mudra.audit.event import Act, EventName, Outcome
 from mudra.http.bearer import SignedInUser, TokenRefusal, calling_user
@@ -10,8 +10,7 @@ from mudra.identity.user import User
 from mudra.runtime.work import Work
 
 
-@dataclass(frozen=True, slots=True)
-class Operator:
+class Operator(Struct, frozen=True):
     """The operator behind a valid User Access Token."""
 
     user_id: str
@@ -24,15 +23,13 @@ class Operator:
         return f"operator:{self.email}"
 
 
-@dataclass(frozen=True, slots=True)
-class ScopeMissing:
+class ScopeMissing(Struct, frozen=True):
     """The caller is no operator, or one without this scope."""
 
     scope: Scope
 
 
-@dataclass(frozen=True, slots=True)
-class NoOperator:
+class NoOperator(Struct, frozen=True):
     """The caller is signed in and is no operator."""
 
 

@@ -1,19 +1,18 @@
 """Answers to requests that never reached the application, with the body of spec part 7."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Final
 from uuid import uuid4
 
 import msgspec
+from msgspec import Struct, field
 
 _VERSION: Final = "1.0.0"
 
 
-@dataclass(frozen=True, slots=True)
-class RawRefusal:
+class RawRefusal(Struct, frozen=True):
     """A status with its errorCode and errorMsg; `headers` beside the usual ones."""
 
     status: HTTPStatus

@@ -2,12 +2,12 @@
 
 import datetime as dt
 import re
-from dataclasses import dataclass
 from email.utils import format_datetime, parsedate_to_datetime
 from functools import lru_cache
 from typing import Final
 
 import msgspec
+from msgspec import Struct
 
 from mudra.http.answer import Answer
 from mudra.http.envelope import Envelope, new_txn_id
@@ -24,8 +24,7 @@ _SINCE: Final = re.compile(r"[0-9]{1,15}")
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)")
 
 
-@dataclass(frozen=True, slots=True)
-class BadQuery:
+class BadQuery(Struct, frozen=True):
     """A parameter of the address that cannot be read."""
 
     sentence: str

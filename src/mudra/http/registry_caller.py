@@ -1,6 +1,6 @@
 """Who calls the registry: an entity, an admin of a member, or an operator."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from mudra.http.bearer import (
     SignedInUser,
@@ -20,8 +20,7 @@ from mudra.tokens.check import TokenFacts, TokenInvalid, TokenRevoked
 from mudra.tokens.claims import TokenKind
 
 
-@dataclass(frozen=True, slots=True)
-class CallingEntity:
+class CallingEntity(Struct, frozen=True):
     """An entity whose token stands and which is active."""
 
     entity_id: str

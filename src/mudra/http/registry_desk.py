@@ -2,8 +2,9 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from mudra.audit.event import Caller
 from mudra.registry.address import AddressPolicy
@@ -15,8 +16,7 @@ _MOST: Final = 2_000
 """Finished answers kept. Three of them are whole lists, a megabyte each; others hold one entry."""
 
 
-@dataclass(frozen=True, slots=True)
-class Signed:
+class Signed(Struct, frozen=True):
     """A finished answer with its detached signature."""
 
     answer: Answer
@@ -56,8 +56,7 @@ class FinishedAnswers:
         return Signed(answer, self._sign(answer.body))
 
 
-@dataclass(frozen=True, slots=True)
-class RegistryDesk:
+class RegistryDesk(Struct, frozen=True):
     """The registry, its directory and the finished answers of this process."""
 
     registry: Callable[[Caller], Registry]

@@ -1,7 +1,8 @@
 """How the registry's refusals are told: rows of the table in errors.py."""
 
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from mudra.finding import Finding
 from mudra.http.errors import ErrorCode, Problem, add_row
@@ -20,15 +21,13 @@ from mudra.registry.refusal import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class PayloadRefused:
+class PayloadRefused(Struct, frozen=True):
     """A payload with findings; the answer carries all of them."""
 
     findings: tuple[Finding, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TooManyWrites:
+class TooManyWrites(Struct, frozen=True):
     """The writes of an hour are used up."""
 
     retry_after_s: int

@@ -1,12 +1,12 @@
 """What the HTTP edge is given to work with; wiring.py fills it."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol, TypeAlias
 
 from joserfc.jwk import RSAKey
 from litestar.params import SkipValidation
+from msgspec import Struct, field
 
 from mudra.audit.event import Caller
 from mudra.audit.verdict import AuditVerdict
@@ -121,8 +121,7 @@ class ReadMailbox(Protocol):
         """Give the latest letters with their text, oldest first."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Service:
+class Service(Struct, frozen=True, kw_only=True):
     """All that handlers need."""
 
     settings: Settings

@@ -1,8 +1,7 @@
 """POST /user/token/generate (spec 4.1, 5.1)."""
 
-from dataclasses import dataclass
-
 from litestar import Response, post
+from msgspec import Struct
 
 from mudra.audit.event import Act, EventName
 from mudra.http.answer import refusal, success
@@ -78,8 +77,7 @@ async def sign_in(exchange: Exchange, username: str, password: SecretText) -> Se
     return SecretText(service.signer.sign(TokenKind.USER, claims))
 
 
-@dataclass(frozen=True, slots=True)
-class _Issued:
+class _Issued(Struct, frozen=True):
     user: User
     jti: str
     scopes: frozenset[Scope]

@@ -5,7 +5,8 @@ user's tokens at once (quality A14).
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from mudra.audit.event import Act, Caller, EventName
 from mudra.audit.ports import Journal
@@ -18,18 +19,15 @@ from mudra.identity.roster import Roster, Scope
 from mudra.identity.user import User, UserState
 
 
-@dataclass(frozen=True, slots=True)
-class NoSuchUser:
+class NoSuchUser(Struct, frozen=True):
     """There is no user of this ID or address."""
 
 
-@dataclass(frozen=True, slots=True)
-class AddressTaken:
+class AddressTaken(Struct, frozen=True):
     """Another account has this address."""
 
 
-@dataclass(frozen=True, slots=True)
-class AccountChanged:
+class AccountChanged(Struct, frozen=True):
     """The change is made; `without_admin` are entities in which nobody can act now."""
 
     user: User
@@ -37,8 +35,7 @@ class AccountChanged:
     without_admin: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class OperatorMade:
+class OperatorMade(Struct, frozen=True):
     """The operator as it stands now."""
 
     user: User
@@ -46,8 +43,7 @@ class OperatorMade:
     invited: bool
 
 
-@dataclass(frozen=True, slots=True)
-class AccountDesk:
+class AccountDesk(Struct, frozen=True):
     """Changes accounts, in the caller's transaction."""
 
     people: People

@@ -2,8 +2,9 @@
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 MAX_ADDRESS: Final = 254
 MAX_LOCAL: Final = 64
@@ -20,15 +21,13 @@ _JOINERS: Final = frozenset("\u200c\u200d")
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
-@dataclass(frozen=True, slots=True)
-class AddressRefused:
+class AddressRefused(Struct, frozen=True):
     """Not an address that can be used; `problem` goes on after the field's name."""
 
     problem: str
 
 
-@dataclass(frozen=True, slots=True)
-class NameRefused:
+class NameRefused(Struct, frozen=True):
     """Not a name that can be shown; `problem` goes on after the field's name."""
 
     problem: str

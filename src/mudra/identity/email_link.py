@@ -8,9 +8,10 @@ import base64
 import enum
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from mudra.secret_text import SecretText
 
@@ -30,8 +31,7 @@ class LinkPurpose(enum.StrEnum):
         return timedelta(hours=_LIFE_HOURS[self.value])
 
 
-@dataclass(frozen=True, slots=True)
-class LinkRecord:
+class LinkRecord(Struct, frozen=True):
     """A link as it is stored, bound to a user, a purpose and an address."""
 
     token_hash: bytes

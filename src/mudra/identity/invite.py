@@ -1,9 +1,10 @@
 """Send one-use links by mail: invitation, and "forgot password" (decisions 3, quality A12, A13)."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from mudra.audit.event import Act, Caller, EventName, Outcome
 from mudra.audit.ports import Journal
@@ -20,8 +21,7 @@ _LETTER: Final[Mapping[LinkPurpose, NoticeKind]] = {
 _COUNTED: Final = timedelta(hours=24)
 
 
-@dataclass(frozen=True, slots=True)
-class LinkDesk:
+class LinkDesk(Struct, frozen=True):
     """Makes links, stores their hashes, and puts the letters into the outbox.
 
     `page` is the address of the activation page, from settings only: a Host

@@ -6,7 +6,8 @@ Rights are read from the database at each call, so a change holds from its commi
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from mudra.audit.event import Act, Caller, EventName
 from mudra.audit.ports import Journal
@@ -18,38 +19,32 @@ from mudra.identity.roster import Roster
 from mudra.identity.user import User, UserState
 
 
-@dataclass(frozen=True, slots=True)
-class ValueRefused:
+class ValueRefused(Struct, frozen=True):
     """A value cannot be taken: which member, and what is allowed."""
 
     field: str
     problem: str
 
 
-@dataclass(frozen=True, slots=True)
-class NoSuchEntity:
+class NoSuchEntity(Struct, frozen=True):
     """There is no entity of this ID."""
 
     entity_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class NotAnAdmin:
+class NotAnAdmin(Struct, frozen=True):
     """That address is no admin of the entity."""
 
 
-@dataclass(frozen=True, slots=True)
-class LastAdmin:
+class LastAdmin(Struct, frozen=True):
     """Nobody who can act would be left; add another admin first."""
 
 
-@dataclass(frozen=True, slots=True)
-class RolesApart:
+class RolesApart(Struct, frozen=True):
     """Operators and admins have accounts of their own, and this address has the other kind."""
 
 
-@dataclass(frozen=True, slots=True)
-class AdminsChanged:
+class AdminsChanged(Struct, frozen=True):
     """The change is made; `left` admins can act now. With none, an operator must care."""
 
     entity_id: str
@@ -61,8 +56,7 @@ class AdminsChanged:
 AdminsResult = AdminsChanged | ValueRefused | NoSuchEntity | NotAnAdmin | LastAdmin | RolesApart
 
 
-@dataclass(frozen=True, slots=True)
-class AdminDesk:
+class AdminDesk(Struct, frozen=True):
     """Changes who administers what, in the caller's transaction."""
 
     people: People

@@ -1,6 +1,6 @@
 """Whether an entity may get tokens: an operator suspends, restores and retires it (spec 1.2)."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from mudra.audit.event import Act, Caller, EventName
 from mudra.audit.ports import Journal
@@ -9,23 +9,20 @@ from mudra.identity.ports import People
 from mudra.identity.roster import EntityStatus, Roster
 
 
-@dataclass(frozen=True, slots=True)
-class RetiredForGood:
+class RetiredForGood(Struct, frozen=True):
     """A retired entity does not come back: it is onboarded under another ID."""
 
     entity_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class EntryNotLive:
+class EntryNotLive(Struct, frozen=True):
     """A member whose registry entry is suspended comes back with its entry, not before it."""
 
     entity_id: str
     entry: EntityStatus
 
 
-@dataclass(frozen=True, slots=True)
-class MemberDesk:
+class MemberDesk(Struct, frozen=True):
     """Changes the status of members, in the caller's transaction."""
 
     people: People

@@ -1,15 +1,15 @@
 """Write to all who look after an entity: its admins and its backup contact."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from mudra.identity.ports import Notice, NoticeKind, Outbox
 from mudra.identity.roster import Reader, Roster
 from mudra.identity.user import UserState
 
 
-@dataclass(frozen=True, slots=True)
-class NoticeDesk:
+class NoticeDesk(Struct, frozen=True):
     """Puts one letter for each reader into the outbox, in the caller's transaction."""
 
     roster: Roster

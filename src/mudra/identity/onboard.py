@@ -6,8 +6,9 @@ entity's first secret is made by the caller in the same transaction.
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from mudra.audit.event import Act, Caller, EventName
 from mudra.audit.ports import Journal
@@ -21,8 +22,7 @@ ENTITY_ID: Final = re.compile(r"[A-Za-z0-9@._-]{1,64}")  # decisions 4
 _ENTITY_TYPES: Final = ("FIP", "FIU", "AA")
 
 
-@dataclass(frozen=True, slots=True)
-class NewMember:
+class NewMember(Struct, frozen=True):
     """What an operator says of a new member, as typed."""
 
     entity_id: str
@@ -32,24 +32,21 @@ class NewMember:
     admin_name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class OnboardRefused:
+class OnboardRefused(Struct, frozen=True):
     """A value is wrong: which, and what is allowed."""
 
     field: str
     problem: str
 
 
-@dataclass(frozen=True, slots=True)
-class MemberDiffers:
+class MemberDiffers(Struct, frozen=True):
     """The entity ID is taken by a member with other particulars."""
 
     existing: Member
     field: str
 
 
-@dataclass(frozen=True, slots=True)
-class Onboarded:
+class Onboarded(Struct, frozen=True):
     """The member as it stands now; `created` and `invited` tell what this call did."""
 
     member: Member

@@ -7,8 +7,9 @@ passwords, plain patterns, and those that hold the user, entity or product name.
 import enum
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from mudra.identity.blocklist import common_texts
 from mudra.identity.plain_pattern import is_repetition, is_walk
@@ -53,8 +54,7 @@ class PasswordFault(enum.Enum):
     )
 
 
-@dataclass(frozen=True, slots=True)
-class PasswordRefusal:
+class PasswordRefusal(Struct, frozen=True):
     """Why a password is not good enough; the sentence never holds any of it."""
 
     fault: PasswordFault
@@ -65,8 +65,7 @@ class PasswordRefusal:
         return self.fault.value
 
 
-@dataclass(frozen=True, slots=True)
-class PasswordContext:
+class PasswordContext(Struct, frozen=True):
     """The names that a password may not hold."""
 
     email: str

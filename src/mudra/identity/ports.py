@@ -5,9 +5,10 @@ Every call to storage belongs to the caller's transaction.
 
 import enum
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
+
+from msgspec import Struct
 
 from mudra.identity.email_link import LinkRecord
 from mudra.identity.throttle import History
@@ -15,8 +16,7 @@ from mudra.identity.user import User
 from mudra.secret_text import SecretText
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Struct, frozen=True):
     """A member as onboarding knows it."""
 
     entity_id: str
@@ -120,8 +120,7 @@ class NoticeKind(enum.StrEnum):
     ADDRESS_CHANGED = "address_changed"
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(Struct, frozen=True):
     """A letter to be written: to whom, which, and the facts that it needs."""
 
     to: str
@@ -136,8 +135,7 @@ class Outbox(Protocol):
         """Put a letter into the outbox; it is sent at least once after the commit."""
 
 
-@dataclass(frozen=True, slots=True)
-class HashingBusy:
+class HashingBusy(Struct, frozen=True):
     """Too many passwords are being hashed; try again after `retry_after_s` seconds."""
 
     retry_after_s: int

@@ -5,9 +5,10 @@ Every call belongs to the caller's transaction.
 
 import enum
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
+
+from msgspec import Struct
 
 from mudra.identity.user import UserState
 
@@ -22,15 +23,13 @@ class Scope(enum.StrEnum):
     AUDIT = "audit"
 
 
-@dataclass(frozen=True, slots=True)
-class ScopeNotYours:
+class ScopeNotYours(Struct, frozen=True):
     """Nobody gives or takes a scope that he does not hold."""
 
     scope: Scope
 
 
-@dataclass(frozen=True, slots=True)
-class OwnScopes:
+class OwnScopes(Struct, frozen=True):
     """Nobody changes his own scopes: another operator must."""
 
 
@@ -57,16 +56,14 @@ def lesser(one: EntityStatus, other: EntityStatus) -> EntityStatus:
     return max(one, other, key=list(EntityStatus).index)
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
+class Reader(Struct, frozen=True):
     """Somebody who gets the letters about an entity."""
 
     email: str
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Admin:
+class Admin(Struct, frozen=True):
     """An admin of an entity."""
 
     user_id: str
@@ -76,8 +73,7 @@ class Admin:
     since: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class HeldToken:
+class HeldToken(Struct, frozen=True):
     """A User Access Token as its owner's list shows it: never its text."""
 
     jti: str

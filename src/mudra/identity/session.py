@@ -7,9 +7,10 @@ never kept in it: they are read from the database at each page.
 import base64
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Protocol
+
+from msgspec import Struct
 
 from mudra.audit.event import Act, Caller, EventName
 from mudra.audit.ports import Journal
@@ -23,8 +24,7 @@ TOUCHED_EVERY: Final = timedelta(minutes=1)
 _RANDOM_BYTES: Final = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(Struct, frozen=True):
     """A session as it is stored. `form_word` must come back with every form (CSRF)."""
 
     key: bytes

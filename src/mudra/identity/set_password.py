@@ -4,7 +4,7 @@ A GET of the link consumes nothing; this is the POST. The slow hash is made
 between two transactions, so that no lock is held meanwhile.
 """
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from mudra.audit.event import Act, Caller, EventName, Outcome
 from mudra.audit.ports import Journal
@@ -16,8 +16,7 @@ from mudra.identity.user import User, UserState
 from mudra.secret_text import SecretText
 
 
-@dataclass(frozen=True, slots=True)
-class LinkHolder:
+class LinkHolder(Struct, frozen=True):
     """The user whom a usable link lets set a password."""
 
     user: User

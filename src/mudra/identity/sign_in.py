@@ -6,8 +6,9 @@ at the same time are re-checked in `settle`: whoever comes after the slot has
 closed learns nothing, whatever the password was.
 """
 
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from mudra.audit.event import Act, Caller, EventName, Outcome
 from mudra.audit.ports import Journal
@@ -18,21 +19,18 @@ from mudra.identity.throttle import Disabled, Wait
 from mudra.identity.user import User
 
 
-@dataclass(frozen=True, slots=True)
-class TooManyAttempts:
+class TooManyAttempts(Struct, frozen=True):
     """Wait until `retry_at` before the next try."""
 
     retry_at: datetime
     now: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class SignInRefused:
+class SignInRefused(Struct, frozen=True):
     """Unknown name, wrong password, or an account that may not sign in: never told apart."""
 
 
-@dataclass(frozen=True, slots=True)
-class Admitted:
+class Admitted(Struct, frozen=True):
     """The throttle lets this try through; `user` is None when there is no such name.
 
     `origin` is the key under which failures from the caller's address count.

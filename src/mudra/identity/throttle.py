@@ -6,9 +6,10 @@ try is not counted. Per address: 10 failures in 5 minutes.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 FREE_FAILURES: Final = 3
 LONGEST_WAIT: Final = timedelta(minutes=15)
@@ -23,8 +24,7 @@ _DOUBLINGS: Final = 10
 """2 to the 10th seconds are more than the longest wait."""
 
 
-@dataclass(frozen=True, slots=True)
-class History:
+class History(Struct, frozen=True):
     """Counted failures in a row of one name, and when the last one was."""
 
     failures: int
@@ -35,20 +35,17 @@ FRESH: Final = History(0, None)
 """Also what a right password in an open slot, or a password set by link, leaves behind."""
 
 
-@dataclass(frozen=True, slots=True)
-class Proceed:
+class Proceed(Struct, frozen=True):
     """A try may be made now."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
+class Wait(Struct, frozen=True):
     """No try before `until`."""
 
     until: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Disabled:
+class Disabled(Struct, frozen=True):
     """The password is off: no try succeeds, and none is counted, until it is set by link."""
 
 

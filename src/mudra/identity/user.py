@@ -1,7 +1,8 @@
 """A person who can sign in: a member's designated admin (spec 2.1, 3)."""
 
 import enum
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
 class UserState(enum.StrEnum):
@@ -12,8 +13,7 @@ class UserState(enum.StrEnum):
     DISABLED = "disabled"
 
 
-@dataclass(frozen=True, slots=True)
-class User:
+class User(Struct, frozen=True):
     """One account. `email` is the username, normalised for comparison."""
 
     user_id: str

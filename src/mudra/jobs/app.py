@@ -6,11 +6,11 @@ many nodes there are.
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Final
 
 import procrastinate
 import structlog
+from msgspec import Struct
 
 from mudra.jobs.metrics_tasks import MetricsChores, add_metrics_tasks
 
@@ -19,8 +19,7 @@ STOP_S: Final = 5.0
 _log = structlog.get_logger()
 
 
-@dataclass(frozen=True, slots=True)
-class Chores:
+class Chores(Struct, frozen=True):
     """What the schedule calls; wiring.py fills it."""
 
     keep_keys_ready: Callable[[], Awaitable[None]]

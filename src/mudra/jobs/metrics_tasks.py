@@ -1,13 +1,12 @@
 """The schedule of network metrics: sums, partitions, retention, recount, incidents, messages."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 
 import procrastinate
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class MetricsChores:
+class MetricsChores(Struct, frozen=True):
     """What the schedule calls; runtime/metrics_chores.py fills it."""
 
     roll_up: Callable[[], Awaitable[None]]

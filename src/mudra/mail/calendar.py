@@ -1,14 +1,14 @@
 """One date as a calendar file (RFC 5545), so that it stands where its reader looks."""
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
+
+from msgspec import Struct
 
 _LINE_OCTETS: Final = 75
 
 
-@dataclass(frozen=True, slots=True)
-class Date:
+class Date(Struct, frozen=True):
     """A moment in a calendar. The same `uid` again replaces the former entry."""
 
     uid: str

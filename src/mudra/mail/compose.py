@@ -6,13 +6,13 @@ there is one. An operator's own templates, by the same names, come before ours.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 import jinja2
 from jinja2.sandbox import ImmutableSandboxedEnvironment
+from msgspec import Struct
 
 from mudra.identity.email_address import unsafe_in_mail
 from mudra.identity.ports import Notice, NoticeKind
@@ -38,8 +38,7 @@ class TemplateError(Exception):
     """An operator's own template cannot be used: the text names the file and what is wrong."""
 
 
-@dataclass(frozen=True, slots=True)
-class Paragraph:
+class Paragraph(Struct, frozen=True):
     """One paragraph of a letter's text; indented by four blanks it is a command to copy."""
 
     text: str

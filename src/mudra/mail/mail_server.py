@@ -10,10 +10,11 @@ User and password are percent-encoded. Certificates are always checked.
 """
 
 import ssl
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qsl, unquote, urlsplit
+
+from msgspec import Struct
 
 from mudra.identity.email_address import (
     AddressRefused,
@@ -33,8 +34,7 @@ class MailUrlError(Exception):
     """The URL of the mail server cannot be read; the text never holds its password."""
 
 
-@dataclass(frozen=True, slots=True)
-class MailServer:
+class MailServer(Struct, frozen=True):
     """Where mails are handed over, and who sends them."""
 
     host: str

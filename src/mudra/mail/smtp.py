@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-from dataclasses import dataclass
 from datetime import datetime
 from email.errors import MessageError
 from email.headerregistry import Address
@@ -12,6 +11,7 @@ from email.utils import format_datetime
 from typing import Final
 
 import aiosmtplib
+from msgspec import Struct
 
 from mudra.identity.email_address import normalise_email, unsafe_in_mail
 from mudra.mail.facts import LetterError
@@ -39,13 +39,11 @@ _FILE_NAME: Final = re.compile(r"[a-z0-9][a-z0-9.-]{0,63}")
 _MEDIA_TYPE: Final = re.compile(r"text/([a-z0-9.+-]{1,64})")
 
 
-@dataclass(frozen=True, slots=True)
-class Delivered:
+class Delivered(Struct, frozen=True):
     """The server has taken the letter and answers for it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Undelivered:
+class Undelivered(Struct, frozen=True):
     """The server has not taken it; `again` tells whether a later try may help.
 
     Only what the server says of this letter or its reader for good is final. A

@@ -2,9 +2,10 @@
 
 import base64
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from mudra.audit.event import Act, Caller, EventName
 from mudra.audit.ports import Journal
@@ -24,30 +25,25 @@ _KEY_BYTES: Final = 32
 _KEY_PREFIX: Final = "whsec_"
 
 
-@dataclass(frozen=True, slots=True)
-class NoSuchIncident:
+class NoSuchIncident(Struct, frozen=True):
     """None of this ID."""
 
 
-@dataclass(frozen=True, slots=True)
-class NoSuchSilence:
+class NoSuchSilence(Struct, frozen=True):
     """None of this ID that is not over."""
 
 
-@dataclass(frozen=True, slots=True)
-class NoSuchWebhook:
+class NoSuchWebhook(Struct, frozen=True):
     """None of this ID, or another's."""
 
 
-@dataclass(frozen=True, slots=True)
-class NotAMember:
+class NotAMember(Struct, frozen=True):
     """Nobody was ever onboarded under this ID."""
 
     entity_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class AlarmDesk:
+class AlarmDesk(Struct, frozen=True):
     """Acts in the caller's transaction, each with its audit event."""
 
     incidents: Incidents

@@ -5,9 +5,10 @@ The only place that knows them: whoever reads `counts[6]` writes
 """
 
 import enum
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final, TypeVar
+
+from msgspec import Struct
 
 COUNTS: Final = 15
 PERCENTILES: Final = 4
@@ -153,8 +154,7 @@ PERCENTILE_NAMES: Final = ("p50", "p95", "p99", "p100")
 PERCENTS: Final = (50, 95, 99, 100)
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """An HTTP call that a type counts; the route stands behind a member's base address."""
 
     method: str

@@ -6,12 +6,11 @@ for 2,200 blocks. Only one that fails is walked again, to name every fault.
 
 import hashlib
 from collections.abc import Container
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from mudra.finding import Finding, Severity
 from mudra.metrics.catalogue import (
@@ -44,8 +43,7 @@ _FETCH: Final = RequestType.FI_FETCH.value
 _FI: Final = NotificationType.FI.value
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedReport:
+class CheckedReport(Struct, frozen=True):
     """A payload that keeps every rule; `notes` tell the sender what was odd."""
 
     report: Report
@@ -57,8 +55,7 @@ class CheckedReport:
     notes: tuple[Finding, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ReportRefused:
+class ReportRefused(Struct, frozen=True):
     """A payload that breaks a rule: the first 200 faults in document order.
 
     `total` counts on to 10,000 and then stops.

@@ -1,14 +1,14 @@
 """Which windows were to be heard, and which were not. A gap is never health and never zero."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+from msgspec import Struct
 
 from mudra.metrics.catalogue import WINDOW, window_start
 
 
-@dataclass(frozen=True, slots=True)
-class TimeRange:
+class TimeRange(Struct, frozen=True):
     """Windows that start at or after `start` and before `end`, UTC."""
 
     start: datetime

@@ -9,8 +9,9 @@ FIP does not make its AAs look bad, nor the other way round.
 
 import enum
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from mudra.metrics.health import Status
 from mudra.metrics.pair import PairSums, status_of_pair
@@ -26,8 +27,7 @@ class Blame(enum.StrEnum):
     """Nobody else called this FIP, so there is nothing to compare with."""
 
 
-@dataclass(frozen=True, slots=True)
-class MatrixCell:
+class MatrixCell(Struct, frozen=True):
     """How one FIP did as seen by one AA."""
 
     aa_id: str
@@ -37,8 +37,7 @@ class MatrixCell:
     judged: int
 
 
-@dataclass(frozen=True, slots=True)
-class FaultRules:
+class FaultRules(Struct, frozen=True):
     """When a cell counts as evidence, and how many bad cells make a bad line."""
 
     fewest_calls: int = 10
@@ -46,8 +45,7 @@ class FaultRules:
     fewest_cells: int = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """Blame for one bad cell, with the counts behind it; the cell itself is not among them."""
 
     cell: MatrixCell

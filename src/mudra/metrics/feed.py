@@ -8,11 +8,11 @@ the status UNSURE: never 0 and never 100 %.
 import csv
 import io
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
 import msgspec
+from msgspec import Struct
 
 from mudra.metrics.catalogue import NotificationType, RequestType, Tag
 from mudra.metrics.health import (
@@ -191,16 +191,16 @@ class PublicRow(msgspec.Struct, frozen=True):
     p99: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class PublicFloor:
+class PublicFloor(Struct, frozen=True):
     """Below this many calls nothing is told but UNSURE: a few calls could be traced to people."""
 
     fewest_calls: int = 100
 
 
-def public_status(
-    fips: Mapping[str, FipRows], floor: PublicFloor = PublicFloor()
-) -> list[PublicRow]:
+_FLOOR: Final = PublicFloor()
+
+
+def public_status(fips: Mapping[str, FipRows], floor: PublicFloor = _FLOOR) -> list[PublicRow]:
     """Status by FIP and API. Takes sums over all AAs, so it cannot name one."""
     return [
         _public_row(fip_id, name, rows.get((Tag.REQUESTS, code), EMPTY), floor)

@@ -5,9 +5,10 @@ Nothing here is 100 % for want of data: a share of nothing is None.
 
 import enum
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from mudra.metrics.catalogue import (
     FIRST_4XX,
@@ -31,8 +32,7 @@ class Status(enum.StrEnum):
     UNSURE = "UNSURE"
 
 
-@dataclass(frozen=True, slots=True)
-class Errors:
+class Errors(Struct, frozen=True):
     """Calls that did not succeed, by class. A 404 is an ordinary answer to a discovery."""
 
     not_found_404: int
@@ -41,8 +41,7 @@ class Errors:
     no_answer: int
 
 
-@dataclass(frozen=True, slots=True)
-class Health:
+class Health(Struct, frozen=True):
     """How one API did. `success` is a share from 0 to 1, None where nothing can be said."""
 
     total: int
@@ -57,8 +56,7 @@ class Health:
     time: ResponseTime | None
 
 
-@dataclass(frozen=True, slots=True)
-class FiOutcomes:
+class FiOutcomes(Struct, frozen=True):
     """How FI requests ended, from the `status` of `finot`, spec 2.6."""
 
     succeeded: int
@@ -71,8 +69,7 @@ class FiOutcomes:
     success: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Proof:
+class Proof(Struct, frozen=True):
     """How much of what was to be heard was heard; every aggregate carries it."""
 
     reporters_heard: int

@@ -6,8 +6,9 @@ for many windows at once.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from mudra.audit.event import Act, Caller, EventName
 from mudra.audit.ports import Journal
@@ -18,8 +19,7 @@ from mudra.metrics.ingest import Accept, Known, TxnIdReused, decide, keys_of
 from mudra.metrics.ports import Intake, Receipts
 
 
-@dataclass(frozen=True, slots=True)
-class PastReport:
+class PastReport(Struct, frozen=True):
     """A checked payload and the moment at which it came, in its own time."""
 
     checked: CheckedReport
@@ -29,8 +29,7 @@ class PastReport:
     """Whether it replaces what is known of its window; else it gives way to that."""
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryDesk:
+class HistoryDesk(Struct, frozen=True):
     """What filling the past works with."""
 
     intake: Intake

@@ -13,31 +13,31 @@ is enough with the standard rules).
 
 import enum
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from mudra.metrics.catalogue import WINDOW
 from mudra.metrics.health import Health, Status
 
 
-@dataclass(frozen=True, slots=True)
-class FipApi:
+class FipApi(Struct, frozen=True):
     """One API of one FIP, over all AAs; `type` is a code of spec 2.5."""
 
     fip_id: str
     type: str
 
 
-@dataclass(frozen=True, slots=True)
-class AaCalls:
+class AaCalls(Struct, frozen=True):
     """All calls of one AA, over all FIPs."""
 
     aa_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class AaReporting:
+class AaReporting(Struct, frozen=True):
     """Whether one AA reports at all."""
 
     aa_id: str
@@ -54,8 +54,7 @@ class Mark(enum.Enum):
     UNKNOWN = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Observation:
+class Observation(Struct, frozen=True):
     """One window of one subject."""
 
     window: datetime
@@ -64,8 +63,7 @@ class Observation:
     judged: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class IncidentRules:
+class IncidentRules(Struct, frozen=True):
     """How many windows open and close, and what counts as one."""
 
     open_after: int = 2
@@ -90,8 +88,7 @@ class Ending(enum.StrEnum):
     NO_DATA = "no-data"
 
 
-@dataclass(frozen=True, slots=True)
-class Incident:
+class Incident(Struct, frozen=True):
     """From the first bad window to the first of the good ones that ended it."""
 
     subject: Subject

@@ -1,45 +1,41 @@
 """What is new about a subject's incidents since they were last found, and the alarm's words."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
+
+from msgspec import Struct
 
 from mudra.metrics.incident import AaCalls, AaReporting, Ending, FipApi, Incident, Subject
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(Struct, frozen=True):
     """An incident nobody knew; already over when late windows brought it to light."""
 
     incident: Incident
 
 
-@dataclass(frozen=True, slots=True)
-class Updated:
+class Updated(Struct, frozen=True):
     """The same incident with other figures."""
 
     known: Incident
     incident: Incident
 
 
-@dataclass(frozen=True, slots=True)
-class Closed:
+class Closed(Struct, frozen=True):
     """It was open and is over."""
 
     known: Incident
     incident: Incident
 
 
-@dataclass(frozen=True, slots=True)
-class Reopened:
+class Reopened(Struct, frozen=True):
     """It was taken for over; late windows say that it goes on."""
 
     known: Incident
     incident: Incident
 
 
-@dataclass(frozen=True, slots=True)
-class Withdrawn:
+class Withdrawn(Struct, frozen=True):
     """Late or replaced windows show that there was none."""
 
     known: Incident
@@ -48,8 +44,7 @@ class Withdrawn:
 Change = Opened | Updated | Closed | Reopened | Withdrawn
 
 
-@dataclass(frozen=True, slots=True)
-class Alarm:
+class Alarm(Struct, frozen=True):
     """Words for a mail or a webhook; no counts of any third party."""
 
     title: str

@@ -5,8 +5,9 @@ the AA, asks `ports.Reports.known`, decides, and writes all in one transaction.
 """
 
 import enum
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+from msgspec import Struct
 
 from mudra.finding import Finding
 from mudra.metrics.catalogue import WINDOW, Tag
@@ -23,8 +24,7 @@ class IngestStatus(enum.StrEnum):
     REPLACED = "replaced"
 
 
-@dataclass(frozen=True, slots=True)
-class WindowKey:
+class WindowKey(Struct, frozen=True):
     """Whose figures, which of the two payloads, which ten minutes (start, UTC)."""
 
     aa_id: str
@@ -32,16 +32,14 @@ class WindowKey:
     window: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class PushKey:
+class PushKey(Struct, frozen=True):
     """A push is known by the AA and its txnId, over both tags."""
 
     aa_id: str
     txn_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
+class Receipt(Struct, frozen=True):
     """That content was taken for good: what an AA is answered and can look up later."""
 
     receipt_id: str
@@ -60,8 +58,7 @@ class Receipt:
         return self.received_at - (self.key.window + WINDOW) > LATE_AFTER
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Struct, frozen=True):
     """What is known already: of this push, and the current content of this window."""
 
     push: Receipt | None
@@ -69,23 +66,20 @@ class Known:
     current: Receipt | None
 
 
-@dataclass(frozen=True, slots=True)
-class Accept:
+class Accept(Struct, frozen=True):
     """Nothing was known of the window: store the content."""
 
     receipt: Receipt
 
 
-@dataclass(frozen=True, slots=True)
-class Replace:
+class Replace(Struct, frozen=True):
     """Store the content as current; the former version is kept beside it."""
 
     receipt: Receipt
     former: Receipt
 
 
-@dataclass(frozen=True, slots=True)
-class Duplicate:
+class Duplicate(Struct, frozen=True):
     """Store no figures; answer with the receipt of the content that is there.
 
     `remember` says that the txnId is new: tie it to that receipt, so that the
@@ -97,8 +91,7 @@ class Duplicate:
     remember: bool
 
 
-@dataclass(frozen=True, slots=True)
-class TxnIdReused:
+class TxnIdReused(Struct, frozen=True):
     """Refusal: this AA sent other content under this txnId before; 409 `IdempotencyError`."""
 
     aa_id: str

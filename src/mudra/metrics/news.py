@@ -2,8 +2,9 @@
 
 import enum
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from mudra.metrics.incident import Incident
 from mudra.metrics.incident_change import (
@@ -19,8 +20,7 @@ from mudra.metrics.incident_change import (
 from mudra.metrics.silence import Silence, silent
 
 
-@dataclass(frozen=True, slots=True)
-class StoredIncident:
+class StoredIncident(Struct, frozen=True):
     """An incident as it is kept, with what people did about it.
 
     `told` is whether those concerned were woken, or nobody was to be.
@@ -41,8 +41,7 @@ class Event(enum.StrEnum):
     WITHDRAWN = "incident.withdrawn"
 
 
-@dataclass(frozen=True, slots=True)
-class News:
+class News(Struct, frozen=True):
     """A change to keep; `alarm` is for those concerned, when they are to be woken now."""
 
     incident_id: str

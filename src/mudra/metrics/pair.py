@@ -6,8 +6,9 @@ count in the fixed cells of the roll-ups: the verdict is that of
 `health_of_calls` over the same calls in those cells.
 """
 
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from mudra.metrics.catalogue import FIRST_4XX, FIRST_5XX, Position
 from mudra.metrics.health import GOOD_ABOVE_PERCENT, GOOD_BELOW_MS, Status
@@ -20,8 +21,7 @@ _LIMIT: Final = coarse_cell(GOOD_BELOW_MS)
 """The cell that holds the limit: its middle lies below the limit, its end above."""
 
 
-@dataclass(frozen=True, slots=True)
-class PairSums:
+class PairSums(Struct, frozen=True):
     """Calls of one AA to one FIP. `soon_…` of the answered ones ended before the limit of GOOD."""
 
     total: int

@@ -6,14 +6,14 @@ wanted rank took at least the first time at which that many calls may have
 ended, and at most the first time at which that many surely have.
 """
 
-from dataclasses import dataclass
 from itertools import accumulate
+
+from msgspec import Struct
 
 from mudra.metrics.spread import Spread, coarse_cell_edges, rank
 
 
-@dataclass(frozen=True, slots=True)
-class Percentile:
+class Percentile(Struct, frozen=True):
     """One percentile in milliseconds: nearest rank, surely within `low` and `high`."""
 
     low: int
@@ -26,8 +26,7 @@ class Percentile:
         return self.low == self.high
 
 
-@dataclass(frozen=True, slots=True)
-class ResponseTime:
+class ResponseTime(Struct, frozen=True):
     """Response times of answered calls; `p100` is the exact maximum."""
 
     samples: int

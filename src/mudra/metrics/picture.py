@@ -3,8 +3,9 @@
 import enum
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from mudra.metrics.catalogue import TIMINGS, NotificationType, RequestType, Tag, window_start
 from mudra.metrics.coverage import TimeRange
@@ -34,16 +35,14 @@ class Grouping(enum.StrEnum):
     PAIR = "pair"
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(Struct, frozen=True):
     """Whom a row is about; empty for all."""
 
     aa_id: str
     fip_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class ApiPicture:
+class ApiPicture(Struct, frozen=True):
     """One API: `health` is None for the two timings, which cannot fail."""
 
     tag: Tag
@@ -54,8 +53,7 @@ class ApiPicture:
     outcomes: FiOutcomes | None
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """One subject with its APIs, and how much was heard of what was to be heard."""
 
     subject: Subject
@@ -63,8 +61,7 @@ class Row:
     proof: Proof
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
+class Coverage(Struct, frozen=True):
     """What was expected and what was heard, by AA: windows, each of both payloads."""
 
     expected: Mapping[str, int]
@@ -110,8 +107,7 @@ def picture(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Matrix:
+class Matrix(Struct, frozen=True):
     """AA x FIP, with a verdict for each bad cell."""
 
     cells: tuple[MatrixCell, ...]

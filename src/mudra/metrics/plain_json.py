@@ -7,8 +7,9 @@ no at the first fault and drops repeated members, this one keeps them.
 import json
 import re
 from collections import Counter
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from mudra.finding import Finding
 
@@ -18,8 +19,7 @@ _SIMPLE_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}\Z")
 _SHOWN_OF_A_NAME: Final = 40
 
 
-@dataclass(frozen=True, slots=True)
-class OddNumber:
+class OddNumber(Struct, frozen=True):
     """A number that is not whole, or that nobody can have counted: 1.5, NaN, 1e400."""
 
     text: str

@@ -1,9 +1,10 @@
 """What the use cases of network metrics ask of storage and of the registry's readers."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
+
+from msgspec import Struct
 
 from mudra.finding import Finding
 from mudra.metrics.catalogue import Tag
@@ -19,8 +20,7 @@ from mudra.metrics.webhook import Webhook
 from mudra.secret_text import SecretText
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """One AA, one FIP, one tag, one type: the finest thing that is counted."""
 
     aa_id: str
@@ -29,8 +29,7 @@ class Cell:
     type: str
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(Struct, frozen=True):
     """One AA and one FIP."""
 
     aa_id: str
@@ -63,8 +62,7 @@ class Intake(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class RefusedPush:
+class RefusedPush(Struct, frozen=True):
     """A payload that was answered with 400."""
 
     at: datetime
@@ -88,8 +86,7 @@ class Receipts(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class DayMark:
+class DayMark(Struct, frozen=True):
     """How many reports a day has, and when the last of them came."""
 
     reports: int

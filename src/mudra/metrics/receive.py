@@ -1,6 +1,7 @@
 """Take one push: decide under the AA's lock and store all in one transaction (quality M1)."""
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from mudra.audit.event import Act, Caller, EventName, Outcome
 from mudra.audit.ports import Journal
@@ -17,8 +18,7 @@ from mudra.metrics.ingest import (
 from mudra.metrics.ports import Intake, Members
 
 
-@dataclass(frozen=True, slots=True)
-class Received:
+class Received(Struct, frozen=True):
     """A push that is stored, or was before; `findings` are notes."""
 
     status: IngestStatus
@@ -30,8 +30,7 @@ class Received:
         return self.receipt.findings
 
 
-@dataclass(frozen=True, slots=True)
-class ReceiveDesk:
+class ReceiveDesk(Struct, frozen=True):
     """What receiving works with."""
 
     intake: Intake

@@ -11,10 +11,9 @@ row without traffic does not exist.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from mudra.metrics.catalogue import COUNTS, STATUSES, TIMINGS
 from mudra.metrics.report import NotificationBlock, RequestBlock
@@ -24,8 +23,7 @@ NO_STATUS: Final = (0,) * STATUSES
 _TIMING_CODES: Final = frozenset(str(code) for code in TIMINGS)
 
 
-@dataclass(frozen=True, slots=True)
-class Rollup:
+class Rollup(Struct, frozen=True):
     """Sums over blocks of one type, and the spread of their response times."""
 
     blocks: int

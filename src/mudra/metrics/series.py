@@ -4,9 +4,10 @@ A step without traffic is a gap: it has no success and no times, never zero or 1
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from mudra.metrics.catalogue import TIMINGS, RequestType, Tag
 from mudra.metrics.coverage import TimeRange
@@ -19,8 +20,7 @@ _TIMING_CODES: Final = frozenset(str(code) for code in TIMINGS)
 _CALL_CODES: Final = frozenset(str(code) for code in RequestType) - _TIMING_CODES
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(Struct, frozen=True):
     """One step: its start, and how the calls did; None where there were none."""
 
     start: datetime

@@ -7,9 +7,10 @@ went within it is not told at all.
 
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from mudra.metrics.catalogue import TIMINGS, RequestType
 from mudra.metrics.incident import Subject
@@ -23,8 +24,7 @@ CODES: Final = frozenset(str(code) for code in RequestType if code not in TIMING
 """The two timings cannot fail, so there are no incidents of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Silence:
+class Silence(Struct, frozen=True):
     """From `begins` until before `ends`. An empty `entity_id` or `type` stands for all."""
 
     silence_id: str
@@ -45,8 +45,7 @@ class Silence:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class WantedSilence:
+class WantedSilence(Struct, frozen=True):
     """What somebody asks for; without `begins` it begins at once."""
 
     entity_id: str
@@ -56,8 +55,7 @@ class WantedSilence:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class SilenceRefused:
+class SilenceRefused(Struct, frozen=True):
     """One member is wrong."""
 
     field: str

@@ -21,10 +21,11 @@ all AAs was off by a third, half and two thirds.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import isqrt
 from operator import add
 from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 from mudra.metrics.catalogue import PERCENTS
 
@@ -32,8 +33,7 @@ _FINE_BITS: Final = 4
 _FINE: Final = 1 << _FINE_BITS
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
+class Spread(Struct, frozen=True):
     """The two step functions of the times of `samples` calls.
 
     `cells` rise strictly. `surely[i]` calls are known to have ended within
@@ -174,8 +174,7 @@ def coarse_cell_edges(cell: int) -> tuple[int, int]:
     return first, first + (1 << shift) - 1
 
 
-@dataclass(frozen=True, slots=True)
-class _Rises:
+class _Rises(Struct, frozen=True):
     surely: dict[int, int]
     maybe: dict[int, int]
     likely: dict[int, int]

@@ -1,7 +1,8 @@
 """A subject of incidents in three words, as rows, addresses and messages hold it."""
 
 import enum
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from mudra.metrics.incident import AaCalls, AaReporting, FipApi, Subject
 
@@ -14,8 +15,7 @@ class SubjectKind(enum.StrEnum):
     AA_REPORTING = "aa-reporting"
 
 
-@dataclass(frozen=True, slots=True)
-class SubjectName:
+class SubjectName(Struct, frozen=True):
     """A subject in words; `type` is empty for all but one API of a FIP."""
 
     kind: SubjectKind

@@ -6,11 +6,10 @@ For the sandbox, benchmarks and tests; figures follow from the dice alone.
 import math
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, TypedDict, cast
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from mudra.metrics.catalogue import (
     COUNTS,
@@ -65,8 +64,7 @@ class _Head(TypedDict):
     aa_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Trouble:
+class Trouble(Struct, frozen=True):
     """A FIP that fails (or is slow) during some windows; type None for all its APIs."""
 
     fip_id: str
@@ -82,8 +80,7 @@ class Trouble:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Traffic:
+class Traffic(Struct, frozen=True):
     """Who calls whom, and how much: FI requests of one pair in the busiest window."""
 
     fip_ids: Sequence[str]

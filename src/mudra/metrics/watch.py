@@ -2,8 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from mudra.metrics.catalogue import TIMINGS, Tag
 from mudra.metrics.coverage import TimeRange
@@ -43,8 +44,7 @@ def observe_window(
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Watched:
+class Watched(Struct, frozen=True):
     """One subject: what its windows said within `within`, and the incidents known of it."""
 
     subject: Subject

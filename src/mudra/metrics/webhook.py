@@ -5,11 +5,11 @@ of all. Messages follow Standard Webhooks: an ID that stays the same over tries,
 a time, a signature over both and the body.
 """
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 import msgspec
+from msgspec import Struct
 
 from mudra.metrics.news import News
 from mudra.metrics.subject import name_of
@@ -19,8 +19,7 @@ MOST_OF_A_MEMBER: Final = 5
 MOST_OF_THE_NETWORK: Final = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Webhook:
+class Webhook(Struct, frozen=True):
     """Who is told where; `entity_id` is empty for the whole network."""
 
     webhook_id: str
@@ -36,23 +35,20 @@ class Webhook:
     """Why the last try failed; empty when it did not."""
 
 
-@dataclass(frozen=True, slots=True)
-class AddedWebhook:
+class AddedWebhook(Struct, frozen=True):
     """A new webhook with the key that signs its messages: shown this once."""
 
     webhook: Webhook
     secret: SecretText
 
 
-@dataclass(frozen=True, slots=True)
-class TooManyWebhooks:
+class TooManyWebhooks(Struct, frozen=True):
     """As many as there may be of one member, or of the network."""
 
     most: int
 
 
-@dataclass(frozen=True, slots=True)
-class UrlRefused:
+class UrlRefused(Struct, frozen=True):
     """An address that messages cannot go to."""
 
     problem: str

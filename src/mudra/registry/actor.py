@@ -1,8 +1,9 @@
 """Who acts on the registry, and what each may do (decisions, part 4)."""
 
 import enum
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from mudra.registry.entry import Entry
 from mudra.registry.refusal import NeedsOperator, NotYours
@@ -22,8 +23,7 @@ class ActorKind(enum.StrEnum):
     SCHEDULE = "schedule"
 
 
-@dataclass(frozen=True, slots=True)
-class Actor:
+class Actor(Struct, frozen=True):
     """The one who acts: `name` for the history, `own` the entities it may act for."""
 
     kind: ActorKind

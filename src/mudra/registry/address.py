@@ -7,8 +7,9 @@ network about an address that a member registered.
 import ipaddress
 import re
 import urllib.parse
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from mudra.registry.inspection import Fault, fold, show
 
@@ -26,16 +27,14 @@ _BASEURL = "vN:URL, several separated by commas, or one bare https URL"
 AnyIp = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
-@dataclass(frozen=True, slots=True)
-class AddressPolicy:
+class AddressPolicy(Struct, frozen=True):
     """What the operator allows beyond public https; both are meant for a sandbox."""
 
     allow_http: bool = False
     allow_private: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class VersionedUrl:
+class VersionedUrl(Struct, frozen=True):
     """One part of a `baseurl`; `version` is `""` for a bare URL."""
 
     version: str

@@ -3,10 +3,10 @@
 import ipaddress
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import msgspec
+from msgspec import Struct
 
 from mudra.registry.directory import Directory
 
@@ -22,8 +22,7 @@ class _Listed(msgspec.Struct):
     entityinfo: _Info
 
 
-@dataclass(frozen=True, slots=True)
-class AddressBook:
+class AddressBook(Struct, frozen=True):
     """The addresses of all live entries. An address may belong to several that share a host."""
 
     single: Mapping[_Address, Sequence[str]]

@@ -1,8 +1,9 @@
 """Decides on approval, scheduled go-live and rejection of a pending version; pure."""
 
 import datetime as dt
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from mudra.registry.actor import SCHEDULE, Actor, may_decide
 from mudra.registry.decision import Act, Decision, Facts, conflict, put_live, reason_missing

@@ -9,11 +9,11 @@ import enum
 import hashlib
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 import msgspec
 from joserfc.jwk import RSAKey
+from msgspec import Struct
 
 from mudra.registry.inspection import (
     LEAKED,
@@ -67,8 +67,7 @@ class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     n: str
 
 
-@dataclass(frozen=True, slots=True)
-class KeyFacts:
+class KeyFacts(Struct, frozen=True):
     """What tells one key from another: its name, its RFC 7638 thumbprint, its modulus."""
 
     kid: str

@@ -2,8 +2,9 @@
 
 import re
 import uuid
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from mudra.finding import Finding
 from mudra.registry.address import AddressPolicy
@@ -24,8 +25,7 @@ _UUID = TextRule("a UUID such as 6f1c2a4e-0d6b-4c8e-9a53-2b7d1e4f8a90", 64)
 _UUID_FORM = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedPayload:
+class CheckedPayload(Struct, frozen=True):
     """A payload that may be stored, the facts of its key, and the notes for its sender."""
 
     entry: Entry

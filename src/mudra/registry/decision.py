@@ -2,8 +2,10 @@
 
 import datetime as dt
 import enum
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from mudra.registry.actor import Actor
 from mudra.registry.certificate import KeyFacts
@@ -37,8 +39,7 @@ class TokenEffect(enum.StrEnum):
     RESUME = "resume"
 
 
-@dataclass(frozen=True, slots=True)
-class Publication:
+class Publication(Struct, frozen=True):
     """A change of what the directory shows; no body means that the entry left it."""
 
     entity_id: str
@@ -46,8 +47,7 @@ class Publication:
     body: bytes | None
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """An act that may be carried out: keep `after`, publish, stop tokens, audit; all or nothing."""
 
     act: Act
@@ -93,8 +93,7 @@ class Decision:
         return difference(former.entry, version.entry)
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Struct, frozen=True):
     """What the registry holds beyond this record, as storage found it under its lock.
 
     Each holder is the ID of another entity, or `""`. A holder is one whose

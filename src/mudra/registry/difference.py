@@ -2,10 +2,10 @@
 
 import enum
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 import msgspec
+from msgspec import Struct
 
 from mudra.registry.entry import Entry, canonical
 
@@ -38,8 +38,7 @@ _RISKS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class FieldChange:
+class FieldChange(Struct, frozen=True):
     """One field that differs. A list differs as a whole; an absent side is None."""
 
     path: str

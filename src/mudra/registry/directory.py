@@ -8,8 +8,9 @@ number up to which nothing was left out, and a hash of all it sees there.
 import datetime as dt
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from mudra.registry.entry import EntityType, digest
 
@@ -24,8 +25,7 @@ _SEES: Final = {
 _ALL: Final = frozenset(EntityType)
 
 
-@dataclass(frozen=True, slots=True)
-class Sight:
+class Sight(Struct, frozen=True):
     """What one caller sees: every entry of these types, and its own."""
 
     types: frozenset[EntityType]
@@ -50,8 +50,7 @@ def sight_of(entity_type: EntityType, entity_id: str, *, opened: bool = False) -
     return Sight(_ALL) if opened else Sight(_SEES[entity_type], entity_id)
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """One row of the log: an entry came or changed (`body`), or left (no body).
 
     A row without a type marks that the setting of visibility changed.
@@ -64,8 +63,7 @@ class Change:
     body: bytes | None
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     """An entry as the directory shows it, with the change that brought it."""
 
     entity_type: EntityType
@@ -75,8 +73,7 @@ class Listed:
     sequence: int
 
 
-@dataclass(frozen=True, slots=True)
-class Directory:
+class Directory(Struct, frozen=True):
     """Everything shown after the change `sequence`; what each caller sees is a part of it."""
 
     sequence: int = 0
@@ -128,8 +125,7 @@ class Directory:
         return set_hash((one.entity_type, one.entity_id, one.digest) for one in self.visible(sight))
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """A finished answer of a read: its bytes, strong ETag, and when it last changed."""
 
     body: bytes

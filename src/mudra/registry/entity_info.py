@@ -1,8 +1,9 @@
 """Reads the object `entityinfo` and holds its rules for FIP, FIU and AA (spec 2.7)."""
 
 import functools
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from mudra.registry import field_rules as rule
 from mudra.registry.address import AddressPolicy, baseurl_faults, url_faults
@@ -60,8 +61,7 @@ def read_entity_info(
     return _Reader(quiet, path, given, entity_type, policy).entity_info(vocabulary)
 
 
-@dataclass(frozen=True, slots=True)
-class _Reader:
+class _Reader(Struct, frozen=True):
     look: Inspection
     path: str
     given: dict[str, object]

@@ -1,22 +1,21 @@
 """The history of an entry: its versions with what each changed, and its keys with their dates."""
 
 import datetime as dt
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from mudra.registry.difference import FieldChange, difference
 from mudra.registry.record import Record, Version
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """One version, and the fields in which it differs from the one before it."""
 
     version: Version
     changes: tuple[FieldChange, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class KeyPeriod:
+class KeyPeriod(Struct, frozen=True):
     """A key and the time in which counterparties were told to check with it.
 
     `until` is None while it is the live one.

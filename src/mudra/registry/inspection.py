@@ -9,8 +9,9 @@ import difflib
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
+
+from msgspec import Struct
 
 from mudra.finding import Finding, Severity
 
@@ -34,8 +35,7 @@ _DECEIVING = frozenset(
 _UNPRINTED = frozenset({"Cc", "Cs", "Cn", "Co", "Zl", "Zp"})
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Struct, frozen=True):
     """What is wrong with one value, not yet tied to a path."""
 
     problem: str
@@ -43,8 +43,7 @@ class Fault:
     nearest: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class TextRule:
+class TextRule(Struct, frozen=True):
     """What a text must look like, and the words that tell a sender."""
 
     allowed: str

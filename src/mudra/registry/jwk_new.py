@@ -5,17 +5,16 @@ part goes into a payload.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import msgspec
 from joserfc.jwk import RSAKey
+from msgspec import Struct
 
 from mudra.registry.certificate import LEAST_BITS, MOST_BITS, Algorithm, Certificate
 from mudra.secret_text import SecretText
 
 
-@dataclass(frozen=True, slots=True)
-class NewKey:
+class NewKey(Struct, frozen=True):
     """A new key: its private part twice, as PEM (PKCS #8) and as JWK, and its public part."""
 
     private_pem: SecretText

@@ -1,8 +1,9 @@
 """`mudra registry lint FILE`: the whole judgement of a registration, offline."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from mudra.finding import Finding, Severity
 from mudra.registry.address import AddressPolicy
@@ -13,8 +14,7 @@ Results: TypeAlias = list[tuple[str, CheckedPayload | list[Finding]]]
 """The path of each payload in its file, and what became of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class LintReport:
+class LintReport(Struct, frozen=True):
     """How many payloads a file holds, and everything found in it."""
 
     payloads: int

@@ -2,10 +2,10 @@
 
 import datetime as dt
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import msgspec
+from msgspec import Struct
 
 from mudra.registry.directory import LONGEST_PAGE, Change, Directory, Sight, set_hash
 from mudra.registry.entry import EntityType, digest
@@ -108,8 +108,7 @@ def _wire(change: Change, entity_type: EntityType) -> WireChange:
     return WireChange(change.sequence, at, op, entity_type, change.entity_id, body)
 
 
-@dataclass(frozen=True, slots=True)
-class Mirror:
+class Mirror(Struct, frozen=True):
     """A member's copy: the entries' bytes by type and ID, and how far it has come."""
 
     upto: int

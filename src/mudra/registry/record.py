@@ -11,7 +11,9 @@ At most one version is live, at most one is pending (submitted or approved).
 
 import datetime as dt
 import enum
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from mudra.registry.certificate import KeyFacts
 from mudra.registry.entry import EntityType, Entry
@@ -44,8 +46,7 @@ class Status(enum.StrEnum):
 PENDING = frozenset({Status.SUBMITTED, Status.APPROVED})
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(Struct, frozen=True):
     """One version of an entry. `live_from` and `live_until` are the dates of its key, too."""
 
     number: int
@@ -69,8 +70,7 @@ class Version:
         return self.live_from is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """All that is known of one entity; versions in order of their numbers, from 1."""
 
     entity_id: str

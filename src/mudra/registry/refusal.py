@@ -4,12 +4,12 @@
 ID or a key: a FIP must not learn of other FIPs that way.
 """
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class NotYours:
+
+class NotYours(Struct, frozen=True):
     """A member acts for another entity than its own."""
 
     entity_id: str
@@ -19,8 +19,7 @@ class NotYours:
         return "entityinfo.id and requester.id must be the entity that you act for"
 
 
-@dataclass(frozen=True, slots=True)
-class NeedsOperator:
+class NeedsOperator(Struct, frozen=True):
     """The act is for operators with a scope that the caller lacks."""
 
     scope: str
@@ -30,8 +29,7 @@ class NeedsOperator:
         return f"this needs an operator with the scope {self.scope}"
 
 
-@dataclass(frozen=True, slots=True)
-class UnknownEntity:
+class UnknownEntity(Struct, frozen=True):
     """The registry has no entry of this ID and type."""
 
     entity_id: str
@@ -41,8 +39,7 @@ class UnknownEntity:
         return f"the registry has no entry {self.entity_id} of this type"
 
 
-@dataclass(frozen=True, slots=True)
-class UnknownVersion:
+class UnknownVersion(Struct, frozen=True):
     """The entry has no version of this number, or none of that kind."""
 
     entity_id: str
@@ -53,8 +50,7 @@ class UnknownVersion:
         return f"{self.entity_id} has no version {self.number} that was ever live"
 
 
-@dataclass(frozen=True, slots=True)
-class DuplicateEntity:
+class DuplicateEntity(Struct, frozen=True):
     """A first submission for an ID that is registered or waits for approval."""
 
     entity_id: str
@@ -64,8 +60,7 @@ class DuplicateEntity:
         return f"entityinfo.id {self.entity_id} is taken; update it with PUT if it is yours"
 
 
-@dataclass(frozen=True, slots=True)
-class AlreadyHeld:
+class AlreadyHeld(Struct, frozen=True):
     """A handle, `kid` or modulus that another entity holds or held. `holder` is for the audit."""
 
     path: str
@@ -78,8 +73,7 @@ class AlreadyHeld:
         return f"{self.path}{shown} is taken by another entity; choose another"
 
 
-@dataclass(frozen=True, slots=True)
-class WrongState:
+class WrongState(Struct, frozen=True):
     """The entry is not in a state in which this can be done."""
 
     entity_id: str
@@ -92,8 +86,7 @@ class WrongState:
         return f"{self.entity_id} is {self.state}; {self.act} needs it to be {self.allowed}"
 
 
-@dataclass(frozen=True, slots=True)
-class VersionMoved:
+class VersionMoved(Struct, frozen=True):
     """Another version waits now than the one that was looked at."""
 
     entity_id: str
@@ -108,8 +101,7 @@ class VersionMoved:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ReasonMissing:
+class ReasonMissing(Struct, frozen=True):
     """The act is told to the member with its reason, and none was given."""
 
     act: str
@@ -119,8 +111,7 @@ class ReasonMissing:
         return f"reason must be a text of 1 to 500 characters to {self.act}"
 
 
-@dataclass(frozen=True, slots=True)
-class GoLiveTooFar:
+class GoLiveTooFar(Struct, frozen=True):
     """A scheduled time so far away that it is most likely a mistake."""
 
     days: int
@@ -130,8 +121,7 @@ class GoLiveTooFar:
         return f"from must be at most {self.days} days ahead"
 
 
-@dataclass(frozen=True, slots=True)
-class WrongType:
+class WrongType(Struct, frozen=True):
     """The payload's type is not the one that the entity was onboarded as."""
 
     given: str

@@ -6,8 +6,9 @@ what it decided. Which decisions there are: submission.py, approval.py, standing
 
 import datetime as dt
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from mudra.registry.actor import Actor, may_decide, may_retire
 from mudra.registry.approval import approve, go_live, reject
@@ -23,8 +24,7 @@ from mudra.registry.submission import Repeat, submit, update
 Outcome: TypeAlias = Decision | Refusal
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
+class Order(Struct, frozen=True):
     """An operator's word on an entity: what to do, to which version, from when, and why.
 
     `version` is the one to roll back to, or the one that was looked at before

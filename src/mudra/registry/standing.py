@@ -1,7 +1,8 @@
 """Decides on suspension, restoring, retirement and rollback; pure."""
 
 import datetime as dt
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from mudra.registry.actor import Actor, may_decide, may_retire
 from mudra.registry.decision import (

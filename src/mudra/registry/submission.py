@@ -1,7 +1,8 @@
 """Decides on submissions and updates: `decide`-style functions, pure."""
 
 import datetime as dt
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from mudra.registry.actor import Actor, may_submit
 from mudra.registry.check import CheckedPayload
@@ -11,8 +12,7 @@ from mudra.registry.record import Record, Standing, Status, Version
 from mudra.registry.refusal import DuplicateEntity, Refusal, UnknownEntity, WrongState
 
 
-@dataclass(frozen=True, slots=True)
-class Repeat:
+class Repeat(Struct, frozen=True):
     """The same update once more, as a sender repeats it who lost the answer: nothing to do."""
 
     record: Record

@@ -9,9 +9,10 @@ import functools
 import importlib.resources
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 
 import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from mudra.finding import Finding
 from mudra.registry.inspection import fold, nearest_of, show
@@ -26,8 +27,7 @@ class WordKind(enum.StrEnum):
     IDENTIFIER_TYPE = "identifierType"
 
 
-@dataclass(frozen=True, slots=True)
-class Addition:
+class Addition(Struct, frozen=True):
     """A word that an operator added, with other spellings to be read as it."""
 
     kind: WordKind
@@ -35,12 +35,11 @@ class Addition:
     variants: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(Struct, frozen=True):
     """One list of words, in its published order, with the spellings read as them."""
 
     listed: tuple[str, ...]
-    _by_fold: dict[str, str] = field(repr=False)
+    _by_fold: dict[str, str]
 
     @classmethod
     def of(cls, spellings: dict[str, tuple[str, ...]]) -> "Words":
@@ -62,8 +61,7 @@ class Words:
         return Words(listed, self._by_fold | {fold(one): word for one in (word, *variants)})
 
 
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
+class Vocabulary(Struct, frozen=True):
     """Every word that a payload may use in `fitypes` and `Identifiers[].type`."""
 
     fi_types: Words

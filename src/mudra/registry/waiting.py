@@ -1,16 +1,16 @@
 """What waits for an operator's word: a pending version beside the one that is live."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from mudra.registry.difference import FieldChange, Risk, difference
 from mudra.registry.entry import EntityType
 from mudra.registry.record import Standing, Version
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(Struct, frozen=True):
     """A pending version of an entity, and what it would replace (None for a first entry)."""
 
     entity_id: str

@@ -5,9 +5,10 @@
 
 import enum
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from mudra.identity.user import UserState
 from mudra.metrics.coverage import closed_before
@@ -36,8 +37,7 @@ class Weight(enum.IntEnum):
         return self.name.lower().replace("_", "-")
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """One thing to see to: what, why, and the page where it is done."""
 
     weight: Weight
@@ -47,8 +47,7 @@ class Line:
     act: str
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Struct, frozen=True):
     """What is known of a member. `missing` counts windows of the last day that did not come."""
 
     entity_type: str

@@ -6,9 +6,10 @@ operator's scopes do not show is left out and named in `hidden`.
 
 import enum
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from mudra.identity.roster import Scope
 from mudra.metrics.incident import AaCalls, AaReporting, FipApi
@@ -57,8 +58,7 @@ NEEDED: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class BoardRow:
+class BoardRow(Struct, frozen=True):
     """One thing to do. `subject` is the ID of what it is about: an entity, incident or mail."""
 
     kind: Kind
@@ -70,8 +70,7 @@ class BoardRow:
     next_act: str
 
 
-@dataclass(frozen=True, slots=True)
-class Board:
+class Board(Struct, frozen=True):
     """The rows that these scopes show, and the kinds that they do not."""
 
     rows: tuple[BoardRow, ...]

@@ -6,13 +6,13 @@ secret, which an admin reads over the API and which only the owner may read.
 
 import json
 import socket
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import httpx
 import msgspec
 import structlog
+from msgspec import Struct
 
 from mudra.agent.clock import MachineClock
 from mudra.runtime.clock import ServiceClock
@@ -48,8 +48,7 @@ class SandboxClock:
         return int(self._service.offset.total_seconds() * 1000)
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where one AA's agent lives."""
 
     aa_id: str

@@ -8,9 +8,10 @@ picture of today is there at once, the rest fills up behind it.
 import random
 import uuid
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from mudra.metrics.catalogue import WINDOW
 from mudra.metrics.check import CheckedReport, check_report
@@ -33,8 +34,7 @@ _CAME_AFTER: Final = (35, 95)
 _CHUNK_S: Final = 30.0
 
 
-@dataclass(frozen=True, slots=True)
-class Past:
+class Past(Struct, frozen=True):
     """What to fill: who calls whom, which windows, and from which seed."""
 
     traffic: Traffic

@@ -1,8 +1,9 @@
 """Who is in the demonstration network, and the password that its admins share."""
 
 import enum
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 DEMO_PASSWORD: Final = "try-me-in-the-sandbox"  # noqa: S105  # printed on the screen, loopback only
 
@@ -19,8 +20,7 @@ class Demo(enum.Enum):
     ALIVE = 2
 
 
-@dataclass(frozen=True, slots=True)
-class DemoMember:
+class DemoMember(Struct, frozen=True):
     """One member of the demonstration network."""
 
     entity_id: str
@@ -80,8 +80,7 @@ DEMO_NETWORK: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class DemoOperator:
+class DemoOperator(Struct, frozen=True):
     """One of the operator's people; without scopes it has all of them."""
 
     email: str

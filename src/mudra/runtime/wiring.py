@@ -3,11 +3,11 @@
 import contextlib
 import secrets
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from time import monotonic
 
 from litestar.types import ASGIApp
+from msgspec import Struct
 
 from mudra.audit.event import Caller
 from mudra.console.pages.activation import activation_page
@@ -81,8 +81,7 @@ _NO_CONTACT = "the operator of the network"
 _PUSH_RATE_S = 600
 
 
-@dataclass(frozen=True, slots=True)
-class Rooms:
+class Rooms(Struct, frozen=True):
     """The storage of one process, before any edge: what jobs and commands work with."""
 
     settings: Settings
@@ -211,8 +210,7 @@ def open_rooms(settings: Settings, conninfo: str, seal: Seal) -> Rooms:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(Struct, frozen=True):
     """The HTTP edge of one worker process, with what must run beside it."""
 
     rooms: Rooms

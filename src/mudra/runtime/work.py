@@ -4,8 +4,9 @@ Edges and jobs open one per use case; wiring.py says what stands behind it.
 """
 
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from mudra.audit.ports import Journal
 from mudra.identity.accounts import AccountDesk
@@ -30,8 +31,7 @@ from mudra.tokens.ports import IssuedTokens, Reminders, Secrets, SecretUses, Sig
 from mudra.tokens.token_count import TokenCounts
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
+class Work(Struct, frozen=True):
     """The ports of one open transaction."""
 
     journal: Journal

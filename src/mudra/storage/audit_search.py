@@ -1,18 +1,17 @@
 """The audit as an operator searches it: by page, the newest first."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 import sqlalchemy as sa
+from msgspec import Struct
 
 from mudra.storage.database import Transaction
 from mudra.storage.tables import audit_event
 
 
-@dataclass(frozen=True, slots=True)
-class AuditRow:
+class AuditRow(Struct, frozen=True):
     """One event as it is stored."""
 
     seq: int
@@ -27,8 +26,7 @@ class AuditRow:
     detail: Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True)
-class TokensOfDay:
+class TokensOfDay(Struct, frozen=True):
     """How many Entity Access Tokens were issued and refused on a day of UTC."""
 
     day: datetime
@@ -39,8 +37,7 @@ class TokensOfDay:
 _MOST_COUNTED: Final = 20_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditFilter:
+class AuditFilter(Struct, frozen=True, kw_only=True):
     """Which events; what is empty is no condition.
 
     `event` may end in `*`; `user_id` matches the actor and the person concerned.

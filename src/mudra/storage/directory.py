@@ -1,18 +1,17 @@
 """Members and people by the page, as an operator looks for them."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 import sqlalchemy as sa
+from msgspec import Struct
 
 from mudra.storage.database import Transaction
 from mudra.storage.people_tables import entity_contact, operator_scope, secret_use
 from mudra.storage.tables import email_link, entity, entity_admin, entity_secret, user_account
 
 
-@dataclass(frozen=True, slots=True)
-class MemberRow:
+class MemberRow(Struct, frozen=True):
     """A member in a list. `able` counts its admins who can act now."""
 
     entity_id: str
@@ -26,8 +25,7 @@ class MemberRow:
     able: int
 
 
-@dataclass(frozen=True, slots=True)
-class ExpiringSecret:
+class ExpiringSecret(Struct, frozen=True):
     """A current secret that expires soon or has expired; `able` admins could reset it now."""
 
     entity_id: str
@@ -37,8 +35,7 @@ class ExpiringSecret:
     able: int
 
 
-@dataclass(frozen=True, slots=True)
-class UserRow:
+class UserRow(Struct, frozen=True):
     """A person in a list."""
 
     user_id: str
@@ -51,8 +48,7 @@ class UserRow:
     scopes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemberFilter:
+class MemberFilter(Struct, frozen=True, kw_only=True):
     """Which members; an empty text is no condition. `words` are part of ID or name."""
 
     entity_id: str = ""
@@ -62,8 +58,7 @@ class MemberFilter:
     without_admin: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UserFilter:
+class UserFilter(Struct, frozen=True, kw_only=True):
     """Which people; an empty text is no condition. `words` are part of address or name."""
 
     user_id: str = ""

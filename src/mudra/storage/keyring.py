@@ -18,11 +18,11 @@ import hashlib
 import hmac
 import secrets
 import struct
-from dataclasses import dataclass
 from typing import Final
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from msgspec import Struct
 
 from mudra.storage.master_key import KEY_BYTES, MasterKeys, SecretBytes
 
@@ -59,8 +59,7 @@ class MasterVersionMissing(Exception):
         self.version: Final = version
 
 
-@dataclass(frozen=True)
-class _Place:
+class _Place(Struct, frozen=True):
     table: str
     column: str
     row: str

@@ -1,11 +1,11 @@
 """Letters that could not be sent: their list, a new try, and the alarm after a day."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
 import sqlalchemy as sa
+from msgspec import Struct
 
 from mudra.storage.database import Transaction
 from mudra.storage.outbox import OUTBOX_CHANGED
@@ -25,13 +25,11 @@ _COLUMNS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class NoSuchMail:
+class NoSuchMail(Struct, frozen=True):
     """No unsent letter has this ID."""
 
 
-@dataclass(frozen=True, slots=True)
-class QueuedMail:
+class QueuedMail(Struct, frozen=True):
     """A letter as the queue shows it: never its text, which may hold a one-use link.
 
     `given_up` when the mail server refused it for good: only a retry sends it.

@@ -21,9 +21,10 @@ import stat
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, final
+
+from msgspec import Struct
 
 VARIABLE: Final = "MUDRA_MASTER_KEY"
 COMMAND_VARIABLE: Final = "MUDRA_MASTER_KEY_COMMAND"
@@ -61,8 +62,7 @@ class SecretBytes:
     __hash__ = None  # type: ignore[assignment]  # a secret is never a key of a table
 
 
-@dataclass(frozen=True)
-class MasterKeys:
+class MasterKeys(Struct, frozen=True):
     """All versions that can open, and the one that seals."""
 
     active: int

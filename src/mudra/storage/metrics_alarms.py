@@ -1,11 +1,11 @@
 """Silences and webhooks in PostgreSQL: implements metrics/ports.py."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
 import sqlalchemy as sa
+from msgspec import Struct
 
 from mudra.fresh_id import fresh_id
 from mudra.metrics.silence import Silence
@@ -69,8 +69,7 @@ class PostgresSilences:
         await self._tx.connection.execute(sa.delete(health_silence).where(_S.ends < before))
 
 
-@dataclass(frozen=True, slots=True)
-class WaitingMessage:
+class WaitingMessage(Struct, frozen=True):
     """A message with where it goes, and the key that signs it."""
 
     message_id: str

@@ -2,11 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
 from datetime import datetime
 from typing import Final
 
 import sqlalchemy as sa
+from msgspec.structs import fields
 from sqlalchemy.engine import RowMapping
 
 from mudra.metrics.catalogue import TIMINGS, Tag

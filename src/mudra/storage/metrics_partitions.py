@@ -1,11 +1,11 @@
 """Partitions of the metrics tables: made ahead by a job, on demand by a push, dropped when old."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import sqlalchemy as sa
+from msgspec import Struct
 from psycopg.sql import SQL, Composed, Identifier, Literal
 
 from mudra.storage.database import Transaction
@@ -14,8 +14,7 @@ _LOCK: Final = 0x6D657472
 DAYS_AHEAD: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Partitioned:
+class Partitioned(Struct, frozen=True):
     """A table in partitions, and where the partition of a moment begins and ends."""
 
     table: str

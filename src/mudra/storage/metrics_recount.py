@@ -3,11 +3,11 @@
 The sums are made in Python, this count in SQL: a fault in either shows.
 """
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 import sqlalchemy as sa
+from msgspec import Struct
 
 from mudra.storage.database import Transaction
 from mudra.storage.metrics_rollups import DAY
@@ -42,8 +42,7 @@ WHERE NOT EXISTS (SELECT FROM metrics_stale s
 _TABLES: Final = {"hour": "metrics_hour", "day": "metrics_day"}
 
 
-@dataclass(frozen=True, slots=True)
-class Recount:
+class Recount(Struct, frozen=True):
     """What a recount of one day found."""
 
     grain: str

@@ -12,12 +12,13 @@ sums over all AAs, whose `aa_id` is empty) waits until the time is over.
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass, fields, replace
 from datetime import datetime, timedelta
 from operator import itemgetter
 from typing import Final
 
 import sqlalchemy as sa
+from msgspec import Struct
+from msgspec.structs import astuple, fields, replace
 from sqlalchemy.engine import RowMapping
 
 from mudra.metrics.catalogue import TIMINGS, Tag
@@ -64,8 +65,7 @@ _TABLES: Final = {"hour": metrics_hour, "day": metrics_day}
 _TIMING_CODES: Final = frozenset(str(code) for code in TIMINGS)
 
 
-@dataclass(frozen=True, slots=True)
-class Stale:
+class Stale(Struct, frozen=True):
     """Hours of one day, or a day, of one AA (or of all) and tag whose sums must be made anew."""
 
     grain: str

@@ -6,11 +6,11 @@ cuts them, the next finer rows stand in, so a chart shows all that was acknowled
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, cast
 
 import sqlalchemy as sa
+from msgspec import Struct
 
 from mudra.metrics.catalogue import Tag
 from mudra.metrics.coverage import TimeRange
@@ -33,8 +33,7 @@ from mudra.storage.metrics_tables import metrics_day, metrics_hour, metrics_stal
 _S: Final = metrics_stale.c
 
 
-@dataclass(frozen=True, slots=True)
-class Grains:
+class Grains(Struct, frozen=True):
     """The rows that a chart is made of; disjoint, and together the whole range."""
 
     days: tuple[datetime, ...]

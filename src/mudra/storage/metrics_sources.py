@@ -7,9 +7,10 @@ many are, for all. Sums over all AAs are taken only where nobody's are stale.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from mudra.metrics.catalogue import WINDOW
 from mudra.metrics.coverage import TimeRange
@@ -20,8 +21,7 @@ FEW: Final = 8
 """Beyond so many AAs with stale sums of one time, the finer rows of all are read."""
 
 
-@dataclass(frozen=True, slots=True)
-class Whose:
+class Whose(Struct, frozen=True):
     """One AA and the short form of a tag, at one time."""
 
     aa_id: str
@@ -29,8 +29,7 @@ class Whose:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class Notes:
+class Notes(Struct, frozen=True):
     """What is stale."""
 
     days: frozenset[Whose]
@@ -52,8 +51,7 @@ class Notes:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(Struct, frozen=True):
     """Rows of one grain: those of `times` but for `without`, and `only` beside them."""
 
     times: tuple[datetime, ...] = ()
@@ -61,8 +59,7 @@ class Rows:
     only: frozenset[Whose] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Sources:
+class Sources(Struct, frozen=True):
     """Disjoint, and together the whole range."""
 
     days: Rows
@@ -70,8 +67,7 @@ class Sources:
     windows: Rows
 
 
-@dataclass(frozen=True, slots=True)
-class AllSources:
+class AllSources(Struct, frozen=True):
     """Days and hours whose sums over all AAs are good; `rest` is read by AA."""
 
     days: tuple[datetime, ...]
@@ -79,8 +75,7 @@ class AllSources:
     rest: Sources
 
 
-@dataclass(frozen=True, slots=True)
-class _Split:
+class _Split(Struct, frozen=True):
     days: tuple[datetime, ...]
     hours: tuple[datetime, ...]
     windows: tuple[datetime, ...]

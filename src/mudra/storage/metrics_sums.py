@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Final, cast
@@ -10,7 +9,7 @@ from typing import Final, cast
 import msgspec
 import psycopg
 import sqlalchemy as sa
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 from psycopg.sql import SQL, Identifier
 from sqlalchemy.engine import RowMapping
 
@@ -45,8 +44,7 @@ _pack: Final = msgspec.msgpack.Encoder().encode
 _unpack: Final = msgspec.msgpack.Decoder(Dense).decode
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """Narrows a question to one AA, one FIP, one tag, some type codes; None for all.
 
     `ALL_AAS` as AA asks for the rows that hold all AAs together.

@@ -4,11 +4,11 @@ A letter holds a one-use link, so a dump of the database must not show it.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
 import sqlalchemy as sa
+from msgspec import Struct
 
 from mudra.fresh_id import fresh_id
 from mudra.identity.ports import Notice
@@ -22,8 +22,7 @@ _SEND_AGAIN_AFTER: Final = timedelta(minutes=2)
 """A letter that was taken and not settled by then is taken again: its sender died."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mail:
+class Mail(Struct, frozen=True):
     """One letter in the outbox."""
 
     mail_id: str

@@ -1,11 +1,11 @@
 """Use of entity secrets: written with the batches of the issue journal, read by version."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 import sqlalchemy as sa
+from msgspec import Struct
 
 from mudra.storage.database import Transaction
 from mudra.storage.people_tables import secret_use
@@ -26,8 +26,7 @@ _ADD: Final = _NEW.on_conflict_do_update(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Used:
+class Used(Struct, frozen=True):
     """Tokens that one secret gave to one address within a batch."""
 
     entity_id: str

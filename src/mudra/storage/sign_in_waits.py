@@ -1,10 +1,10 @@
 """Names at which somebody guesses, until their users are told."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 import sqlalchemy as sa
+from msgspec import Struct
 
 from mudra.identity.throttle import ADDRESS_PERIOD
 from mudra.storage.database import Transaction
@@ -12,8 +12,7 @@ from mudra.storage.people_tables import sign_in_wait
 from mudra.storage.tables import address_failure, user_account
 
 
-@dataclass(frozen=True, slots=True)
-class Guessed:
+class Guessed(Struct, frozen=True):
     """A user at whose password somebody guesses."""
 
     email: str

@@ -4,13 +4,13 @@ RFC 8725: fixed algorithms, keys from our own set only, every claim checked.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import GuestProtocol, RSAKey
+from msgspec import Struct
 
 from mudra.tokens.claims import TokenKind, TokenTerms
 
@@ -19,25 +19,21 @@ LEEWAY_S: Final = 60
 MAX_TOKEN_LENGTH: Final = 8192
 
 
-@dataclass(frozen=True, slots=True)
-class TokenInvalid:
+class TokenInvalid(Struct, frozen=True):
     """Not a token of ours, altered, for another purpose, or not yet valid."""
 
 
-@dataclass(frozen=True, slots=True)
-class TokenExpired:
+class TokenExpired(Struct, frozen=True):
     """A token of ours whose time has ended."""
 
     expired_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class TokenRevoked:
+class TokenRevoked(Struct, frozen=True):
     """A token of ours that was revoked before its end."""
 
 
-@dataclass(frozen=True, slots=True)
-class TokenFacts:
+class TokenFacts(Struct, frozen=True):
     """What a genuine token says. Whether it was revoked is for the caller to ask."""
 
     kind: TokenKind

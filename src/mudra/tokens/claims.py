@@ -2,9 +2,10 @@
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 ENTITY_TOKEN_LIFE: Final = timedelta(hours=24)  # spec 8
 USER_TOKEN_LIFE: Final = timedelta(days=180)  # spec 8
@@ -34,8 +35,7 @@ class EntityType(enum.StrEnum):
     AA = "AA"
 
 
-@dataclass(frozen=True, slots=True)
-class TokenTerms:
+class TokenTerms(Struct, frozen=True):
     """What all tokens of this service have in common."""
 
     issuer: str

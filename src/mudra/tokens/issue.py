@@ -5,9 +5,10 @@ of what was presented, and the signature.
 """
 
 import hmac
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct
 
 from mudra.tokens.ports import EntityCredentials, KnownSecret
 from mudra.tokens.secret import EntitySecret, SecretState
@@ -15,8 +16,7 @@ from mudra.tokens.secret import EntitySecret, SecretState
 _NO_MAC: Final = bytes(32)
 
 
-@dataclass(frozen=True, slots=True)
-class SecretAccepted:
+class SecretAccepted(Struct, frozen=True):
     """The presented secret holds; `grace_until` is set when it is the old one."""
 
     credentials: EntityCredentials
@@ -24,20 +24,17 @@ class SecretAccepted:
     grace_until: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
-class SecretUnknown:
+class SecretUnknown(Struct, frozen=True):
     """Unknown entity, wrong secret, or an entity that is not active: never told apart."""
 
 
-@dataclass(frozen=True, slots=True)
-class SecretExpired:
+class SecretExpired(Struct, frozen=True):
     """The very secret was presented, after its expiry."""
 
     expired_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class SecretGraceEnded:
+class SecretGraceEnded(Struct, frozen=True):
     """The very old secret was presented, after its grace period."""
 
     ended_at: datetime

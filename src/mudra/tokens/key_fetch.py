@@ -6,13 +6,13 @@ elsewhere is counted together under an empty entity ID.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class KeyFetch:
+
+class KeyFetch(Struct, frozen=True):
     """How often a member fetched a key; `entity_id` is empty for all others together."""
 
     kid: str

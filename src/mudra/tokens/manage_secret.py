@@ -4,8 +4,9 @@ Refusals are returned, so that the caller's transaction keeps their audit row.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from mudra.audit.event import Act, Caller, EventName, Outcome
 from mudra.audit.ports import Journal
@@ -22,18 +23,15 @@ from mudra.tokens.reset_rule import (
 from mudra.tokens.secret import EntitySecret, new_secret_text, rotate
 
 
-@dataclass(frozen=True, slots=True)
-class NotYourEntity:
+class NotYourEntity(Struct, frozen=True):
     """The caller is no admin of that entity, or there is none: never told apart (S8)."""
 
 
-@dataclass(frozen=True, slots=True)
-class NothingInGrace:
+class NothingInGrace(Struct, frozen=True):
     """No old secret is in its grace period, so there is nothing to retire."""
 
 
-@dataclass(frozen=True, slots=True)
-class SecretShown:
+class SecretShown(Struct, frozen=True):
     """A secret with its text, for the one answer that carries it.
 
     `in_grace` is the old secret whose grace period still runs.
@@ -69,8 +67,7 @@ async def read_secret(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class ResetOrder:
+class ResetOrder(Struct, frozen=True):
     """What a reset asks for, in whole days (spec 2.3)."""
 
     entity_id: str
@@ -134,8 +131,7 @@ async def retire_old_secret(
     return old
 
 
-@dataclass(frozen=True, slots=True)
-class UseShown:
+class UseShown(Struct, frozen=True):
     """How the current secret, and the old one while its grace runs, were used.
 
     `next_reset` tells whether a reset is permitted now, and when not.

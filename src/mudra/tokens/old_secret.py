@@ -4,9 +4,10 @@ A letter goes out once, in the last day of the grace (or the last half of a
 shorter one), when programs used the old secret within that same span.
 """
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from mudra.tokens.secret import EntitySecret
 
@@ -15,8 +16,7 @@ OLD_SECRET_IN_USE: Final = -1
 _LAST_SPAN: Final = timedelta(days=1)
 
 
-@dataclass(frozen=True, slots=True)
-class AddressUse:
+class AddressUse(Struct, frozen=True):
     """How often one secret gave a token to one address, and when last."""
 
     address: str
@@ -24,8 +24,7 @@ class AddressUse:
     last_used_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class SecretUse:
+class SecretUse(Struct, frozen=True):
     """The use of one secret: its addresses, the latest first.
 
     `count_in_grace` counts only tokens given after the secret was replaced.

@@ -4,9 +4,10 @@ Every call belongs to the caller's transaction.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
+
+from msgspec import Struct
 
 from mudra.secret_text import SecretText
 from mudra.tokens.claims import EntityType, TokenKind
@@ -15,16 +16,14 @@ from mudra.tokens.secret import EntitySecret, Rotation
 from mudra.tokens.signing_keys import SigningKey
 
 
-@dataclass(frozen=True, slots=True)
-class KnownSecret:
+class KnownSecret(Struct, frozen=True):
     """A secret as issuing needs it: how to recognise it, and whether it still holds."""
 
     mac: bytes
     secret: EntitySecret
 
 
-@dataclass(frozen=True, slots=True)
-class EntityCredentials:
+class EntityCredentials(Struct, frozen=True):
     """All that issuing a token to one entity needs, small enough to keep in memory."""
 
     entity_id: str
@@ -33,8 +32,7 @@ class EntityCredentials:
     secrets: tuple[KnownSecret, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SecretHolding:
+class SecretHolding(Struct, frozen=True):
     """What a locked entity has: its secrets and when it was reset, by the database's clock."""
 
     current: EntitySecret
@@ -87,8 +85,7 @@ class Reminders(Protocol):
         """Store marks as done; `sent` is the one for which a letter goes out."""
 
 
-@dataclass(frozen=True, slots=True)
-class UserTokenRecord:
+class UserTokenRecord(Struct, frozen=True):
     """A User Access Token as it was issued."""
 
     jti: str
@@ -148,8 +145,7 @@ class SigningKeys(Protocol):
         """Delete the private part; False when it was gone already."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeyMaterial:
+class KeyMaterial(Struct, frozen=True):
     """A fresh key pair as its maker hands it over."""
 
     kid: str

@@ -6,9 +6,10 @@ one morning help nobody, and the others count as done.
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 DAYS_BEFORE: Final = (30, 14, 7, 3, 1)
 AFTER_EXPIRY: Final = 0
@@ -16,8 +17,7 @@ AFTER_EXPIRY: Final = 0
 _MARKS: Final = (*DAYS_BEFORE, AFTER_EXPIRY)
 
 
-@dataclass(frozen=True, slots=True)
-class Reminder:
+class Reminder(Struct, frozen=True):
     """Marks to store as done, and the one of them, if any, for which a letter goes out.
 
     A mark is the number of days before expiry, or AFTER_EXPIRY.

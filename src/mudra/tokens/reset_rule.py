@@ -5,32 +5,30 @@ holds the entity's lock and brings the database's clock.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 MAX_RESETS: Final = 5
 PERIOD: Final = timedelta(hours=24)
 WAIT: Final = timedelta(minutes=5)
 
 
-@dataclass(frozen=True, slots=True)
-class ResetPermitted:
+class ResetPermitted(Struct, frozen=True):
     """The reset may go ahead; `left` more are permitted in the period after it."""
 
     left: int
 
 
-@dataclass(frozen=True, slots=True)
-class ResetTooSoon:
+class ResetTooSoon(Struct, frozen=True):
     """Within the waiting period of the former reset; permitted again at `retry_at`."""
 
     retry_at: datetime
     now: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class ResetLimitReached:
+class ResetLimitReached(Struct, frozen=True):
     """Five resets in the last 24 hours; permitted again at `retry_at`."""
 
     retry_at: datetime

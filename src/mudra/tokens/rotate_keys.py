@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from msgspec import Struct
+
 from mudra.audit.event import Act, Caller, EventName
 from mudra.audit.ports import Journal
 from mudra.tokens import signing_keys
@@ -15,8 +17,7 @@ NewKey = Callable[[TokenKind], KeyMaterial]
 """Makes a key pair; slow (tens to hundreds of ms)."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeyChange:
+class KeyChange(Struct, frozen=True):
     """One thing that was done: the key, and what happened to it at what time."""
 
     kid: str

@@ -7,9 +7,10 @@ expiry. Instants are cut to milliseconds, so that stored and shown ones agree.
 import base64
 import enum
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from mudra.secret_text import SecretText
 
@@ -26,8 +27,7 @@ class SecretState(enum.StrEnum):
     ENDED = "ended"
 
 
-@dataclass(frozen=True, slots=True)
-class EntitySecret:
+class EntitySecret(Struct, frozen=True):
     """One secret of an entity without its text.
 
     `grace_until` and `grace_days` are set once it was replaced with a grace
@@ -51,8 +51,7 @@ class EntitySecret:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Rotation:
+class Rotation(Struct, frozen=True):
     """What a reset changes: the new current secret, and what becomes of the former."""
 
     new: EntitySecret

@@ -8,9 +8,10 @@ nodes change over at the same instant without a message between them.
 
 import enum
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from mudra.tokens.claims import TokenKind
 
@@ -30,8 +31,7 @@ class KeyState(enum.StrEnum):
     RETIRED = "retired"
 
 
-@dataclass(frozen=True, slots=True)
-class SigningKey:
+class SigningKey(Struct, frozen=True):
     """One key without its private part.
 
     It signs from `active_from` until `retires_at` (unset while no successor is
@@ -66,8 +66,7 @@ class SigningKey:
         return self.created_at + max(PUBLISHED_AHEAD, 2 * JWKS_MAX_AGE)
 
 
-@dataclass(frozen=True, slots=True)
-class Handover:
+class Handover(Struct, frozen=True):
     """The next key signs from `at`; the former one stops then."""
 
     former: SigningKey
@@ -75,8 +74,7 @@ class Handover:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class KeyPlan:
+class KeyPlan(Struct, frozen=True):
     """What must be done for one kind of token, so that it can always be signed."""
 
     make_active: bool

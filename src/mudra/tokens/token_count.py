@@ -1,13 +1,13 @@
 """How many tokens an entity was given, by day: for the eye, beside the audit's own rows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date
 from typing import Protocol
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class DayCount:
+
+class DayCount(Struct, frozen=True):
     """Entity Access Tokens issued on one day of UTC."""
 
     day: date

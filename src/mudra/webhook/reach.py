@@ -1,16 +1,16 @@
 """Which addresses messages may go to (quality I11)."""
 
 import ipaddress
-from dataclasses import dataclass
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from mudra.registry.address import AddressPolicy, AnyIp, ip_faults, url_faults
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
+class Reach(Struct, frozen=True):
     """Public https, and the private `networks` that the operator opens.
 
     The form of an address is judged when it is given, the machine behind it at each call.

@@ -10,10 +10,10 @@ import asyncio
 import ipaddress
 import socket
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import httpx
+from msgspec import Struct
 
 from mudra.registry.address import AnyIp
 from mudra.webhook.reach import Reach, literal_ip
@@ -25,13 +25,11 @@ _HTTPS: Final = 443
 _HTTP: Final = 80
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
+class Taken(Struct, frozen=True):
     """The receiver answered 2xx."""
 
 
-@dataclass(frozen=True, slots=True)
-class NotTaken:
+class NotTaken(Struct, frozen=True):
     """It did not; the words hold nothing of what it answered."""
 
     problem: str

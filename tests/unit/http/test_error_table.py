@@ -1,6 +1,5 @@
 """http/errors.py tells every refusal that any area can return."""
 
-import dataclasses
 import enum
 import importlib
 import inspect
@@ -11,6 +10,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
+from msgspec import Struct
+from msgspec.structs import fields
 
 import mudra
 from mudra.finding import Finding
@@ -81,9 +82,7 @@ def returned_by(function: types.FunctionType) -> Iterator[type]:
         else (answer,)
     )
     for member in members:
-        if isinstance(member, type) and (
-            dataclasses.is_dataclass(member) or issubclass(member, enum.Enum)
-        ):
+        if isinstance(member, type) and (issubclass(member, (Struct, enum.Enum))):
             yield member
 
 
@@ -130,12 +129,12 @@ def test_every_refusal_is_told_in_a_sentence_with_a_known_word(kind: type) -> No
 def examples_of(kind: type) -> list[object]:
     if issubclass(kind, enum.Enum):
         return list(kind)
-    if not dataclasses.is_dataclass(kind):
+    if not issubclass(kind, Struct):
         pytest.skip(f"{kind.__name__} is built by its own area's test")
     hints = typing.get_type_hints(kind)
     values = {}
-    for each in dataclasses.fields(kind):
-        if each.default is dataclasses.MISSING and each.default_factory is dataclasses.MISSING:
+    for each in fields(kind):
+        if each.required:
             wanted = hints[each.name]
             if wanted in EXAMPLES:
                 values[each.name] = EXAMPLES[wanted]

@@ -1,10 +1,10 @@
 """Quality A12."""
 
 import hashlib
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from mudra.identity.email_link import LinkPurpose, LinkRefusal, judge, new_link, token_hash
 

@@ -1,9 +1,9 @@
 """Success, status and proof: nothing is healthy for want of data."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from mudra.metrics.health import (
     Errors,

@@ -1,10 +1,11 @@
 """Replayed, shuffled, duplicated, late and replaced windows add up as a plain recount does."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from mudra.metrics.catalogue import Tag
 from mudra.metrics.check import CheckedReport, check_report

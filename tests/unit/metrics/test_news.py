@@ -1,9 +1,9 @@
 """Whom a change wakes, with silences and without."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from mudra.metrics.incident import AaReporting, Ending, FipApi, Incident
 from mudra.metrics.incident_change import Closed, Opened, Reopened, Updated, Withdrawn

@@ -1,7 +1,8 @@
 """What needs a member's attention now: the worst first, nothing when all is well. Pure."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+
+from msgspec.structs import replace
 
 from mudra.registry.entry import EntityType
 from mudra.registry.record import Record, Standing

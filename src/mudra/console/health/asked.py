@@ -5,10 +5,11 @@ who share an address look at the same figures.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 from urllib.parse import urlencode
+
+from msgspec import Struct
 
 from mudra.http.errors import InvalidField
 from mudra.http.health_requests import TimeQuery, time_range
@@ -29,8 +30,7 @@ LONGEST: Final = timedelta(days=92)
 CALLS: Final = tuple(str(code) for code in RequestType if code not in TIMINGS)
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """One link of a picker."""
 
     title: str
@@ -38,8 +38,7 @@ class Choice:
     current: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """The time and the API (`code`, empty for all calls) that a page shows."""
 
     within: TimeRange

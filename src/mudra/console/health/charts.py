@@ -1,8 +1,9 @@
 """Points over time for a page: the rows of its table, and the same figures for its charts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from mudra.console.health.asked import Asked
 from mudra.metrics.coverage import TimeRange
@@ -13,8 +14,7 @@ from mudra.metrics.series import Point
 from mudra.metrics.step import Step
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(Struct, frozen=True):
     """One row of the table under the charts; its link looks at that time closer."""
 
     start: datetime
@@ -22,8 +22,7 @@ class Moment:
     health: Health | None
 
 
-@dataclass(frozen=True, slots=True)
-class Timeline:
+class Timeline(Struct, frozen=True):
     """What the charts and the table of one page show."""
 
     step: Step

@@ -1,8 +1,9 @@
 """The AA x FIP matrix as a table: FIPs down, AAs across, the worst on top."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from mudra.console.health.charts import percent
 from mudra.console.health.words import BLAMED, LETTERS
@@ -13,8 +14,7 @@ from mudra.metrics.picture import Matrix
 HEALTH: Final = "/console/operator/health"
 
 
-@dataclass(frozen=True, slots=True)
-class GridCell:
+class GridCell(Struct, frozen=True):
     """One pair. `kind` is good, bad, unsure or none; `mark` the letter of whose fault it is."""
 
     kind: str
@@ -24,8 +24,7 @@ class GridCell:
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class GridRow:
+class GridRow(Struct, frozen=True):
     """One FIP with a cell for each AA."""
 
     fip_id: str
@@ -33,8 +32,7 @@ class GridRow:
     cells: Sequence[GridCell]
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
+class Grid(Struct, frozen=True):
     """The whole matrix."""
 
     aas: Sequence[str]

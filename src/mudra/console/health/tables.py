@@ -1,8 +1,9 @@
 """The tables of the health pages, each with its columns."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
+
+from msgspec import Struct
 
 from mudra.console.health.asked import Asked
 from mudra.console.health.charts import Moment, percent
@@ -28,8 +29,7 @@ R = TypeVar("R")
 _TONES = {Status.GOOD: "good", Status.BAD: "bad", Status.UNSURE: "quiet"}
 
 
-@dataclass(frozen=True, slots=True)
-class ApiRow:
+class ApiRow(Struct, frozen=True):
     """One API of one subject, with a link that looks at it alone."""
 
     who: str
@@ -178,8 +178,7 @@ def success_of(health: Health | None) -> float | None:
     return percent(health.success) if health else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Errors:
+class _Errors(Struct, frozen=True):
     no_answer: int | None = None
     server: int | None = None
     not_found: int | None = None

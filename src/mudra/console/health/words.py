@@ -1,8 +1,9 @@
 """Verdicts and incidents in words."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from mudra.metrics.fault import Blame, Verdict
 from mudra.metrics.incident import AaCalls, AaReporting, Ending, FipApi, Incident, Subject
@@ -17,8 +18,7 @@ BLAMED: Final = {
 LETTERS: Final = {Blame.FIP: "F", Blame.PATH_OR_AA: "P", Blame.NETWORK: "N", Blame.UNSURE: "?"}
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """Some bad cells that share a cause, and the counts behind that."""
 
     heading: str

@@ -1,9 +1,10 @@
 """A small picture of one number by day, drawn as SVG by the template: no script is needed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
+
+from msgspec import Struct
 
 from mudra.tokens.token_count import DayCount
 
@@ -11,8 +12,7 @@ HEIGHT: Final = 72
 STEP: Final = 14
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(Struct, frozen=True):
     """One day: where its bar stands, and what it says."""
 
     day: date
@@ -22,8 +22,7 @@ class Bar:
     height: int
 
 
-@dataclass(frozen=True, slots=True)
-class Bars:
+class Bars(Struct, frozen=True):
     """All days of a time, those without any included."""
 
     bars: tuple[Bar, ...]

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import msgspec
+from msgspec import Struct
 
 from mudra.registry.difference import FieldChange, Json, Risk
 from mudra.registry.record import Version
@@ -21,8 +21,7 @@ _LONGEST: Final = 160
 _REQUEST: Final = ("$.ver", "$.timestamp", "$.txnid")
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
+class Compared(Struct, frozen=True):
     """One field: what goes and what comes, a line for each item of a list."""
 
     field: str
@@ -33,8 +32,7 @@ class Compared:
     risk: str
 
 
-@dataclass(frozen=True, slots=True)
-class NewKey:
+class NewKey(Struct, frozen=True):
     """A change of key in words: which goes, which comes, and their sizes."""
 
     former: Version | None

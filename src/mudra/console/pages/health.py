@@ -1,13 +1,13 @@
 """What the network says of a member: a FIP as each AA sees it, an AA's own gaps, a FIU's FIPs."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
 from litestar import Response, get
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
+from msgspec import Struct
 
 from mudra.console.answer import Outcome, Shown
 from mudra.console.entrance import member_page
@@ -29,8 +29,7 @@ _MOST_REFUSED: Final = 20
 _TONES: Final = {Status.GOOD: "good", Status.BAD: "bad", Status.UNSURE: "quiet"}
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """One API between two parties. Times in milliseconds, the share in percent."""
 
     other: str
@@ -43,8 +42,7 @@ class Line:
     status: Status
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
+class Gap(Struct, frozen=True):
     """Windows of one payload that did not come."""
 
     payload: str

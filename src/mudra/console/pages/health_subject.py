@@ -1,13 +1,14 @@
 """Network health of one FIP, AA, API or pair: over time, by API, by counterpart."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
 from litestar import Response, get
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
+from msgspec import Struct
+from msgspec.structs import replace
 
 from mudra.console.answer import Download, Outcome, Shown
 from mudra.console.entrance import operator_page
@@ -44,8 +45,7 @@ _MOST: Final = 200
 _LONGEST_BLAMED: Final = timedelta(days=2)
 
 
-@dataclass(frozen=True, slots=True)
-class About:
+class About(Struct, frozen=True):
     """Whom a page is about: an AA, a FIP, both (a pair), or neither (an API of all)."""
 
     aa_id: str | None = None

@@ -1,11 +1,11 @@
 """The audit: search by event, entity, actor and time; verify that nobody changed it."""
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
 from litestar import Response, get, post
 from litestar.types import ControllerRouterHandler
+from msgspec import Struct
 
 from mudra.audit.event import EventName, Outcome
 from mudra.console import answer
@@ -24,8 +24,7 @@ MOST: Final = 1000
 LONGEST: Final = 300
 
 
-@dataclass(frozen=True, slots=True)
-class ShownEvent:
+class ShownEvent(Struct, frozen=True):
     """An event, with a person's address in the place of its ID."""
 
     row: AuditRow

@@ -1,11 +1,11 @@
 """Signing keys: where each stands, who has fetched it, and their rotation."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from litestar import Response, get, post
 from litestar.types import ControllerRouterHandler
+from msgspec import Struct
 
 from mudra.console.answer import GoTo, Outcome, Shown
 from mudra.console.entrance import Fields, operator_errand, operator_page
@@ -46,8 +46,7 @@ FETCHES: Final = Table[KeyFetch](
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ShownKey:
+class ShownKey(Struct, frozen=True):
     """A key with what is told of it; `members` is how many have fetched it."""
 
     key: SigningKey

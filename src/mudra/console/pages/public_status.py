@@ -5,7 +5,6 @@ Names no AA.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 
@@ -13,6 +12,7 @@ import msgspec
 from litestar import Response, Router, get
 from litestar.di import Provide
 from litestar.params import FromPath, SkipValidation
+from msgspec import Struct
 
 from mudra.console.render import page
 from mudra.console.status_keeper import Picture, StatusKeeper
@@ -49,8 +49,7 @@ _RECENT: Final = timedelta(days=14)
 InjectedKeeper: TypeAlias = SkipValidation[StatusKeeper]
 
 
-@dataclass(frozen=True, slots=True)
-class FipLine:
+class FipLine(Struct, frozen=True):
     """One FIP as the page shows it."""
 
     fip: FipHistory

@@ -1,12 +1,12 @@
 """A member's entry in the registry: form and JSON side by side, findings, difference, submit."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from litestar import Response, get, post
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
+from msgspec import Struct
 
 from mudra.console.answer import GoTo, Outcome, Shown
 from mudra.console.draft import draft_of
@@ -36,8 +36,7 @@ _LIMITS: Final = BodyLimits(192 * 1024)
 _OF_THE_REQUEST: Final = ("$.timestamp", "$.txnid")
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(Struct, frozen=True):
     """What is found in a draft: findings, and what it would change of the live version."""
 
     findings: Sequence[Finding]
