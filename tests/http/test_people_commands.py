@@ -4,7 +4,7 @@ import json
 
 import jwt
 import pytest
-from tests.support.service import Member, Service, new_member
+from tests.support.service import Member, Service, latest_link, new_member
 
 
 @pytest.fixture(scope="module")
@@ -117,3 +117,51 @@ def test_the_use_of_an_old_secret_is_shown_and_its_grace_ended_by_command(servic
     assert ended["oldSecretValidity"] == 0
     assert member.entity_token(old).json()["errorCode"] == "SecretGraceEnded"
     assert again.exit_code == 1
+
+
+def test_a_forgotten_password_is_set_anew_by_command(service: Service) -> None:
+    member = new_member(service)
+    held, fresh = member.bearer(), "granite otter velvet lamp"
+
+    asked = service.cli("password", "forgot", member.email)
+    stranger = service.cli("password", "forgot", "nobody@nowhere.example")
+    link = latest_link(service, member.email)
+    weak = service.cli("password", "set", "--password-stdin", stdin=f"{link}\nshort\n", check=False)
+    done = shown(member, "password", "set", "--password-stdin", stdin=f"{link}\n{fresh}\n")
+    again = service.cli(
+        "password", "set", "--password-stdin", stdin=f"{link}\n{fresh}\n", check=False
+    )
+
+    assert asked.output == stranger.output == "if the name is known, a link is on its way\n"
+    assert (weak.exit_code, "at least 15 characters" in weak.output) == (1, True), weak.output
+    assert done["status"] == "password set"
+    assert member.read(held).json()["errorCode"] == "TokenRevoked"
+    assert (again.exit_code, "used already" in again.output) == (1, True)
+    assert fresh not in weak.output + again.output
+    service.cli("login", member.email, "--password-stdin", stdin=fresh)
+
+
+def test_a_link_is_asked_for_by_its_own_service_and_never_as_an_argument(service: Service) -> None:
+    token = "d0JmX2s3cVh5TzZ1cEw4ZUs5bWdBMXpSN2NJdFdYYk4"
+    tried = {
+        words: service.cli(
+            "password", "set", "--password-stdin", *words[1:], stdin=words[0], check=False
+        )
+        for words in (
+            (f"{token}\na new password of mine\n",),
+            (
+                f"{service.issuer}/activate/{token}\na new password of mine\n",
+                "--base-url",
+                "https://x.example",
+            ),
+            ("https://elsewhere.example/page\n",),
+            (f"{token}\n",),
+            ("", token),
+        )
+    }
+
+    codes = [one.exit_code for one in tried.values()]
+    assert codes == [1, 2, 2, 2, 2], [one.output for one in tried.values()]
+    said = " ".join(one.output for one in tried.values())
+    for words in ("not a valid link", "leave out --base-url", "must be the link", "is empty"):
+        assert words in said

@@ -1,17 +1,16 @@
 """mudra login: get a User Access Token and keep it."""
 
-import os
-import sys
 from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
 
-from mudra.cli.output import Exit, fail, show_facts, show_json
+from mudra.cli.output import fail, show_facts, show_json
 from mudra.cli.service_call import BaseUrl, base_address, post_form
 from mudra.cli.settings import AsJson
 from mudra.cli.token_text import claims_of
 from mudra.cli.tokens_file import SignedIn, TokensFileError, remember
+from mudra.cli.typed_password import typed_password
 from mudra.http.envelope import iso_ms
 from mudra.secret_text import SecretText
 
@@ -25,7 +24,7 @@ def login(
     as_json: AsJson = False,
 ) -> None:
     """Sign in: gets a User Access Token (180 days) and keeps it in a file only you can read."""
-    password = _password(from_stdin=password_stdin)
+    password = typed_password(from_stdin=password_stdin)
     base = base_address(base_url)
     answer = post_form(
         f"{base}/v1/user/token/generate", {"username": email, "password": password.reveal()}
@@ -45,17 +44,3 @@ def login(
         show_json(facts)
     else:
         show_facts({"signed in as": email, "at": base, "until": until, "kept in": path})
-
-
-def _password(*, from_stdin: bool) -> SecretText:
-    if from_stdin:
-        typed = sys.stdin.readline().rstrip("\r\n")
-    elif os.environ.get("MUDRA_PASSWORD"):
-        typed = os.environ["MUDRA_PASSWORD"]
-    elif sys.stdin.isatty():
-        typed = typer.prompt("Password", hide_input=True)
-    else:
-        fail("no terminal to ask for the password on: use --password-stdin", Exit.USAGE)
-    if not typed:
-        fail("the password is empty", Exit.USAGE)
-    return SecretText(typed)

@@ -35,6 +35,7 @@ _NOUNS: Final = (
     "mail",
     "admin",
     "operator",
+    "password",
     "entity",
     "secret",
     "token",
