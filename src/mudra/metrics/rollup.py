@@ -80,6 +80,8 @@ def merge_all(rows: Iterable[Rollup]) -> Rollup:
     parts = list(rows)
     if not parts:
         return EMPTY
+    if len(parts) == 1:
+        return parts[0]
     return Rollup(
         sum(part.blocks for part in parts),
         tuple(map(sum, zip(*(part.counts for part in parts), strict=True))),

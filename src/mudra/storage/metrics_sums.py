@@ -23,8 +23,8 @@ from mudra.metrics.report import (
     RequestBlock,
     Statuses,
 )
-from mudra.metrics.rollup import Rollup, merge, rollup
-from mudra.metrics.spread import Dense, dense, merge_dense
+from mudra.metrics.rollup import EMPTY, Rollup, rollup
+from mudra.metrics.spread import Dense, coarsen, dense, merge_dense
 from mudra.storage.database import Transaction
 from mudra.storage.metrics import long_tag, short_tag
 from mudra.storage.metrics_tables import metrics_raw
@@ -97,15 +97,18 @@ def block_of(row: RowMapping) -> Block:
     )
 
 
-def merged(rows: Sequence[Row]) -> Rollup:
-    """All together what rows of hours or days hold; at least one."""
+def merged(rows: Sequence[Row], beside: Rollup = EMPTY) -> Rollup:
+    """All together what rows of hours or days hold, at least one, and what stands `beside` them."""
     _, _, _, _, blocks, counts, statuses, sizes, spreads, longest = zip(*rows, strict=True)
+    times = [_unpack(packed) for packed in spreads]
+    if beside.times.cells:
+        times.append(dense(coarsen(beside.times)))
     return Rollup(
-        sum(blocks),
-        tuple(map(sum, zip(*counts, strict=True))),
-        tuple(map(sum, zip(*statuses, strict=True))),
-        sum(map(int, sizes)),
-        merge_dense([_unpack(packed) for packed in spreads], max(longest)),
+        sum(blocks) + beside.blocks,
+        tuple(map(sum, zip(*counts, beside.counts, strict=True))),
+        tuple(map(sum, zip(*statuses, beside.statuses, strict=True))),
+        sum(map(int, sizes)) + beside.data_bytes,
+        merge_dense(times, max(*longest, beside.times.longest)),
     )
 
 
@@ -217,6 +220,5 @@ class Gathered:
 
     def _sum(self, key: _Key) -> Rollup:
         rows, blocks = self._rows.get(key), self._blocks.get(key)
-        if rows and blocks:
-            return merge(merged(rows), rollup(blocks))
-        return merged(rows) if rows else rollup(blocks or ())
+        beside = rollup(blocks or ())
+        return merged(rows, beside) if rows else beside
