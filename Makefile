@@ -7,6 +7,8 @@ UV := $(VENV)/bin/uv
 UV_VERSION := 0.13.7
 # The machine's own certificates, where it has some: they know a company's proxy.
 export UV_SYSTEM_CERTS ?= $(if $(wildcard /etc/ssl/certs/ca-certificates.crt),1,0)
+# A shell may say so; without compiled code every start and every test compiles all of Mudra.
+unexport PYTHONDONTWRITEBYTECODE
 STAMP := $(VENV)/.synced
 BIN := $(VENV)/bin
 ASSETS := src/mudra/console/assets

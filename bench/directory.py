@@ -44,6 +44,7 @@ from mudra.registry.vocabulary import shipped_vocabulary
 from mudra.runtime import wiring
 from mudra.runtime.config import Settings
 from mudra.runtime.onboarding import onboard
+from mudra.runtime.rooms import open_rooms
 from mudra.runtime.serve import open_store
 
 ENTRIES = 600
@@ -155,7 +156,7 @@ async def fill(data_dir: Path) -> tuple[str, int]:
     settings = Settings(data_dir=data_dir)
     size = 1
     with open_store(settings, create=True) as (conninfo, seal):
-        rooms = wiring.open_rooms(settings, conninfo, seal)
+        rooms = open_rooms(settings, conninfo, seal)
         async with rooms.open_work() as work:
             new = NewMember(READER, "AA", "Bench", "bench@bench.example")
             assert isinstance(await onboard(new, Caller("operator:bench"), work), Onboarded)

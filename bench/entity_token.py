@@ -29,8 +29,8 @@ from mudra.audit.event import Caller
 from mudra.identity.onboard import NewMember, Onboarded
 from mudra.runtime.config import Settings
 from mudra.runtime.onboarding import onboard
+from mudra.runtime.rooms import open_rooms
 from mudra.runtime.serve import open_store
-from mudra.runtime.wiring import open_rooms
 from mudra.storage.cut import TRANSACTION_S
 
 ENTITIES = 1000

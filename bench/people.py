@@ -7,7 +7,7 @@ from mudra.identity.onboard import NewMember, Onboarded
 from mudra.runtime.activation import activate, hash_once
 from mudra.runtime.config import Settings
 from mudra.runtime.onboarding import onboard
-from mudra.runtime.wiring import Rooms, open_rooms
+from mudra.runtime.rooms import Rooms, open_rooms
 from mudra.storage.seal import Seal
 
 PASSWORD = "a long password of the benchmarks"

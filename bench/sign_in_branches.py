@@ -30,8 +30,8 @@ import psycopg
 from bench.people import make_people
 from bench.support import form_request
 from mudra.runtime.config import Settings
+from mudra.runtime.rooms import open_rooms
 from mudra.runtime.serve import open_store
-from mudra.runtime.wiring import open_rooms
 from mudra.runtime.worker import run_worker
 from mudra.storage import password_hash
 from mudra.storage.seal import Seal

@@ -24,7 +24,7 @@ from mudra.registry.address import AddressPolicy
 from mudra.registry.check import CheckedPayload, check_payload
 from mudra.registry.record import Record
 from mudra.registry.vocabulary import shipped_vocabulary
-from mudra.runtime.wiring import Rooms
+from mudra.runtime.rooms import Rooms
 
 EXAMPLES = 120
 EXAMPLES_BEFORE_A_RELEASE = 5_000

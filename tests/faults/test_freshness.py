@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from tests.support.nodes import Node, Nodes, two_nodes
 
-from mudra.runtime.wiring import open_rooms
+from mudra.runtime.rooms import open_rooms
 from mudra.storage.freshness import BELIEF_S
 from mudra.storage.tokens import entity_key
 from mudra.tokens.issue import SecretAccepted, SecretUnknown

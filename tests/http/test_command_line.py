@@ -16,7 +16,7 @@ from tests.support.service import Member, Service, new_member, onboard
 from typer.testing import CliRunner
 
 from mudra.cli.main import app
-from mudra.runtime.wiring import Rooms
+from mudra.runtime.rooms import Rooms
 
 MUDRA = str(Path(sys.executable).with_name("mudra"))
 

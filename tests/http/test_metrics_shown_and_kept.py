@@ -16,7 +16,7 @@ from tests.support.service import Service, new_member, running_service
 from mudra.metrics.catalogue import Position, RequestType
 from mudra.metrics.report import RequestBlock, RequestFip
 from mudra.runtime.metrics_chores import drop_old_partitions, make_all_sums
-from mudra.runtime.wiring import Rooms
+from mudra.runtime.rooms import Rooms
 
 DASHBOARD = (Path(__file__).parents[2] / "deploy/grafana/network-health.json").read_text()
 OPEN_METRICS = "application/openmetrics-text; version=1.0.0"

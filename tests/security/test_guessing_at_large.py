@@ -27,7 +27,7 @@ from tests.support.service import (
 
 from mudra.identity.throttle import NETWORK_FAILURES
 from mudra.runtime.letters import watch_sign_ins
-from mudra.runtime.wiring import Rooms
+from mudra.runtime.rooms import Rooms
 
 GENERATE = "/v1/user/token/generate"
 PROXY = "127.99.0.1"

@@ -18,7 +18,8 @@ from tests.support.service import (
     set_password,
 )
 
-from mudra.runtime.wiring import Rooms, open_edge
+from mudra.runtime.rooms import Rooms
+from mudra.runtime.wiring import open_edge
 from mudra.tokens.claims import TokenKind
 
 

@@ -20,7 +20,7 @@ from tests.support.service import (
     set_password,
 )
 
-from mudra.runtime.wiring import Rooms
+from mudra.runtime.rooms import Rooms
 from mudra.secret_text import SecretText
 from mudra.storage.password_hash import Argon2Passwords
 

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 
 from mudra.fresh_id import fresh_id
 from mudra.metrics.webhook import Webhook
-from mudra.runtime.wiring import Rooms
+from mudra.runtime.rooms import Rooms
 from mudra.secret_text import SecretText
 from mudra.storage.alarm_tables import webhook_message
 from mudra.storage.metrics_alarms import PostgresWebhooks, WaitingMessage

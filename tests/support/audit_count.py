@@ -7,7 +7,7 @@ from unittest import mock
 import sqlalchemy as sa
 
 from mudra.cli.store import with_rooms
-from mudra.runtime.wiring import Rooms
+from mudra.runtime.rooms import Rooms
 from tests.support.service import Service
 
 

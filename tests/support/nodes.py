@@ -17,8 +17,8 @@ import sqlalchemy as sa
 
 from mudra.audit.event import Caller
 from mudra.runtime.config import Settings
+from mudra.runtime.rooms import Rooms, open_rooms
 from mudra.runtime.serve import open_store
-from mudra.runtime.wiring import Rooms, open_rooms
 from mudra.secret_text import SecretText
 from mudra.storage.credential_cache import CredentialCache
 from mudra.storage.tables import entity

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from mudra.cli.store import with_rooms
-from mudra.runtime.wiring import Rooms
+from mudra.runtime.rooms import Rooms
 from tests.support.service import PASSWORD, Service, latest_link, set_password
 
 T = TypeVar("T")

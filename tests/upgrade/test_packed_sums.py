@@ -17,7 +17,8 @@ from mudra.storage.embedded import embedded_server
 from mudra.storage.freshness import Freshness
 from mudra.storage.metrics_figures import PostgresFigures
 from mudra.storage.metrics_rollups import make_anew, next_stale
-from mudra.storage.migrate import _config, migrate
+from mudra.storage.migrate import migrate
+from mudra.storage.upgrade import alembic_config
 
 FORMER = "0062"
 DAY = datetime(2026, 3, 4, tzinfo=UTC)
@@ -38,7 +39,7 @@ def migrate_to(url: str, revision: str) -> None:
         "postgresql+psycopg://", creator=lambda: psycopg.connect(url), poolclass=sa.NullPool
     )
     with engine.begin() as connection:
-        config = _config()
+        config = alembic_config()
         config.attributes["connection"] = connection
         command.upgrade(config, revision)
 

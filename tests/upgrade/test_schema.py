@@ -8,10 +8,12 @@ import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 
 from mudra.storage.embedded import embedded_server
-from mudra.storage.migrate import migrate
+from mudra.storage.migrate import HEAD, migrate
 from mudra.storage.schema import metadata
+from mudra.storage.upgrade import alembic_config
 
 _MADE_BY_HAND = {"xid"}
 """Columns that only the database itself reads."""
@@ -29,6 +31,10 @@ def differences(url: str) -> list[object]:
     with engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"include_object": ours})
         return list(compare_metadata(context, metadata))
+
+
+def test_the_revision_that_a_start_compares_with_is_that_of_the_newest_migration() -> None:
+    assert ScriptDirectory.from_config(alembic_config()).get_current_head() == HEAD
 
 
 def test_the_migrations_make_exactly_the_tables_that_are_queried(tmp_path: Path) -> None:

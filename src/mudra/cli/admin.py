@@ -18,7 +18,7 @@ from mudra.identity.accounts import AccountChanged, NoSuchUser
 from mudra.identity.email_address import AddressRefused, normalise_email
 from mudra.identity.look_after import AdminsChanged
 from mudra.identity.user import User
-from mudra.runtime.wiring import Rooms
+from mudra.runtime.rooms import Rooms
 from mudra.runtime.work import Work
 
 app = typer.Typer(no_args_is_help=True, help="Admins of entities, and their accounts.")

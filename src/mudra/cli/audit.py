@@ -13,7 +13,7 @@ from mudra.cli.settings import AsJson, DataDir
 from mudra.cli.store import with_rooms
 from mudra.http.envelope import iso_ms
 from mudra.runtime.audit_check import verify_audit
-from mudra.runtime.wiring import Rooms
+from mudra.runtime.rooms import Rooms
 from mudra.storage.audit_chain import event_of
 from mudra.storage.tables import audit_event
 

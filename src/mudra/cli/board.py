@@ -10,7 +10,7 @@ from mudra.http.operator_board import board_members
 from mudra.identity.roster import Scope
 from mudra.runtime.board import Board
 from mudra.runtime.board import board as gather
-from mudra.runtime.wiring import Rooms
+from mudra.runtime.rooms import Rooms
 
 
 def board(data_dir: DataDir = None, as_json: AsJson = False) -> None:

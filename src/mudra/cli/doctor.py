@@ -16,7 +16,7 @@ from mudra.cli.settings import AsJson, DataDir, settings_of
 from mudra.cli.store import with_rooms
 from mudra.runtime.clock import ServiceClock
 from mudra.runtime.config import Settings, unknown_names
-from mudra.runtime.wiring import Rooms
+from mudra.runtime.rooms import Rooms
 from mudra.storage.master_key import FILE
 from mudra.storage.signing_keys import PostgresSigningKeys
 from mudra.storage.tables import entity, entity_secret, mail_outbox

@@ -23,7 +23,7 @@ from mudra.http.health_responses import incident_shown, silence_shown, webhook_s
 from mudra.metrics.news import StoredIncident
 from mudra.metrics.silence import Silence, WantedSilence
 from mudra.metrics.webhook import AddedWebhook, Webhook
-from mudra.runtime.wiring import Rooms
+from mudra.runtime.rooms import Rooms
 from mudra.runtime.work import Work
 
 app = typer.Typer(

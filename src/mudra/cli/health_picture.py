@@ -19,7 +19,7 @@ from mudra.http.health_shown import rows_as_csv, shown_matrix, shown_range, show
 from mudra.metrics.catalogue import WINDOW
 from mudra.metrics.coverage import TimeRange, closed_before
 from mudra.metrics.picture import Row, matrix
-from mudra.runtime.wiring import Rooms
+from mudra.runtime.rooms import Rooms
 
 Last = Annotated[str, typer.Option(help="How long, up to the last closed window: PT1H, P7D.")]
 

@@ -12,7 +12,7 @@ from mudra.cli.store import with_rooms
 from mudra.http.envelope import iso_ms
 from mudra.http.operator_keys import fetches_of, key_members
 from mudra.runtime.key_care import rotate_keys
-from mudra.runtime.wiring import Rooms
+from mudra.runtime.rooms import Rooms
 from mudra.tokens.claims import TokenKind
 from mudra.tokens.rotate_keys import KeyChange
 

@@ -15,7 +15,7 @@ from mudra.http.people_shown import mail_members
 from mudra.http.sandbox import shown_mail
 from mudra.identity.email_address import AddressRefused, normalise_email
 from mudra.runtime.mail_retry import retry_mail
-from mudra.runtime.wiring import Rooms
+from mudra.runtime.rooms import Rooms
 from mudra.storage.mail_desk import NoSuchMail, QueuedMail
 from mudra.storage.outbox import Mail
 

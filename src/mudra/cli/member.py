@@ -15,7 +15,7 @@ from mudra.identity.onboard import MemberDiffers, NewMember, Onboarded, OnboardR
 from mudra.identity.ports import Member
 from mudra.identity.roster import EntityStatus
 from mudra.runtime.onboarding import onboard as onboard_member
-from mudra.runtime.wiring import Rooms
+from mudra.runtime.rooms import Rooms
 from mudra.tokens.claims import EntityType
 from mudra.tokens.token_count import DayCount
 

@@ -12,7 +12,7 @@ from mudra.cli.store import with_rooms
 from mudra.identity.accounts import OperatorMade
 from mudra.identity.look_after import RolesApart, ValueRefused
 from mudra.identity.roster import Scope
-from mudra.runtime.wiring import Rooms
+from mudra.runtime.rooms import Rooms
 from mudra.storage.directory import UserFilter, UserRow
 
 app = typer.Typer(no_args_is_help=True, help="People who operate the network.")

@@ -20,7 +20,7 @@ from mudra.registry.decision import Act, Decision
 from mudra.registry.history import history as steps_of
 from mudra.registry.record import Record, Status
 from mudra.registry.register import Order, decide
-from mudra.runtime.wiring import Rooms
+from mudra.runtime.rooms import Rooms
 from mudra.storage.registry_log import PostgresDirectoryLog
 
 app = typer.Typer(no_args_is_help=True, help="Registry of the network: entries and their life.")

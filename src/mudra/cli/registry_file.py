@@ -32,7 +32,7 @@ from mudra.registry.refusal import Refusal
 from mudra.registry.register import Outcome, foresee, submit_entry, update_entry
 from mudra.registry.submission import Repeat
 from mudra.registry.vocabulary import Vocabulary, shipped_vocabulary
-from mudra.runtime.wiring import Rooms
+from mudra.runtime.rooms import Rooms
 from mudra.storage.database import DatabaseUnavailable
 from mudra.storage.registry import PostgresRegistry
 

@@ -9,7 +9,7 @@ from mudra.finding import Finding
 from mudra.http.strict_json import JsonRefused, parse_document
 from mudra.registry.actor import DECIDE, SUBMIT, Actor, ActorKind
 from mudra.registry.vocabulary import Vocabulary, shipped_vocabulary
-from mudra.runtime.wiring import Rooms
+from mudra.runtime.rooms import Rooms
 from mudra.storage.registry import PostgresRegistry
 from mudra.storage.registry_log import PostgresWordbook
 

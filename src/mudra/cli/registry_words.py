@@ -11,7 +11,7 @@ from mudra.cli.settings import AsJson, DataDir
 from mudra.cli.store import with_rooms
 from mudra.finding import Finding
 from mudra.registry.vocabulary import Addition, WordKind, check_addition
-from mudra.runtime.wiring import Rooms
+from mudra.runtime.rooms import Rooms
 from mudra.storage.registry_log import PostgresWordbook
 
 app = typer.Typer(no_args_is_help=True, help="FI types and identifier types.")

@@ -16,7 +16,7 @@ from mudra.metrics.catalogue import WINDOW, WINDOWS_PER_DAY, RequestType, window
 from mudra.metrics.coverage import TimeRange
 from mudra.metrics.traffic import Traffic, Trouble
 from mudra.runtime.demo_history import DEMO_FIPS, Past, demo_aas, fill_history
-from mudra.runtime.wiring import Rooms
+from mudra.runtime.rooms import Rooms
 
 app = typer.Typer(no_args_is_help=True, help="The sandbox: its past, its clock.")
 

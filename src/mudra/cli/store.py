@@ -14,8 +14,8 @@ import structlog
 from mudra.cli.output import Exit, fail
 from mudra.cli.settings import settings_of
 from mudra.runtime.config import Settings
+from mudra.runtime.rooms import Rooms, open_rooms
 from mudra.runtime.serve import open_store
-from mudra.runtime.wiring import Rooms, open_rooms
 from mudra.storage.database import DatabaseUnavailable
 from mudra.storage.embedded import EmbeddedServerError
 from mudra.storage.keyring import MasterVersionMissing, SealBroken

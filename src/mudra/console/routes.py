@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import structlog
-from litestar import Response, Router
+from litestar import Response
 from litestar.types import ControllerRouterHandler
 
 from mudra.console.framing import site_facts
@@ -36,6 +36,7 @@ from mudra.console.render import page, sentence
 from mudra.http.envelope import new_txn_id
 from mudra.http.errors import Unavailable, Unexpected, problem_of
 from mudra.http.exchange import AnyRequest
+from mudra.http.router import Router
 from mudra.http.service import Service
 from mudra.storage.database import DatabaseUnavailable
 

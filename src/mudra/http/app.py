@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 import structlog
-from litestar import Litestar, Request, Response, Router
+from litestar import Litestar, Request, Response
 from litestar.datastructures import ResponseHeader
 from litestar.di import Provide
 from litestar.enums import ScopeType
@@ -55,6 +55,7 @@ from mudra.http.head import with_head
 from mudra.http.metrics_routes import metrics_routes
 from mudra.http.openapi import DocumentRouter, YamlOnce
 from mudra.http.options import with_options
+from mudra.http.router import Router
 from mudra.http.service import Service
 from mudra.runtime.config import Settings
 from mudra.storage.database import DatabaseUnavailable

@@ -5,7 +5,7 @@ Here are the writes and the routes; registry_reads.py answers the reads.
 
 from collections.abc import Sequence
 
-from litestar import Response, Router, delete, get, post, put
+from litestar import Response, delete, get, post, put
 from msgspec import structs
 
 from mudra.audit.event import Caller
@@ -19,6 +19,7 @@ from mudra.http.registry_answer import BadQuery, read_query, refused
 from mudra.http.registry_caller import calling_actor
 from mudra.http.registry_described import IdInPath, TypeInPath
 from mudra.http.registry_errors import PayloadRefused, TooManyWrites
+from mudra.http.router import Router
 from mudra.http.service import Injected
 from mudra.registry.actor import Actor
 from mudra.registry.check import CheckedPayload, address_findings, check_payload

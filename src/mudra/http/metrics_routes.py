@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 
-from litestar import Router
 from litestar.types import ControllerRouterHandler
 
 from mudra.http import (
@@ -14,6 +13,7 @@ from mudra.http.health import health_matrix, health_rows, member_health_routes
 from mudra.http.metrics_push import push_route
 from mudra.http.metrics_receipts import receipts_routes
 from mudra.http.push_gate import PushGate
+from mudra.http.router import Router
 
 
 def metrics_routes(prefixes: Sequence[str]) -> list[ControllerRouterHandler]:

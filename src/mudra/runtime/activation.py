@@ -5,7 +5,7 @@ from mudra.identity.ports import HashingBusy
 from mudra.identity.set_password import set_password
 from mudra.identity.user import User
 from mudra.mail.compose import links_in
-from mudra.runtime.wiring import Rooms
+from mudra.runtime.rooms import Rooms
 from mudra.secret_text import SecretText
 from mudra.storage.password_hash import Argon2Passwords
 

@@ -19,7 +19,7 @@ from mudra.runtime.demo_network import (
 )
 from mudra.runtime.demo_registry import register_demo
 from mudra.runtime.onboarding import onboard
-from mudra.runtime.wiring import Rooms
+from mudra.runtime.rooms import Rooms
 from mudra.storage.directory import UserFilter
 
 _CALLER: Final = Caller("operator:sandbox")

@@ -21,7 +21,7 @@ from mudra.metrics.report import Report, encode_report
 from mudra.metrics.traffic import Traffic
 from mudra.runtime.demo_network import DEMO_NETWORK
 from mudra.runtime.metrics_watch import KEPT, LOOK_BACK, find_past
-from mudra.runtime.wiring import Rooms
+from mudra.runtime.rooms import Rooms
 from mudra.storage.audit import PostgresJournal
 from mudra.storage.metrics import PostgresIntake
 from mudra.storage.metrics_partitions import day_of

@@ -39,7 +39,7 @@ from mudra.runtime.demo_calls import Systems, Told
 from mudra.runtime.demo_history import DEMO_FIPS, Past, demo_aas, fill_history, reported
 from mudra.runtime.demo_network import FIRST_DAYS
 from mudra.runtime.lifeline import when_cut
-from mudra.runtime.wiring import Rooms
+from mudra.runtime.rooms import Rooms
 from mudra.storage.database import DatabaseUnavailable
 
 STEP_S: Final = 1.0

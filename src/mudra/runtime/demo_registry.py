@@ -15,7 +15,7 @@ from mudra.registry.register import submit_entry
 from mudra.registry.timestamp import wire_time
 from mudra.registry.vocabulary import shipped_vocabulary
 from mudra.runtime.demo_network import DemoMember
-from mudra.runtime.wiring import Rooms
+from mudra.runtime.rooms import Rooms
 
 _OPERATOR: Final = Actor(ActorKind.OPERATOR, "operator:sandbox", scopes=frozenset({SUBMIT, DECIDE}))
 _FI_TYPES: Final = {

@@ -23,8 +23,8 @@ from mudra.runtime.letters import (
 )
 from mudra.runtime.lifeline import when_cut
 from mudra.runtime.metrics_chores import metrics_chores
+from mudra.runtime.rooms import Rooms
 from mudra.runtime.telemetry import MAILS, MAILS_FAILING, SIGN_IN_FAILURES
-from mudra.runtime.wiring import Rooms
 from mudra.storage.audit import PostgresJournal
 from mudra.storage.audit_chain import PostgresLedger
 from mudra.storage.clear_out import clear_out

@@ -6,7 +6,7 @@ from mudra.http.envelope import iso_ms
 from mudra.identity.ports import Notice, NoticeKind
 from mudra.identity.remind import LOOK_AHEAD, LOOK_BACK, remind
 from mudra.identity.throttle import ADDRESS_PERIOD, NETWORK_FAILURES
-from mudra.runtime.wiring import Rooms
+from mudra.runtime.rooms import Rooms
 from mudra.storage.sign_in_waits import failures_of_all, take_guessed
 
 _log = structlog.get_logger()

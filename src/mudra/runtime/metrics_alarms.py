@@ -11,8 +11,8 @@ from mudra.metrics.incident_change import Alarm, alarm
 from mudra.metrics.news import News
 from mudra.metrics.subject import name_of
 from mudra.metrics.webhook import message_of
+from mudra.runtime.rooms import Rooms
 from mudra.runtime.telemetry import ALARMS, ALARMS_SILENCED
-from mudra.runtime.wiring import Rooms
 from mudra.storage.database import Transaction
 from mudra.storage.identity import PostgresPeople
 from mudra.storage.metrics_alarms import PostgresWebhooks

@@ -10,8 +10,8 @@ import structlog
 from mudra.jobs.metrics_tasks import MetricsChores
 from mudra.jobs.webhooks import deliver_messages
 from mudra.runtime.metrics_watch import forget, watch
+from mudra.runtime.rooms import Rooms
 from mudra.runtime.telemetry import RECOUNTS, SUMS_MADE, WEBHOOK_MESSAGES
-from mudra.runtime.wiring import Rooms
 from mudra.storage.metrics_alarms import PostgresWebhooks
 from mudra.storage.metrics_partitions import (
     FORMER,

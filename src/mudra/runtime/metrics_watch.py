@@ -15,7 +15,7 @@ from mudra.metrics.picture import Coverage, expected_windows
 from mudra.metrics.watch import Watched, find_changes, observe_window, reporting_of
 from mudra.runtime.health_figures import show_figures
 from mudra.runtime.metrics_alarms import wake
-from mudra.runtime.wiring import Rooms
+from mudra.runtime.rooms import Rooms
 from mudra.storage.database import Transaction
 from mudra.storage.metrics_alarms import PostgresSilences
 from mudra.storage.metrics_figures import PostgresFigures

@@ -14,11 +14,10 @@ from mudra.mail.mail_server import mail_server
 from mudra.runtime.config import Settings
 from mudra.runtime.demo import set_up_demo
 from mudra.runtime.demo_network import Demo
-from mudra.runtime.jobs_process import run_jobs_process
 from mudra.runtime.key_care import look_after_keys
+from mudra.runtime.rooms import open_rooms
 from mudra.runtime.supervisor import Body, CannotListen, Supervisor, listeners
 from mudra.runtime.telemetry import serve_figures
-from mudra.runtime.wiring import open_rooms
 from mudra.runtime.worker import run_worker
 from mudra.storage.registry_log import note_visibility
 from mudra.storage.seal import Seal
@@ -87,6 +86,9 @@ def _worker(
 
 def _jobs(settings: Settings, conninfo: str, seal: Seal) -> Body:
     def body(lifeline: int, ready: Callable[[], None]) -> None:
+        # Loaded here, beside the workers' own last steps: no request waits for a job.
+        from mudra.runtime.jobs_process import run_jobs_process  # noqa: PLC0415
+
         run_jobs_process(open_rooms(settings, conninfo, seal), lifeline, ready)
 
     return body

@@ -14,6 +14,7 @@ from mudra.runtime.config import Settings, unknown_names
 from mudra.runtime.demo_network import Demo
 from mudra.runtime.logging import set_up_logging
 from mudra.storage.embedded import embedded_server
+from mudra.storage.migrate import migrate
 from mudra.storage.seal import Seal
 from mudra.storage.sealing import open_seal
 
@@ -38,8 +39,6 @@ def open_store(settings: Settings, *, create: bool) -> Iterator[tuple[str, Seal]
 
 
 def _open_seal(settings: Settings, conninfo: str, *, create: bool) -> Seal:
-    from mudra.storage.migrate import migrate  # noqa: PLC0415  # loads all of Alembic
-
     migrate(conninfo)
     settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     return open_seal(conninfo, settings.data_dir, create=create)

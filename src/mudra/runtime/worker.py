@@ -15,7 +15,8 @@ from mudra.runtime.clock import Clock
 from mudra.runtime.lifeline import when_cut
 from mudra.runtime.logging import RequestLine, RequestLog
 from mudra.runtime.request_figures import RequestFigures
-from mudra.runtime.wiring import Rooms, application, open_edge
+from mudra.runtime.rooms import Rooms
+from mudra.runtime.wiring import application, open_edge
 
 _GRACE_S = 30
 _FLUSH_S = 0.5

@@ -4,10 +4,11 @@ Opening it consumes nothing, since mail scanners open links; its form posts
 JSON to /user/password/set.
 """
 
-from litestar import Response, Router, get
+from litestar import Response, get
 from litestar.params import FromPath
 
 from mudra.console.render import page
+from mudra.http.router import Router
 from mudra.http.service import Injected
 from mudra.identity.email_link import LinkRefusal
 from mudra.identity.password import MAX_LENGTH, MIN_LENGTH

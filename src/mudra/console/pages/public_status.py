@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 
 import msgspec
-from litestar import Response, Router, get
+from litestar import Response, get
 from litestar.di import Provide
 from litestar.params import FromPath, SkipValidation
 from msgspec import Struct
@@ -19,6 +19,7 @@ from mudra.console.status_keeper import Picture, StatusKeeper
 from mudra.http.answer import refusal
 from mudra.http.errors import NoSuchAddress, Unavailable
 from mudra.http.exchange import AnyRequest, new_exchange
+from mudra.http.router import Router
 from mudra.http.service import Injected, Service
 from mudra.metrics.status_history import (
     Day,

@@ -5,7 +5,7 @@ Mounted in the sandbox only, which listens on loopback only.
 
 from collections.abc import Sequence
 
-from litestar import Response, Router, get
+from litestar import Response, get
 
 from mudra.console.answer import Outcome, Shown
 from mudra.console.entrance import any_operator_page
@@ -13,6 +13,7 @@ from mudra.console.navigation import SANDBOX_WORD
 from mudra.console.render import page
 from mudra.console.visit import Visit
 from mudra.http.exchange import AnyRequest
+from mudra.http.router import Router
 from mudra.http.service import Injected, Service
 from mudra.identity.ports import Member
 from mudra.mail.compose import links_in

@@ -2,13 +2,14 @@
 
 from typing import Final
 
-from litestar import Response, Router, get
+from litestar import Response, get
 from litestar.params import FromPath
 
 from mudra.console.shelf import SHELF
 from mudra.http.answer import refusal
 from mudra.http.errors import NoSuchAddress
 from mudra.http.exchange import AnyRequest, new_exchange
+from mudra.http.router import Router
 from mudra.http.service import Injected
 
 _FOR_A_YEAR: Final = "public, max-age=31536000, immutable"

@@ -1,4 +1,4 @@
-"""Where Alembic gets its connection: from storage/migrate.py, always."""
+"""Where Alembic gets its connection: from storage/upgrade.py, always."""
 
 from alembic import context
 
