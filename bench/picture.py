@@ -244,7 +244,10 @@ def load(folder: Path, now: datetime) -> None:
     today = now.replace(hour=0, minute=0)
     model = today - DAY
     data_dir = folder / "all"
-    with running_service(data_dir), embedded_server(data_dir) as conninfo:
+    with running_service(data_dir):
+        say("the tables are made")
+    # Without the service: its jobs would make the same sums at the same time.
+    with embedded_server(data_dir) as conninfo:
         asyncio.run(partitions(conninfo, today - DAYS * DAY, today))
         say(f"{copy_day(conninfo, model):,} rows of {model:%Y-%m-%d} copied")
         asyncio.run(make_sums(conninfo))

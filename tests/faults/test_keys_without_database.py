@@ -7,8 +7,9 @@ import pytest
 from tests.support.nodes import two_nodes
 
 from mudra.runtime.key_care import look_after_keys
-from mudra.storage.database import Database, DatabaseUnavailable
+from mudra.storage.database import Database
 from mudra.storage.node_keys import NodeKeys
+from mudra.storage.unavailable import DatabaseUnavailable
 
 NOWHERE = "postgresql://postgres@127.0.0.1:1/mudra"
 

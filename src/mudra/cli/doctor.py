@@ -11,9 +11,10 @@ import sqlalchemy as sa
 import typer
 from msgspec import Struct
 
+from mudra.cli.opening import StoreClosed
 from mudra.cli.output import Exit, show_json
 from mudra.cli.settings import AsJson, DataDir, settings_of
-from mudra.cli.store import with_rooms
+from mudra.cli.store import in_store
 from mudra.runtime.clock import ServiceClock
 from mudra.runtime.config import Settings, unknown_names
 from mudra.runtime.rooms import Rooms
@@ -43,7 +44,10 @@ def doctor(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """
     settings = settings_of(data_dir)
     findings = [*_settings(), *_disk(settings), *_master_key(settings)]
-    findings += with_rooms(_examine, data_dir)
+    try:
+        findings += in_store(_examine, data_dir)
+    except StoreClosed as closed:
+        findings.append(Finding("database", False, str(closed)))
     if as_json:
         show_json([{"check": f.name, "ok": f.well, "text": f.text} for f in findings])
     else:

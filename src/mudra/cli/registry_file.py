@@ -33,8 +33,8 @@ from mudra.registry.register import Outcome, foresee, submit_entry, update_entry
 from mudra.registry.submission import Repeat
 from mudra.registry.vocabulary import Vocabulary, shipped_vocabulary
 from mudra.runtime.rooms import Rooms
-from mudra.storage.database import DatabaseUnavailable
 from mudra.storage.registry import PostgresRegistry
+from mudra.storage.unavailable import DatabaseUnavailable
 
 File = Annotated[Path, typer.Argument(help="A payload, or an array of them, as JSON.")]
 Older = Annotated[bool, typer.Option(help="Read what older directories hold; note it only.")]

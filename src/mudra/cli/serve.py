@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from mudra.cli.opening import StoreClosed, opening
 from mudra.cli.output import Exit, fail
 from mudra.cli.settings import DataDir
 from mudra.mail.compose import TemplateError
@@ -15,9 +16,6 @@ from mudra.runtime.config import ConfigError, Settings, load_settings
 from mudra.runtime.demo_network import DEMO_NETWORK, DEMO_OPERATORS, DEMO_PASSWORD, FIRST_DAYS, Demo
 from mudra.runtime.serve import serve as serve_node
 from mudra.runtime.supervisor import CannotListen
-from mudra.storage.embedded import EmbeddedServerError
-from mudra.storage.keyring import MasterVersionMissing, SealBroken
-from mudra.storage.master_key import MasterKeyError
 
 
 def serve(
@@ -50,19 +48,14 @@ def serve(
         if demo and not settings.sandbox:
             fail("--demo needs --sandbox: its logins are known to everybody", Exit.USAGE)
         shape = (Demo.ALIVE if traffic else Demo.STILL) if demo else Demo.NONE
-        code = serve_node(settings, lambda ready: _announce(ready, shape), shape)
+        with opening():
+            code = serve_node(settings, lambda ready: _announce(ready, shape), shape)
     except ConfigError as error:
         fail(str(error), Exit.USAGE)
-    except (
-        CannotListen,
-        EmbeddedServerError,
-        MasterKeyError,
-        TemplateError,
-        MailUrlError,
-    ) as error:
+    except (CannotListen, TemplateError, MailUrlError) as error:
         fail(str(error))
-    except (SealBroken, MasterVersionMissing) as error:
-        fail(f"{error}: is this the master key of this database?")
+    except StoreClosed as closed:
+        fail(str(closed), closed.code)
     raise typer.Exit(code)
 
 

@@ -11,40 +11,36 @@ from typing import TypeVar
 import psycopg
 import structlog
 
-from mudra.cli.output import Exit, fail
+from mudra.cli.opening import StoreClosed, opening
+from mudra.cli.output import fail
 from mudra.cli.settings import settings_of
 from mudra.runtime.config import Settings
 from mudra.runtime.rooms import Rooms, open_rooms
 from mudra.runtime.serve import open_store
-from mudra.storage.database import DatabaseUnavailable
-from mudra.storage.embedded import EmbeddedServerError
-from mudra.storage.keyring import MasterVersionMissing, SealBroken
-from mudra.storage.master_key import MasterKeyError
 
 T = TypeVar("T")
 
 
 def with_rooms(act: Callable[[Rooms], Awaitable[T]], data_dir: Path | None = None) -> T:
-    """Open the store, act, close it; the errors of opening end with a sentence."""
+    """Open the store, act, close it; a store that stays closed ends with a sentence."""
+    try:
+        return in_store(act, data_dir)
+    except StoreClosed as closed:
+        fail(str(closed), closed.code)
+
+
+def in_store(act: Callable[[Rooms], Awaitable[T]], data_dir: Path | None = None) -> T:
+    """Open the store, act, close it; raises StoreClosed."""
     _log_beside_the_answer()
     settings = settings_of(data_dir)
     if settings.database_url is None and not settings.data_dir.is_dir():
-        fail(
+        raise StoreClosed(
             f"there is no data directory {settings.data_dir}: name it by --data-dir or "
             "MUDRA_DATA_DIR, or start the service once, which makes it"
         )
-    try:
-        with open_store(settings, create=False) as (conninfo, seal):
-            settings = _with_recorded_base(settings, conninfo)
-            return asyncio.run(_acting(open_rooms(settings, conninfo, seal), act))
-    except (EmbeddedServerError, MasterKeyError, SealBroken, MasterVersionMissing) as error:
-        fail(str(error), Exit.FAILED)
-    except (DatabaseUnavailable, psycopg.OperationalError) as error:
-        fail(
-            f"the database did not answer ({type(error).__name__}): check MUDRA_DATABASE_URL, "
-            "or MUDRA_DATA_DIR and the service",
-            Exit.UNREACHABLE,
-        )
+    with opening(), open_store(settings, create=False) as (conninfo, seal):
+        settings = _with_recorded_base(settings, conninfo)
+        return asyncio.run(_acting(open_rooms(settings, conninfo, seal), act))
 
 
 def _log_beside_the_answer() -> None:

@@ -38,7 +38,7 @@ from mudra.http.errors import Unavailable, Unexpected, problem_of
 from mudra.http.exchange import AnyRequest
 from mudra.http.router import Router
 from mudra.http.service import Service
-from mudra.storage.database import DatabaseUnavailable
+from mudra.storage.unavailable import DatabaseUnavailable
 
 _log = structlog.get_logger()
 

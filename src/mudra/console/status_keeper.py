@@ -35,7 +35,7 @@ from mudra.metrics.status_history import (
     public_incident,
 )
 from mudra.metrics.step import day_start
-from mudra.storage.database import DatabaseUnavailable
+from mudra.storage.unavailable import DatabaseUnavailable
 
 KEPT_S: Final = 10.0
 """A look later than this has the picture made anew, behind the one who looks."""

@@ -58,7 +58,7 @@ from mudra.http.options import with_options
 from mudra.http.router import Router
 from mudra.http.service import Service
 from mudra.runtime.config import Settings
-from mudra.storage.database import DatabaseUnavailable
+from mudra.storage.unavailable import DatabaseUnavailable
 
 _log = structlog.get_logger()
 

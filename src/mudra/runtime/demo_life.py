@@ -40,7 +40,7 @@ from mudra.runtime.demo_history import DEMO_FIPS, Past, demo_aas, fill_history, 
 from mudra.runtime.demo_network import FIRST_DAYS
 from mudra.runtime.lifeline import when_cut
 from mudra.runtime.rooms import Rooms
-from mudra.storage.database import DatabaseUnavailable
+from mudra.storage.unavailable import DatabaseUnavailable
 
 STEP_S: Final = 1.0
 STEWARD_S: Final = 60.0

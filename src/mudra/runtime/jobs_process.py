@@ -28,9 +28,9 @@ from mudra.runtime.telemetry import MAILS, MAILS_FAILING, SIGN_IN_FAILURES
 from mudra.storage.audit import PostgresJournal
 from mudra.storage.audit_chain import PostgresLedger
 from mudra.storage.clear_out import clear_out
-from mudra.storage.database import DatabaseUnavailable
 from mudra.storage.metrics_alarms import WEBHOOKS_CHANGED
 from mudra.storage.outbox import OUTBOX_CHANGED, PostgresOutbox
+from mudra.storage.unavailable import DatabaseUnavailable
 
 _log = structlog.get_logger()
 

@@ -18,15 +18,12 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 
 from mudra.storage.cut import TRANSACTION_S, cut_after
 from mudra.storage.freshness import CHANNEL, Freshness
+from mudra.storage.unavailable import DatabaseUnavailable
 
 CONNECT_TIMEOUT_S: Final = 1
 POOL_WAIT_S: Final = 1.0
 STATEMENT_TIMEOUT_MS: Final = 2000
 LOCK_TIMEOUT_MS: Final = 1500
-
-
-class DatabaseUnavailable(Exception):
-    """The database did not answer; whether a write took place is not known (quality F3, S6)."""
 
 
 @dataclass

@@ -15,11 +15,12 @@ import structlog
 
 from mudra.audit.event import AuditEvent, EventName, Outcome
 from mudra.storage.audit import EVENT_COLUMNS, event_row
-from mudra.storage.database import Database, DatabaseUnavailable
+from mudra.storage.database import Database
 from mudra.storage.row_batch import insert_rows, parameter_of
 from mudra.storage.secret_use import Used, add_uses
 from mudra.storage.tables import audit_event
 from mudra.storage.token_counts import add_counts
+from mudra.storage.unavailable import DatabaseUnavailable
 from mudra.storage.write_behind import WriteBehind
 
 _EVERY_S: Final = 0.5

@@ -14,8 +14,9 @@ from sqlalchemy.dialects.postgresql import insert
 
 from mudra.registry.address_book import AddressBook, address_book
 from mudra.registry.directory import Directory
-from mudra.storage.database import Database, DatabaseUnavailable, Transaction
+from mudra.storage.database import Database, Transaction
 from mudra.storage.key_fetch_tables import key_fetch
+from mudra.storage.unavailable import DatabaseUnavailable
 from mudra.storage.write_behind import WriteBehind
 from mudra.tokens.key_fetch import KeyFetch
 

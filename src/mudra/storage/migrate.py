@@ -8,13 +8,26 @@ HEAD: Final = "0041"
 """The newest revision: named here, since finding it loads Alembic and every migration."""
 
 
-def migrate(conninfo: str) -> str:
-    """Run the migrations that are missing, under an advisory lock; returns the revision."""
-    with _connect(conninfo) as connection:
-        if _revision(connection) == HEAD:
-            return HEAD
-    from mudra.storage.upgrade import upgrade  # noqa: PLC0415  # loads all of Alembic
+class SchemaUnknown(Exception):
+    """The database is at a revision that this release does not know: a newer one was here."""
 
+
+def migrate(conninfo: str) -> str:
+    """Run the migrations that are missing, under an advisory lock; returns the revision.
+
+    Raises SchemaUnknown when the database is at a revision that no migration here makes.
+    """
+    with _connect(conninfo) as connection:
+        present = _revision(connection)
+    if present == HEAD:
+        return HEAD
+    from mudra.storage.upgrade import known_revisions, upgrade  # noqa: PLC0415  # loads all of Alembic
+
+    if present is not None and present not in known_revisions():
+        raise SchemaUnknown(
+            f"the database is at schema revision {present}, and this release of Mudra knows "
+            f"up to {HEAD}: start the release that was last used with it, or a newer one"
+        )
     upgrade(lambda: _connect(conninfo))
     return HEAD
 

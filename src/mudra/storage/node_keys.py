@@ -12,11 +12,12 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from joserfc.jwk import RSAKey
 
 from mudra.secret_text import SecretText
-from mudra.storage.database import Database, DatabaseUnavailable
+from mudra.storage.database import Database
 from mudra.storage.freshness import Freshness
 from mudra.storage.seal import Seal
 from mudra.storage.signing_keys import KEYS_CHANGED, PostgresSigningKeys
 from mudra.storage.token_signer import TokenSigner
+from mudra.storage.unavailable import DatabaseUnavailable
 from mudra.tokens.claims import Claims, TokenKind
 from mudra.tokens.ports import KeyMaterial
 from mudra.tokens.signing_keys import SigningKey, published, signing

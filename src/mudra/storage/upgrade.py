@@ -8,6 +8,7 @@ import psycopg
 import sqlalchemy as sa
 from alembic import command
 from alembic.config import Config
+from alembic.script import ScriptDirectory
 
 _LOCK: Final = 0x6D75647261
 
@@ -20,6 +21,12 @@ def upgrade(connect: Callable[[], psycopg.Connection[tuple[object, ...]]]) -> No
         config = alembic_config()
         config.attributes["connection"] = transaction
         command.upgrade(config, "head")
+
+
+def known_revisions() -> frozenset[str]:
+    """Every revision that a migration of this release makes."""
+    scripts = ScriptDirectory.from_config(alembic_config()).walk_revisions()
+    return frozenset(script.revision for script in scripts)
 
 
 def alembic_config() -> Config:
