@@ -66,6 +66,54 @@ def has_charts(page: Page) -> None:
     expect(page.get_by_role("table", name=None).first).to_be_visible()
 
 
+def drawn(page: Page) -> list[str]:
+    """The last step that the page has figures of, and what stands on each canvas."""
+    if not CHARTS:
+        return []
+    expect(page.locator(".chart.drawn canvas")).to_have_count(3)
+    found = page.evaluate(
+        "[JSON.parse(document.getElementById('figures').dataset.figures).starts.at(-1),"
+        " ...[...document.querySelectorAll('.chart canvas')].map(one => one.toDataURL())]"
+    )
+    assert isinstance(found, list)
+    return found
+
+
+def reports(network: Service, minutes: int) -> None:
+    """Let time pass in which all is well, and AAs report it."""
+    beside(network.advance, f"PT{minutes}M")
+    days = f"{minutes / (24 * 60):.4f}"
+    beside(network.cli, "sandbox", "traffic", "--days", days, "--load", "3000")
+
+
+def renews_its_charts(page: Page, before: list[str]) -> None:
+    """Without a click the page has other figures, and each chart is drawn anew."""
+    for _ in range(MINUTE_MS // 1000):
+        if all(now != then for now, then in zip(drawn(page), before, strict=True)):
+            return
+        page.wait_for_timeout(1000)
+    pytest.fail("after a minute the charts are those of before")
+
+
+@pytest.mark.skipif(not CHARTS, reason="charts are not built here: make assets needs npm")
+def test_charts_that_do_not_come_are_said_to_be_missing(
+    browser: Browser, network: Service, axe: str, noc: Operator
+) -> None:
+    visit = looked(browser, network, axe, LOOKS[1])
+    page = visit.page
+    sign_in(page, network, noc)
+    page.route("**/*over-time=part*", lambda route: route.fulfill(status=503, body="busy"))
+
+    page.goto(f"{network.root}/console/operator/health/fip/DECCAN-FIP?range=6h")
+    expect(page.get_by_text("The figures over time did not come.")).to_be_visible()
+    expect(page.get_by_text("are on their way")).to_have_count(0)
+    assert visit.violations() == []
+    page.get_by_role("link", name="Show them as a table").click()
+    expect(page.get_by_role("region", name="Figures for each")).to_be_visible()
+    assert visit.strangers == []
+    assert all("over-time=part" in words for words in visit.complaints), visit.complaints
+
+
 def test_an_incident_is_seen_looked_after_and_over(
     browser: Browser, network: Service, axe: str, noc: Operator
 ) -> None:
@@ -91,8 +139,13 @@ def test_an_incident_is_seen_looked_after_and_over(
     is_sound(wide)
     incident = page.url
 
-    beside(network.advance, "PT1H")
-    beside(network.cli, "sandbox", "traffic", "--days", "0.0417", "--load", "3000")
+    page.goto(f"{network.root}/console/operator/health/fip/DECCAN-FIP?range=1h")
+    before = drawn(page)
+    reports(network, minutes=20)
+    renews_its_charts(page, before)
+    is_sound(wide)
+
+    reports(network, minutes=40)
     page = narrow.page
     sign_in(page, network, noc)
     is_sound(narrow)

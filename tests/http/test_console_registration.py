@@ -70,6 +70,10 @@ def test_a_draft_is_submitted_corrected_and_shown_with_its_difference(
     assert sent.headers["location"].endswith("told=submitted"), sent.text
     assert "waits for the operator" in browser.get(page.removesuffix("/registration")).text
 
+    versions = browser.get(f"{page}?export=versions").text.splitlines()
+    assert versions[0] == "Version,Status,Submitted,Decided,Reason"
+    assert versions[1].startswith("1,submitted,")
+
     again = draft(browser, member)
     again["entityinfo"]["name"] = "Another Name"
     checked = browser.act(page, f"{page}/check", payload=json.dumps(again))

@@ -74,6 +74,10 @@ def test_the_page_and_the_files_tell_the_same_and_name_no_aa(service: Service) -
     )
     rows = list(csv.DictReader(io.StringIO(get(service, "/status/network.csv").text)))
     one = get(service, f"/status/fip/{fip_id}")
+    files = {
+        name: list(csv.DictReader(io.StringIO(get(service, f"{path}?export={name}").text)))
+        for path, name in (("/status", "apis"), (f"/status/fip/{fip_id}", "history"))
+    }
 
     assert page.status_code == one.status_code == 200
     assert "Narmada Bank" in page.text
@@ -84,6 +88,9 @@ def test_the_page_and_the_files_tell_the_same_and_name_no_aa(service: Service) -
     mine = [row for row in rows if row["fip_id"] == fip_id]
     assert [row["day"] for row in mine] == [day.day.isoformat() for day in found.days]
     assert {row["success_percentage"] for row in mine} == {""}
+    assert {row["Day (UTC)"] for row in files["history"]} == {row["day"] for row in mine}
+    assert {(row["State"], row["Success %"]) for row in files["history"]} == {("no data", "")}
+    assert "Narmada Bank" in {row["Institution"] for row in files["apis"]}
     assert "100 %" not in one.text
 
 

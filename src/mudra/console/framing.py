@@ -47,14 +47,7 @@ def frame(visit: Visit, outcome: Outcome) -> Response[str] | Response[bytes]:
     if isinstance(outcome, GoTo):
         return redirect(visit.exchange, outcome.path)
     if isinstance(outcome, Download):
-        return Response(
-            outcome.body,
-            media_type=outcome.media_type,
-            headers={
-                "Content-Disposition": f'attachment; filename="{outcome.name}"',
-                "Cache-Control": "no-store",
-            },
-        )
+        return download(outcome)
     shown = outcome if isinstance(outcome, Shown) else _told(visit, problem_of(outcome))
     return page(shown.template, together(layout_facts(visit), shown.facts), status=shown.status)
 
@@ -65,6 +58,18 @@ def together(layout: Mapping[str, object], own: Mapping[str, object]) -> dict[st
     if both:
         raise RuntimeError(f"the layout shows {', '.join(sorted(both))} already: name it otherwise")
     return {**layout, **own}
+
+
+def download(file: Download) -> Response[bytes]:
+    """Give a file to keep."""
+    return Response(
+        file.body,
+        media_type=file.media_type,
+        headers={
+            "Content-Disposition": f'attachment; filename="{file.name}"',
+            "Cache-Control": "no-store",
+        },
+    )
 
 
 def redirect(exchange: Exchange, path: str) -> Response[str]:

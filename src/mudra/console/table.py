@@ -19,7 +19,7 @@ from mudra.console.answer import Download
 R = TypeVar("R")
 Value = str | int | float | datetime | None
 
-PAGE: Final = 50
+PAGE: Final = 30
 _LONGEST_WORDS: Final = 100
 _LONG: Final = 28
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")

@@ -48,6 +48,15 @@ def test_no_template_takes_a_name_of_the_layout(name: str) -> None:
     assert own_names(parsed(name)) & OF_THE_LAYOUT == set()
 
 
+def test_every_table_sorts_filters_pages_and_exports() -> None:
+    """All are made by `parts.table`, but the matrix and the comparison of a draft."""
+    loader = environment().loader
+    assert loader is not None
+    own = {n for n in NAMES if "<table" in loader.get_source(environment(), n)[0]}
+
+    assert own == {"parts.html", "health_board.html", "registration_findings.html"}
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_block_fills_one_of_its_layout(name: str) -> None:
     tree = parsed(name)

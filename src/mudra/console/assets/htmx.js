@@ -1,17 +1,8 @@
-// htmx under a strict policy: nothing is evaluated, no style is written into the page,
-// nothing is kept in the browser's storage, and only this host is asked.
+// htmx under a strict policy. Its settings stand in the page (parts.htmx): it reads them as soon as
+// it is loaded, before a line of this file runs.
 import htmx from "htmx.org";
 import { Idiomorph } from "idiomorph";
 
-Object.assign(htmx.config, {
-  allowEval: false,
-  allowScriptTags: false,
-  includeIndicatorStyles: false,
-  historyCacheSize: 0,
-  refreshOnHistoryMiss: true,
-  selfRequestsOnly: true,
-  timeout: 15000,
-});
 window.htmx = htmx;
 
 // hx-swap="morph": the new state is worked into the page, so that focus, scroll place and

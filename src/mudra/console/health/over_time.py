@@ -20,6 +20,8 @@ from mudra.metrics.step import step_for
 WORD: Final = "over-time"
 """The member of the query: `part` gives this part alone, anything else has it in the page."""
 PART: Final = "health_over_time.html"
+_SHOWN: Final = "shown"
+"""Asked for by the link beside charts that did not come; a live page keeps its table as it is."""
 _TABLE: Final = "moments"
 LATER: Final[Mapping[str, object]] = {"times": None, "moments": None}
 """What a page shows whose charts come later."""
@@ -55,7 +57,7 @@ async def over_time(
         "asked": asked,
         "times": times,
         "moments": table.view(times.moments, query),
-        "opened": _table_asked(query),
+        "opened": _table_asked(query) or visit.query.get(WORD) == _SHOWN,
     }
 
 

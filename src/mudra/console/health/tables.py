@@ -1,6 +1,7 @@
 """The tables of the health pages, each with its columns."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeVar
 
 from msgspec import Struct
@@ -11,7 +12,6 @@ from mudra.console.health.grid import HEALTH, pair_path
 from mudra.console.health.words import state_words, subject_words
 from mudra.console.table import Column, Table
 from mudra.metrics.catalogue import (
-    NOTIFICATION_COUNT_NAMES,
     REQUEST_COUNT_NAMES,
     Position,
     Tag,
@@ -129,20 +129,47 @@ def incident_path(one: StoredIncident) -> str:
     return f"/console/operator/incidents/{one.incident_id}"
 
 
-def counts_rows(totals: Sequence[tuple[Cell, Rollup]]) -> list[tuple[str, Sequence[int]]]:
-    """The fifteen counts of each type as they were reported, requests first."""
-    found: list[tuple[str, Sequence[int]]] = []
+class CountsRow(Struct, frozen=True):
+    """What was reported of one type, its fifteen counts."""
+
+    type: str
+    counts: Sequence[int]
+
+
+def counts_table() -> Table[CountsRow]:
+    """The fifteen counts of each type, by their names in request metrics."""
+    return Table(
+        "counts",
+        "The fifteen counts of each type",
+        (
+            Column("type", "Type", lambda row: row.type, "code"),
+            *(
+                Column(f"n{place}", _count_title(name), partial(_count, place=place), "number")
+                for place, name in enumerate(REQUEST_COUNT_NAMES)
+            ),
+        ),
+    )
+
+
+def _count_title(name: str) -> str:
+    return name.replace("RecdCnt", "").replace("totalSentCnt", "total")
+
+
+def _count(row: CountsRow, *, place: int) -> int:
+    return row.counts[place]
+
+
+def counts_rows(totals: Sequence[tuple[Cell, Rollup]]) -> list[CountsRow]:
+    """The counts of each type as they were reported, requests first."""
+    found: list[CountsRow] = []
     for tag, words in ((Tag.REQUESTS, "{}"), (Tag.NOTIFICATIONS, "{} (notification)")):
         sums: dict[str, list[int]] = {}
         for cell, row in totals:
             if cell.tag is tag:
                 held = sums.setdefault(cell.type, [0] * len(Position))
                 sums[cell.type] = [a + b for a, b in zip(held, row.counts, strict=True)]
-        found += [(words.format(code), counts) for code, counts in sorted(sums.items())]
+        found += [CountsRow(words.format(code), sums[code]) for code in sorted(sums)]
     return found
-
-
-COUNT_NAMES = tuple(zip(REQUEST_COUNT_NAMES, NOTIFICATION_COUNT_NAMES, strict=True))
 
 
 def api_rows(apis: Sequence[ApiPicture], asked: Asked) -> list[ApiRow]:

@@ -16,12 +16,12 @@ from mudra.console.health.asked import CALLS, Asked, asked_of
 from mudra.console.health.charts import percent
 from mudra.console.health.over_time import LATER, PART, comes_later, is_part, over_time
 from mudra.console.health.tables import (
-    COUNT_NAMES,
     ApiRow,
     api_rows,
     apis_table,
     counterpart_path,
     counts_rows,
+    counts_table,
     incidents_table,
 )
 from mudra.console.health.words import findings
@@ -126,7 +126,9 @@ async def _look(visit: Visit, about: About, code: str = "") -> Outcome:
     listed = incidents_table()
     api_list = api_rows(_apis(totals, heard), asked)
     other_list = _others(rows, about, asked)
+    counts, reported = counts_table(), counts_rows(list(totals.items()))
     for export in (
+        counts.export(reported, visit.query),
         apis.export(api_list, visit.query),
         others.export(other_list, visit.query),
         listed.export(incidents, visit.query),
@@ -149,8 +151,7 @@ async def _look(visit: Visit, about: About, code: str = "") -> Outcome:
             "others": others.view(other_list, visit.query) if _has_others(about) else None,
             "incidents": listed.view(incidents, visit.query),
             "findings": await _causes(visit, about, asked),
-            "counts": counts_rows(list(totals.items())) if _is_pair(about) else [],
-            "count_names": [name for name, _ in COUNT_NAMES],
+            "counts": counts.view(reported, visit.query) if _is_pair(about) else None,
         },
     )
 

@@ -22,7 +22,7 @@ from mudra.identity.roster import Scope
 from mudra.registry.actor import DECIDE, SUBMIT, Actor, ActorKind
 from mudra.registry.decision import LONGEST_REASON, Act, Decision
 from mudra.registry.difference import difference
-from mudra.registry.history import history, key_periods
+from mudra.registry.history import KeyPeriod, history, key_periods
 from mudra.registry.record import Record
 from mudra.registry.refusal import UnknownEntity
 from mudra.registry.register import Order, decide
@@ -66,6 +66,19 @@ TABLE: Final = Table[Waiting](
         Column("live", "Goes live", lambda w: w.pending.goes_live_at, "time"),
     ),
     first_sort="since",
+)
+
+
+_KEYS: Final = Table[KeyPeriod](
+    "keys",
+    "Keys of this entity",
+    (
+        Column("kid", "Key ID", lambda key: key.kid, "code"),
+        Column("since", "From", lambda key: key.since, "time"),
+        Column("until", "Until (open: in use)", lambda key: key.until, "time"),
+        Column("thumbprint", "Thumbprint", lambda key: key.thumbprint, "code"),
+    ),
+    first_sort="-since",
 )
 
 
@@ -151,6 +164,10 @@ async def _page(visit: Visit, entity_id: str, refusal: object | None = None) -> 
     record = await visit.service.registry.registry(visit.caller).history(entity_id)
     if record is None:
         return UnknownEntity(entity_id)
+    keys = key_periods(record)
+    export = _KEYS.export(keys, visit.query)
+    if export is not None:
+        return export
     problem = None if refusal is None else problem_of(refusal)
     return Shown(
         "operator_approval.html",
@@ -158,7 +175,7 @@ async def _page(visit: Visit, entity_id: str, refusal: object | None = None) -> 
         | {
             "record": record,
             "steps": list(reversed(history(record))),
-            "keys": list(reversed(key_periods(record))),
+            "keys": _KEYS.view(keys, visit.query),
             "member_link": member_link(entity_id) if Scope.MEMBERS in visit.scopes else "",
             "names": await _names(visit, record),
             "longest": LONGEST_REASON,

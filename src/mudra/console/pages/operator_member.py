@@ -10,7 +10,7 @@ from litestar.types import ControllerRouterHandler
 
 from mudra.console.answer import GoTo, Outcome, Shown
 from mudra.console.entrance import Fields, operator_act, operator_page
-from mudra.console.operator.bars import bars_of_days
+from mudra.console.operator.bars import Bar, bars_of_days
 from mudra.console.operator.words import approval_link, mail_state, member_link, tone
 from mudra.console.table import Column, Table
 from mudra.console.visit import Visit
@@ -48,6 +48,15 @@ MAILS: Final = Table[QueuedMail](
         Column("tries", "Tries", lambda m: m.attempts, "number"),
     ),
     first_sort="-at",
+)
+_BY_DAY: Final = Table[Bar](
+    "days",
+    "Tokens by day, UTC",
+    (
+        Column("day", "Day", lambda bar: bar.day.isoformat()),
+        Column("tokens", "Tokens", lambda bar: bar.count, "number"),
+    ),
+    first_sort="-day",
 )
 
 
@@ -128,12 +137,13 @@ async def _page(visit: Visit, entity_id: str, refusal: object | None = None) -> 
         return NoSuchEntity(entity_id)
     admins = await work.directory.users(UserFilter(entity_id=entity_id), "", 1000)
     mails = await _mails(visit, admins, found[0].contact)
-    export = MAILS.export(mails, visit.query)
+    today = visit.now.date()
+    since = today - timedelta(days=DAYS - 1)
+    tokens = bars_of_days(await work.token_counts.by_day(entity_id, since), since, today)
+    export = MAILS.export(mails, visit.query) or _BY_DAY.export(tokens.bars, visit.query)
     if export is not None:
         return export
     holding = await work.secrets.held(entity_id)
-    today = visit.now.date()
-    since = today - timedelta(days=DAYS - 1)
     problem = None if refusal is None else problem_of(refusal)
     return Shown(
         "operator_member.html",
@@ -144,7 +154,8 @@ async def _page(visit: Visit, entity_id: str, refusal: object | None = None) -> 
             "use": await work.uses.of(entity_id, holding.current.version) if holding else None,
             "record": await visit.service.registry.registry(visit.caller).history(entity_id),
             "approval": approval_link(entity_id) if Scope.REGISTRY in visit.scopes else "",
-            "tokens": bars_of_days(await work.token_counts.by_day(entity_id, since), since, today),
+            "tokens": tokens,
+            "days": _BY_DAY.view(tokens.bars, visit.query),
             "mails": MAILS.view(mails, visit.query),
             "tone": tone,
             "told": TOLD.get(visit.query.get("told", ""), "") if problem is None else "",

@@ -14,8 +14,10 @@ from litestar.di import Provide
 from litestar.params import FromPath, SkipValidation
 from msgspec import Struct
 
+from mudra.console.framing import download
 from mudra.console.render import page
 from mudra.console.status_keeper import Picture, StatusKeeper
+from mudra.console.status_tables import APIS_OF_ALL, APIS_OF_ONE, DAYS, lines_of
 from mudra.http.answer import refusal
 from mudra.http.errors import NoSuchAddress, Unavailable
 from mudra.http.exchange import AnyRequest, new_exchange
@@ -58,17 +60,22 @@ class FipLine(Struct, frozen=True):
     tone: str
     bars: dict[str, str]
     told: str
-    success: float | None
 
 
 @get("/status", include_in_schema=False)
-async def status(service: Injected, keeper: InjectedKeeper) -> Response[str]:
+async def status(
+    request: AnyRequest, service: Injected, keeper: InjectedKeeper
+) -> Response[str] | Response[bytes]:
     """The network in one look."""
     picture = await keeper.picture(service)
     facts = _site(service) | _age(picture, service.clock())
     if picture is None:
         return await _unknown(service, facts)
     snapshot = picture.snapshot
+    query, apis = dict(request.query_params.items()), lines_of(snapshot.fips)
+    export = APIS_OF_ALL.export(apis, query)
+    if export is not None:
+        return download(export)
     lines = [_line(fip, snapshot.incidents) for fip in snapshot.fips]
     since = snapshot.as_of - _RECENT
     recent = [one for one in snapshot.incidents if one.ended is None or one.ended >= since]
@@ -78,6 +85,7 @@ async def status(service: Injected, keeper: InjectedKeeper) -> Response[str]:
         | {
             "snapshot": snapshot,
             "lines": lines,
+            "apis": APIS_OF_ALL.view(apis, query),
             "headline": _headline(lines, len(snapshot.fips)),
             "open": open_incidents(snapshot),
             "incidents": recent,
@@ -100,6 +108,10 @@ async def status_of_fip(
     fip = next((one for one in picture.snapshot.fips if one.fip_id == fip_id), None)
     if fip is None:
         return refusal(new_exchange(request, service).envelope, NoSuchAddress()).response()
+    query, apis = dict(request.query_params.items()), lines_of([fip])
+    export = APIS_OF_ONE.export(apis, query) or DAYS.export(fip.days, query)
+    if export is not None:
+        return download(export)
     incidents = [one for one in picture.snapshot.incidents if one.fip_id == fip_id]
     return page(
         "status_fip.html",
@@ -109,7 +121,8 @@ async def status_of_fip(
             "line": _line(fip, incidents),
             "incidents": incidents,
             "api_words": api_words,
-            "day_words": WORDS,
+            "apis": APIS_OF_ONE.view(apis, query),
+            "days": DAYS.view(fip.days, query),
             "names": {fip.fip_id: fip.name},
         },
     )
@@ -179,8 +192,7 @@ def _line(fip: FipHistory, incidents: Sequence[PublicIncident]) -> FipLine:
     told = f"{good} of {known} days without trouble" if known else "no data yet"
     if known < len(fip.days):
         told += f", {len(fip.days) - known} without data"
-    worst = [row.success_percentage for row in fip.apis if row.success_percentage is not None]
-    return FipLine(fip, words, tone, _bars(fip.days), told, min(worst, default=None))
+    return FipLine(fip, words, tone, _bars(fip.days), told)
 
 
 def _headline(lines: Sequence[FipLine], total: int) -> tuple[str, str]:

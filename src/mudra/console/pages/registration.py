@@ -12,7 +12,9 @@ from mudra.console.answer import GoTo, Outcome, Shown
 from mudra.console.draft import draft_of
 from mudra.console.entrance import Fields, member_act, member_page
 from mudra.console.navigation import member_path
+from mudra.console.operator.words import tone
 from mudra.console.render import sentence
+from mudra.console.table import Column, Table
 from mudra.console.visit import Visit
 from mudra.finding import Finding
 from mudra.http.errors import problem_of
@@ -25,7 +27,7 @@ from mudra.registry.actor import Actor, ActorKind
 from mudra.registry.check import CheckedPayload, address_findings, check_payload
 from mudra.registry.decision import Decision
 from mudra.registry.difference import FieldChange, difference, matters, needs_approval
-from mudra.registry.record import Record, Status
+from mudra.registry.record import Record, Status, Version
 from mudra.registry.register import submit_entry, update_entry
 from mudra.registry.submission import Repeat
 
@@ -34,6 +36,24 @@ _PAGES = Response[str] | Response[bytes]
 _LIMITS: Final = BodyLimits(192 * 1024)
 """64 KiB of JSON, of which a form writes up to three bytes for one."""
 _OF_THE_REQUEST: Final = ("$.timestamp", "$.txnid")
+_VERSIONS: Final = Table[Version](
+    "versions",
+    "Versions",
+    (
+        Column("number", "Version", lambda one: one.number, "number"),
+        Column(
+            "status",
+            "Status",
+            lambda one: one.status.value,
+            "tag",
+            tone=lambda one: tone(one.status.value),
+        ),
+        Column("submitted", "Submitted", lambda one: one.submitted_at, "time"),
+        Column("decided", "Decided", lambda one: one.decided_at, "time"),
+        Column("reason", "Reason", lambda one: one.reason or None),
+    ),
+    first_sort="-number",
+)
 
 
 class Judged(Struct, frozen=True):
@@ -65,7 +85,8 @@ async def registration(entity_id: FromPath[str], request: AnyRequest, service: I
             now=visit.now,
             txn_id=visit.exchange.txn_id,
         )
-        return await _page(visit, record, draft)
+        export = _VERSIONS.export(record.versions if record else (), visit.query)
+        return export or await _page(visit, record, draft)
 
     return await member_page(request, service, entity_id, look)
 
@@ -144,7 +165,7 @@ async def _page(
     return Shown(
         "registration.html",
         {
-            "record": record,
+            "versions": _VERSIONS.view(record.versions if record else (), visit.query),
             "rejected": rejected if rejected and rejected.status is Status.REJECTED else None,
             "draft": draft,
             "judged": await _judge(visit, record, draft),

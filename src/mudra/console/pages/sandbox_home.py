@@ -4,13 +4,17 @@ Mounted in the sandbox only, which listens on loopback only.
 """
 
 from collections.abc import Sequence
+from typing import Final
 
 from litestar import Response, get
 
 from mudra.console.answer import Outcome, Shown
 from mudra.console.entrance import any_operator_page
+from mudra.console.framing import download
 from mudra.console.navigation import SANDBOX_WORD
+from mudra.console.operator.words import tone
 from mudra.console.render import page
+from mudra.console.table import Column, Table
 from mudra.console.visit import Visit
 from mudra.http.exchange import AnyRequest
 from mudra.http.router import Router
@@ -19,16 +23,35 @@ from mudra.identity.ports import Member
 from mudra.mail.compose import links_in
 from mudra.storage.directory import UserFilter
 
+_MEMBERS: Final = Table[Member](
+    "members",
+    "Members",
+    (
+        Column("entity", "Entity", lambda one: one.entity_id, "code"),
+        Column("type", "Type", lambda one: one.entity_type, "type"),
+        Column("name", "Name", lambda one: one.name),
+        Column("admin", "Admin", lambda one: ", ".join(one.admins)),
+        Column(
+            "status", "Status", lambda one: one.status, "tag", tone=lambda one: tone(one.status)
+        ),
+    ),
+    first_sort="entity",
+)
+
 
 def sandbox_home(password: str) -> Router:
     """Make the sandbox's pages."""
 
     @get("/", include_in_schema=False)
-    async def home(service: Injected) -> Response[str]:
+    async def home(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
         """Show what there is to try."""
         async with service.open_work() as work:
             members: Sequence[Member] = await work.people.members()
             operators = await work.directory.users(UserFilter(operators_only=True), "", 20)
+        query = dict(request.query_params.items())
+        export = _MEMBERS.export(members, query)
+        if export is not None:
+            return download(export)
         return page(
             "sandbox.html",
             {
@@ -36,6 +59,7 @@ def sandbox_home(password: str) -> Router:
                 "base": service.settings.token_prefix,
                 "issuer": service.settings.issuer,
                 "members": members,
+                "table": _MEMBERS.view(members, query),
                 "operators": [one.email for one in operators],
                 **await _mailbox(service),
                 "now": service.clock(),

@@ -1,11 +1,14 @@
 "use strict";
 // Times in the reader's own zone, the year only where it is another; the title keeps UTC.
 const parts = { month: "short", day: "2-digit", hour: "2-digit", minute: "2-digit" };
+const year = new Date().getFullYear();
 const thisYear = new Intl.DateTimeFormat(undefined, parts);
-const otherYear = new Intl.DateTimeFormat(undefined, { year: "numeric", ...parts });
+let otherYear; // made when it is needed: each takes milliseconds
 
 function zoned(at) {
-  return (at.getFullYear() === new Date().getFullYear() ? thisYear : otherYear).format(at);
+  if (at.getFullYear() === year) return thisYear.format(at);
+  otherYear ??= new Intl.DateTimeFormat(undefined, { year: "numeric", ...parts });
+  return otherYear.format(at);
 }
 
 function localise(root) {
@@ -77,14 +80,15 @@ document.addEventListener("htmx:load", (event) => localise(event.target));
 localise(document);
 menu();
 
-// What draws charts is large: figures and words are painted first, and not held up by it.
-const late = document.querySelector('meta[name="late-script"]');
-if (late) {
-  requestAnimationFrame(() =>
-    setTimeout(() => {
-      const script = document.createElement("script");
-      script.src = late.content;
-      document.head.append(script);
-    }),
-  );
+// Words and figures are painted first: what fetches charts and draws them is large, and comes after.
+function loadLate() {
+  for (const { content } of document.querySelectorAll('meta[name="late-script"]')) {
+    const script = document.createElement("script");
+    script.src = content;
+    script.async = false; // in their order
+    document.head.append(script);
+  }
 }
+const whenPainted = () => requestAnimationFrame(() => setTimeout(loadLate));
+if (document.readyState === "complete") whenPainted();
+else addEventListener("load", whenPainted);
