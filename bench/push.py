@@ -14,6 +14,7 @@ makes after the answer.
 """
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -59,7 +60,8 @@ def cpu_of_tree(pid: int) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     total = sum(int(fields[n]) for n in (11, 12, 13, 14)) / 100
     for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-        total += cpu_of_tree(int(child))
+        with contextlib.suppress(FileNotFoundError):  # it has just ended
+            total += cpu_of_tree(int(child))
     return total
 
 

@@ -2,7 +2,9 @@
 
 import asyncio
 import contextlib
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Final
 
 import structlog
 import uvloop
@@ -32,11 +34,14 @@ from mudra.storage.metrics_alarms import WEBHOOKS_CHANGED
 from mudra.storage.outbox import OUTBOX_CHANGED, PostgresOutbox
 from mudra.storage.unavailable import DatabaseUnavailable
 
+NICE: Final = 5
+"""Answers come first where both want a core; a third of one is left."""
 _log = structlog.get_logger()
 
 
 def run_jobs_process(rooms: Rooms, lifeline: int, ready: Callable[[], None]) -> None:
     """Work until told to stop, or until the supervisor is gone."""
+    os.nice(NICE)
     uvloop.run(_work(rooms, lifeline, ready))
 
 

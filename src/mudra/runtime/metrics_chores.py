@@ -39,7 +39,7 @@ def metrics_chores(rooms: Rooms) -> MetricsChores:
             RECOUNTS.labels(grain, outcome).inc(0)
 
     async def roll_up() -> None:
-        await make_all_sums(rooms)
+        await make_all_sums(rooms, patient=True)
 
     async def make_partitions() -> None:
         async with rooms.database.transaction() as transaction:
@@ -68,12 +68,15 @@ def metrics_chores(rooms: Rooms) -> MetricsChores:
     return MetricsChores(roll_up, make_partitions, drop_old, count_anew, look, tell)
 
 
-async def make_all_sums(rooms: Rooms) -> int:
-    """Make all sums that are stale and over; returns how many."""
+async def make_all_sums(rooms: Rooms, *, patient: bool = False) -> int:
+    """Make all sums that are stale and over; returns how many.
+
+    With `patient`, those that late windows are still arriving for wait.
+    """
     made = 0
     while True:
         async with rooms.database.transaction(within_s=WORK_S) as transaction:
-            stale = await next_stale(transaction)
+            stale = await next_stale(transaction, patient=patient)
             if stale is None:
                 return made
             await make_anew(transaction, stale)

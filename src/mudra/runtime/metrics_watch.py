@@ -50,8 +50,7 @@ async def forget(rooms: Rooms) -> None:
 
 async def _observe(rooms: Rooms) -> None:
     async with rooms.database.transaction() as transaction:
-        closed = window_start(await transaction.now())
-        stale = await PostgresIncidents(transaction).stale_windows(closed)
+        stale = await PostgresIncidents(transaction).stale_windows(await transaction.now())
     by_hour: dict[datetime, list[datetime]] = defaultdict(list)
     for window in stale:
         by_hour[window.replace(minute=0)].append(window)

@@ -22,6 +22,7 @@ from mudra.metrics.ingest import Replace as Replacement
 from mudra.metrics.report import NotificationBlock, NotificationFip, RequestBlock, RequestFip
 from mudra.storage.database import Transaction
 from mudra.storage.metrics_partitions import FORMER, RAW, Partitioned, day_of, make_partition
+from mudra.storage.metrics_patience import COMPLETE
 from mudra.storage.metrics_tables import (
     metrics_push,
     metrics_receipt,
@@ -129,10 +130,15 @@ class PostgresIntake:
     ) -> None:
         """Write many at once; the watch is told of windows from `watched_from` on."""
         if accepted:
-            await self._store([(one.receipt, checked) for one, checked in accepted], watched_from)
+            taken = [(one.receipt, checked) for one, checked in accepted]
+            await self._store(taken, watched_from, whole=True)
 
     async def _store(
-        self, taken: Sequence[tuple[Receipt, CheckedReport]], watched_from: datetime
+        self,
+        taken: Sequence[tuple[Receipt, CheckedReport]],
+        watched_from: datetime,
+        *,
+        whole: bool = False,
     ) -> None:
         for day in {day_of(receipt.key.window) for receipt, _ in taken}:
             await self._partitions.ensure(self._tx, RAW, day)
@@ -150,9 +156,13 @@ class PostgresIntake:
             for one, _ in taken
             if one.key.window >= watched_from
         }
+        noted = {"noted_at": COMPLETE} if whole else {}
         await self._tx.connection.execute(
             sa.insert(metrics_stale),
-            [dict(zip(("grain", "aa_id", "tag", "at"), note, strict=True)) for note in stale],
+            [
+                dict(zip(("grain", "aa_id", "tag", "at"), note, strict=True)) | noted
+                for note in stale
+            ],
         )
 
     async def keep_refused(self, aa_id: str, refused: ReportRefused) -> None:

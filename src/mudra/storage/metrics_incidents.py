@@ -8,7 +8,7 @@ from typing import Final, cast
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from mudra.metrics.catalogue import Tag
+from mudra.metrics.catalogue import Tag, window_start
 from mudra.metrics.coverage import TimeRange
 from mudra.metrics.incident import (
     AaCalls,
@@ -24,6 +24,7 @@ from mudra.metrics.news import News, StoredIncident
 from mudra.metrics.subject import SubjectKind, SubjectName, name_of, subject_of
 from mudra.storage.database import Transaction
 from mudra.storage.metrics import Row
+from mudra.storage.metrics_patience import LIVE, LONGEST, ripe
 from mudra.storage.metrics_tables import (
     metrics_incident,
     metrics_observation,
@@ -31,6 +32,7 @@ from mudra.storage.metrics_tables import (
     metrics_stale,
 )
 
+_MOST_WINDOWS: Final = 300
 _O: Final = metrics_observation.c
 _I: Final = metrics_incident.c
 
@@ -48,19 +50,29 @@ class PostgresIncidents:
             sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended("watch", 0)))
         )
 
-    async def stale_windows(self, until: datetime) -> Mapping[datetime, Sequence[int]]:
-        """Windows that began before `until` with new content, and the notes that say so."""
+    async def stale_windows(self, now: datetime) -> Mapping[datetime, Sequence[int]]:
+        """Closed windows with new content, and the notes that say so.
+
+        Late ones whose content is still arriving wait (metrics_patience.py).
+        """
         c = metrics_stale.c
-        rows = await self._tx.connection.execute(
-            sa.select(c.at, c.id)
-            .where(c.grain == "window", c.at < until)
-            .order_by(c.at)
-            .limit(5000)
+        wanted = sa.and_(c.grain == "window", c.at < window_start(now))
+        notes = (
+            sa.select(
+                *(c.at, c.id, c.noted_at, (c.at > now - LIVE).label("live")),
+                sa.literal(LONGEST).label("longest"),
+            )
+            .where(wanted)
+            .subquery()
         )
-        found: dict[datetime, list[int]] = defaultdict(list)
-        for at, note in rows:
-            found[at].append(note)
-        return found
+        rows = await self._tx.connection.execute(
+            sa.select(notes.c.at, sa.func.array_agg(notes.c.id))
+            .group_by(notes.c.at, notes.c.live)
+            .having(ripe(notes))
+            .order_by(notes.c.live.desc(), notes.c.at)
+            .limit(_MOST_WINDOWS)
+        )
+        return {row[0]: row[1] for row in rows}
 
     async def keep_observations(
         self,

@@ -29,6 +29,7 @@ from mudra.metrics.rollup import Rollup, coarse, rollup
 from mudra.storage.database import Transaction
 from mudra.storage.metrics import long_tag, short_tag
 from mudra.storage.metrics_partitions import HOURS, PAIR_HOURS, day_of, make_partition
+from mudra.storage.metrics_patience import LIVE, LONGEST, LONGEST_OF_MANY, ripe
 from mudra.storage.metrics_sums import (
     ALL_AAS,
     SUMS,
@@ -79,44 +80,69 @@ Made = Mapping[datetime, Mapping[Cell, Rollup]]
 """Sums by the beginning of their hour or day."""
 
 
-async def next_stale(tx: Transaction) -> Stale | None:
-    """The oldest that may be made; hours before days, each AA's before those of all.
+async def next_stale(tx: Transaction, *, patient: bool = False) -> Stale | None:
+    """What to make next: what is live, then hours before days, each AA's before those of all.
 
     Hours of one day come together, as long as they are made of few raw rows: each
     transaction costs as much as the sums of a small hour, and a past is filled by days.
+    With `patient` what is still arriving waits (storage/metrics_patience.py).
     """
     now = await tx.now()
-    of_all = sa.case((_STALE.aa_id == ALL_AAS, 1), else_=0)
-    length = sa.case((_STALE.grain == "day", sa.literal(DAY)), else_=sa.literal(HOUR))
-    running = sa.and_(_STALE.grain == "hour", _STALE.aa_id != ALL_AAS)
-    ready = sa.or_(running, _STALE.at + length <= now - SETTLED_AFTER)
+    wanted = sa.and_(_STALE.grain != "window", _over(now))
+    notes = _notes(wanted, now)
+    c, first = notes.c, sa.func.min(notes.c.at)
     row = (
         await tx.connection.execute(
-            sa.select(_STALE.grain, _STALE.aa_id, _STALE.tag, _STALE.at)
-            .where(_STALE.grain != "window", ready)
-            .order_by(_STALE.grain.desc(), of_all, _STALE.at, _STALE.id)
+            sa.select(c.grain, c.aa_id, c.tag, first, c.live)
+            .group_by(c.grain, c.aa_id, c.tag, c.day, c.live)
+            .having(ripe(notes) if patient else sa.true())
+            .order_by(c.live.desc(), c.grain.desc(), c.aa_id == ALL_AAS, first)
             .limit(1)
         )
     ).first()
     if row is None:
         return None
-    grain, aa_id, tag, first = row
+    grain, aa_id, tag, begin, live = row
     if grain == "day":
-        return Stale(grain, aa_id, long_tag(tag), (first,))
+        return Stale(grain, aa_id, long_tag(tag), (begin,))
     hours = await tx.connection.scalars(
-        sa.select(_STALE.at)
+        sa.select(c.at)
         .where(
-            _STALE.grain == grain,
-            _STALE.aa_id == aa_id,
-            _STALE.tag == tag,
-            _STALE.at >= first,
-            _STALE.at < day_of(first) + DAY,
-            ready,
+            c.grain == grain,
+            c.aa_id == aa_id,
+            c.tag == tag,
+            c.at >= begin,
+            c.at < day_of(begin) + DAY,
+            c.live == live,
         )
         .distinct()
-        .order_by(_STALE.at)
+        .order_by(c.at)
     )
     return await _light(tx, Stale(grain, aa_id, long_tag(tag), tuple(hours)))
+
+
+def _notes(wanted: sa.ColumnElement[bool], now: datetime) -> sa.Subquery:
+    """Notes with their day, whether they are live, and how long they may wait."""
+    of_one = sa.and_(_STALE.grain == "hour", _STALE.aa_id != ALL_AAS)
+    return (
+        sa.select(
+            *(_STALE.grain, _STALE.aa_id, _STALE.tag, _STALE.at, _STALE.noted_at),
+            sa.func.date_trunc("day", _STALE.at, "UTC").label("day"),
+            sa.and_(of_one, _STALE.at > now - LIVE).label("live"),
+            sa.case((of_one, sa.literal(LONGEST)), else_=sa.literal(LONGEST_OF_MANY)).label(
+                "longest"
+            ),
+        )
+        .where(wanted)
+        .subquery()
+    )
+
+
+def _over(now: datetime) -> sa.ColumnElement[bool]:
+    """Whether sums can be made: an AA's hour while it runs, all else when the time is over."""
+    length = sa.case((_STALE.grain == "day", sa.literal(DAY)), else_=sa.literal(HOUR))
+    running = sa.and_(_STALE.grain == "hour", _STALE.aa_id != ALL_AAS)
+    return sa.or_(running, _STALE.at + length <= now - SETTLED_AFTER)
 
 
 async def _light(tx: Transaction, stale: Stale) -> Stale:

@@ -166,10 +166,14 @@ metrics_stale: Final = sa.Table(
     sa.Column("aa_id", sa.Text, nullable=False),
     sa.Column("tag", sa.Text, nullable=False),
     _at("at"),
+    sa.Column("noted_at", TIMESTAMP(timezone=True), nullable=False, server_default=sa.func.now()),
     sa.CheckConstraint("grain IN ('window', 'hour', 'day')", name="grain"),
     sa.Index("ix_metrics_stale_at", "at"),
 )
-"""Hours and days whose sums are older than their raw rows; written with the raw rows."""
+"""Hours and days whose sums are older than their raw rows; written with the raw rows.
+
+`noted_at` is the real time, also where the sandbox has moved its clock.
+"""
 
 metrics_observation: Final = sa.Table(
     "metrics_observation",

@@ -1,0 +1,125 @@
+"""Sums and marks of what comes late are made in one go; what is live never waits (0043)."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import sqlalchemy as sa
+
+from mudra.storage.database import Database
+from mudra.storage.embedded import embedded_server
+from mudra.storage.freshness import Freshness
+from mudra.storage.metrics_incidents import PostgresIncidents
+from mudra.storage.metrics_patience import LONGEST, LONGEST_OF_MANY, QUIET
+from mudra.storage.metrics_rollups import next_stale
+from mudra.storage.migrate import migrate
+
+NOW = datetime(2026, 3, 7, 12, 5, tzinfo=UTC)
+LONG_AGO = NOW - timedelta(days=2, hours=6, minutes=5)
+"""06:00: the hour of a backlog."""
+
+
+@pytest.fixture(scope="module")
+def conninfo(tmp_path_factory):
+    with embedded_server(tmp_path_factory.mktemp("patience") / "data") as address:
+        migrate(address)
+        yield address
+
+
+class Notes:
+    """Notes of what is stale, and what is heeded of them."""
+
+    def __init__(self, conninfo):
+        real = datetime.now(UTC)
+        self.database = Database(conninfo, Freshness(conninfo), lambda: NOW - real)
+
+    async def leave(self, number, grain="hour", aa_id="aa-returning", at=LONG_AGO, age=timedelta()):
+        await self.run(
+            "INSERT INTO metrics_stale (grain, aa_id, tag, at, noted_at)"
+            " SELECT :grain, :aa_id, 'req', :at, now() - CAST(:age AS interval)"
+            " FROM generate_series(1, :number)",
+            grain=grain,
+            aa_id=aa_id,
+            at=at,
+            age=age,
+            number=number,
+        )
+
+    async def next(self, *, patient=True):
+        async with self.database.transaction() as tx:
+            return await next_stale(tx, patient=patient)
+
+    async def windows(self):
+        async with self.database.transaction() as tx:
+            return list(await PostgresIncidents(tx).stale_windows(NOW))
+
+    async def run(self, sql, **values):
+        async with self.database.transaction() as tx:
+            await tx.connection.execute(sa.text(sql), values)
+
+
+def with_notes(conninfo, act):
+    async def acting():
+        notes = Notes(conninfo)
+        try:
+            await notes.run("DELETE FROM metrics_stale")
+            await act(notes)
+        finally:
+            await notes.database.close()
+
+    asyncio.run(acting())
+
+
+def test_late_windows_wait_until_nothing_more_of_a_day_comes(conninfo):
+    async def act(notes):
+        await notes.leave(1)
+        await notes.leave(1, aa_id="aa-done", age=QUIET)
+        await notes.leave(1, aa_id="aa-done", at=LONG_AGO + timedelta(hours=1), age=QUIET)
+        found = await notes.next()
+        assert (found.aa_id, len(found.ats)) == ("aa-done", 2)
+        await notes.leave(1, aa_id="aa-done", at=LONG_AGO + timedelta(hours=2))
+        assert await notes.next() is None
+        assert await notes.next(patient=False) is not None
+
+    with_notes(conninfo, act)
+
+
+@pytest.mark.parametrize(
+    ("grain", "aa_id", "longest"),
+    [("hour", "aa-one", LONGEST), ("hour", "", LONGEST_OF_MANY), ("day", "aa", LONGEST_OF_MANY)],
+)
+def test_nothing_waits_for_ever_though_more_of_it_keeps_coming(conninfo, grain, aa_id, longest):
+    async def act(notes):
+        at = LONG_AGO.replace(hour=0)
+        await notes.leave(1)
+        await notes.leave(2, grain, aa_id, at)
+        await notes.leave(1, grain, aa_id, at, longest - timedelta(seconds=30))
+        assert await notes.next() is None
+        await notes.leave(1, grain, aa_id, at, longest)
+        found = await notes.next()
+        assert (found.grain, found.aa_id, found.ats) == (grain, aa_id, (at,))
+
+    with_notes(conninfo, act)
+
+
+def test_what_is_live_comes_first_and_never_waits(conninfo):
+    async def act(notes):
+        await notes.leave(1, age=LONGEST)
+        await notes.leave(1, aa_id="aa-live", at=NOW.replace(minute=0))
+        found = await notes.next()
+        assert (found.aa_id, found.ats) == ("aa-live", (NOW.replace(minute=0),))
+
+    with_notes(conninfo, act)
+
+
+def test_the_watch_waits_for_late_windows_but_not_for_what_is_live(conninfo):
+    async def act(notes):
+        live, running = NOW - timedelta(minutes=15), NOW - timedelta(minutes=5)
+        await notes.leave(1, "window")
+        await notes.leave(1, "window", at=live)
+        await notes.leave(1, "window", at=running)
+        assert await notes.windows() == [live]
+        await notes.leave(1, "window", age=LONGEST)
+        assert await notes.windows() == [live, LONG_AGO]
+
+    with_notes(conninfo, act)
