@@ -2,15 +2,19 @@
 
 import enum
 import json
+import re
 import sys
 from collections.abc import Mapping, Sequence
-from typing import NoReturn
+from typing import Final, NoReturn
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-console = Console(highlight=False, markup=False, emoji=False)  # what is shown came from outside
+_INSTANT: Final = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)\.\d{3}Z")
+# What is shown came from outside: nothing in it is markup.
+console = Console(highlight=False, markup=False, emoji=False)
+_any_width = Console(highlight=False, markup=False, emoji=False, width=1000)
 
 
 class Exit(enum.IntEnum):
@@ -48,10 +52,14 @@ def show_facts(facts: Mapping[str, object]) -> None:
 
 
 def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table, plain when the output is no terminal."""
+    """Print a table; for a program that reads on, a row is a line however long.
+
+    The first column names the row and is there to be copied: the others fold before it does.
+    Times are shown to the second; `--json` has the milliseconds.
+    """
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        table.add_column(column, overflow="fold")
+    for place, column in enumerate(columns):
+        table.add_column(column, overflow="fold", no_wrap=place == 0)
     for row in rows:
-        table.add_row(*row)
-    console.print(table)
+        table.add_row(*(_INSTANT.sub(r"\1 \2Z", cell) for cell in row))
+    (console if console.is_terminal else _any_width).print(table)
