@@ -8,7 +8,6 @@ import contextlib
 import multiprocessing
 import secrets
 import socket
-import urllib.request
 from collections.abc import Iterator
 
 import uvicorn
@@ -21,20 +20,31 @@ _BODY = b"t" * 1100
 
 
 @contextlib.contextmanager
-def bare_server() -> Iterator[tuple[int, int]]:
-    """Give port and process ID of a running server."""
-    with socket.create_server(("127.0.0.1", 0), backlog=128) as listener:
-        port: int = listener.getsockname()[1]
-        process = multiprocessing.get_context("spawn").Process(target=_serve, args=(listener,))
-        process.start()
+def bare_server(workers: int) -> Iterator[tuple[int, list[int]]]:
+    """Give port and process IDs of a running server, a process for each worker."""
+    with contextlib.ExitStack() as held:
+        first = held.enter_context(_listener(0))
+        port: int = first.getsockname()[1]
+        sockets = [first, *(held.enter_context(_listener(port)) for _ in range(workers - 1))]
+        spawn = multiprocessing.get_context("spawn")
+        processes = [spawn.Process(target=_serve, args=(one,)) for one in sockets]
+        for process in processes:
+            process.start()
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/") as answer:
-                assert answer.status == 200
-            assert process.pid is not None
-            yield port, process.pid
+            yield port, [process.pid for process in processes if process.pid is not None]
         finally:
-            process.terminate()
-            process.join()
+            for process in processes:
+                process.terminate()
+                process.join()
+
+
+def _listener(port: int) -> socket.socket:
+    """A socket of its own for each process: shared, one process would take all connections."""
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    listener.bind(("127.0.0.1", port))
+    listener.listen(128)
+    return listener
 
 
 def _serve(listener: socket.socket) -> None:
