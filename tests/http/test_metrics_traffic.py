@@ -169,7 +169,7 @@ def test_a_second_fill_changes_only_what_its_incident_hits(filled):
 
 def test_an_incident_of_former_days_is_found_though_nobody_is_woken(filled):
     filled.cli(
-        "sandbox", "traffic", "--days", "2", "--incident", "SURAKSHA-FIP:cns@120+60",
+        "sandbox", "traffic", "--days", "1.25", "--incident", "SURAKSHA-FIP:cns@120+60",
         "--load", "3000",
     )  # fmt: skip  # as one types it
 

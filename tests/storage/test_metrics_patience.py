@@ -123,3 +123,16 @@ def test_the_watch_waits_for_late_windows_but_not_for_what_is_live(conninfo):
         assert await notes.windows() == [live, LONG_AGO]
 
     with_notes(conninfo, act)
+
+
+def test_a_watch_leaves_alone_what_another_has_heeded_meanwhile(conninfo):
+    async def act(notes):
+        await notes.leave(3, "window", age=QUIET)
+        async with notes.database.transaction() as tx:
+            store = PostgresIncidents(tx)
+            ((window, heeded),) = (await store.stale_windows(NOW)).items()
+            assert await store.still_stale(heeded) == set(heeded)
+            await store.keep_observations(window, {}, heeded[:2])
+            assert await store.still_stale(heeded) == set(heeded[2:])
+
+    with_notes(conninfo, act)

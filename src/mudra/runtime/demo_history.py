@@ -20,7 +20,7 @@ from mudra.metrics.history import HistoryDesk, PastReport, take_history
 from mudra.metrics.report import Report, encode_report
 from mudra.metrics.traffic import Traffic
 from mudra.runtime.demo_network import DEMO_NETWORK
-from mudra.runtime.metrics_watch import KEPT, LOOK_BACK, find_past
+from mudra.runtime.metrics_watch import BEFORE_OPEN, LOOK_BACK, find_past
 from mudra.runtime.rooms import Rooms
 from mudra.storage.audit import PostgresJournal
 from mudra.storage.metrics import PostgresIntake
@@ -91,7 +91,7 @@ async def fill_history(
     Gives the number of payloads stored. Windows that a trouble of the traffic hits replace
     what is known of them.
     """
-    watched_from = rooms.clock() - KEPT
+    watched_from = rooms.clock() - LOOK_BACK - BEFORE_OPEN
     stored = 0
     for day in past.days:
         for aa_id in aa_ids:

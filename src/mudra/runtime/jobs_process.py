@@ -2,9 +2,7 @@
 
 import asyncio
 import contextlib
-import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from typing import Final
 
 import structlog
 import uvloop
@@ -34,14 +32,11 @@ from mudra.storage.metrics_alarms import WEBHOOKS_CHANGED
 from mudra.storage.outbox import OUTBOX_CHANGED, PostgresOutbox
 from mudra.storage.unavailable import DatabaseUnavailable
 
-NICE: Final = 5
-"""Answers come first where both want a core; a third of one is left."""
 _log = structlog.get_logger()
 
 
 def run_jobs_process(rooms: Rooms, lifeline: int, ready: Callable[[], None]) -> None:
     """Work until told to stop, or until the supervisor is gone."""
-    os.nice(NICE)
     uvloop.run(_work(rooms, lifeline, ready))
 
 
@@ -51,9 +46,10 @@ async def _work(rooms: Rooms, lifeline: int, ready: Callable[[], None]) -> None:
     for number in (2, 15):
         loop.add_signal_handler(number, told.set)
     when_cut(lifeline, told.set)
-    due, messages = asyncio.Event(), asyncio.Event()
+    due, messages, sums = asyncio.Event(), asyncio.Event(), asyncio.Event()
     rooms.freshness.on_change(lambda key: _wake(key, due, OUTBOX_CHANGED))
     rooms.freshness.on_change(lambda key: _wake(key, messages, WEBHOOKS_CHANGED))
+    rooms.freshness.on_change(lambda key: _wake(key, sums))
     await rooms.freshness.start()
     if rooms.settings.sandbox:
         await rooms.time_machine.load()
@@ -64,6 +60,8 @@ async def _work(rooms: Rooms, lifeline: int, ready: Callable[[], None]) -> None:
         asyncio.create_task(_at_changes(due, _in_order(chores)), name="changes"),
         # Apart: a receiver may let us wait, and alarms must not.
         asyncio.create_task(_at_changes(messages, [chores.metrics.tell]), name="messages"),
+        # Apart: those of a long past take minutes, and mails and alarms must not wait for them.
+        asyncio.create_task(_at_changes(sums, [chores.metrics.roll_up]), name="sums"),
     ]
     ready()
     telling = asyncio.create_task(told.wait(), name="told")
@@ -80,7 +78,7 @@ async def _work(rooms: Rooms, lifeline: int, ready: Callable[[], None]) -> None:
         await task  # what ended it ends this process, and the supervisor starts another
 
 
-def _wake(key: str, due: asyncio.Event, outbox: str) -> None:
+def _wake(key: str, due: asyncio.Event, outbox: str = "*") -> None:
     """Something waits to be sent, or the sandbox's clock has moved: no waiting for the schedule."""
     if key in {outbox, "*"} or key.startswith("clock:"):
         due.set()
@@ -92,8 +90,7 @@ def _in_order(chores: Chores) -> Sequence[Callable[[], Awaitable[None]]]:
         chores.deliver_mail,
         chores.keep_keys_ready,
         chores.put_due_live,
-        chores.metrics.watch,  # alarms first: pictures are right without sums, too
-        chores.metrics.roll_up,
+        chores.metrics.watch,
         chores.seal_audit,
     )
 

@@ -56,12 +56,17 @@ async def _observe(rooms: Rooms) -> None:
         by_hour[window.replace(minute=0)].append(window)
     for windows in by_hour.values():
         async with rooms.database.transaction(within_s=WORK_S) as transaction:
-            within = TimeRange(min(windows), max(windows) + WINDOW)
-            await PostgresIncidents(transaction).alone()
+            store = PostgresIncidents(transaction)
+            await store.alone()
+            left = await store.still_stale(note for window in windows for note in stale[window])
+            mine = [window for window in windows if not left.isdisjoint(stale[window])]
+            if not mine:
+                continue  # another watch has seen to them
+            within = TimeRange(min(mine), max(mine) + WINDOW)
             totals = await PostgresFigures(transaction).by_window(within)
-            for window in windows:
+            for window in mine:
                 seen = observe_window(window, totals.get(window, {}))
-                await PostgresIncidents(transaction).keep_observations(window, seen, stale[window])
+                await store.keep_observations(window, seen, stale[window])
 
 
 async def find_past(rooms: Rooms, within: TimeRange) -> None:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final, cast
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.dialects.postgresql import ARRAY, insert
 
 from mudra.metrics.catalogue import Tag, window_start
 from mudra.metrics.coverage import TimeRange
@@ -73,6 +73,12 @@ class PostgresIncidents:
             .limit(_MOST_WINDOWS)
         )
         return {row[0]: row[1] for row in rows}
+
+    async def still_stale(self, notes: Iterable[int]) -> set[int]:
+        """Which of these notes nobody has heeded meanwhile."""
+        c = metrics_stale.c
+        ids = sa.literal(list(notes), ARRAY(sa.BigInteger))
+        return set(await self._tx.connection.scalars(sa.select(c.id).where(c.id == sa.any_(ids))))
 
     async def keep_observations(
         self,
