@@ -6,13 +6,15 @@ count in the fixed cells of the roll-ups: the verdict is that of
 `health_of_calls` over the same calls in those cells.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 from msgspec import Struct
 
 from mudra.metrics.catalogue import FIRST_4XX, FIRST_5XX, Position
 from mudra.metrics.health import GOOD_ABOVE_PERCENT, GOOD_BELOW_MS, Status
-from mudra.metrics.rollup import Rollup, answered
+from mudra.metrics.report import RequestBlock
+from mudra.metrics.rollup import Rollup, answered, rollup
 from mudra.metrics.spread import coarse_cell, coarsen, rank
 
 ALL_CALLS: Final = ""
@@ -53,6 +55,29 @@ def pair_sums(row: Rollup) -> PairSums:
         sum(n for cell, n in zip(times.cells, times.likely, strict=True) if cell <= _LIMIT),
         times.longest,
     )
+
+
+def pair_sums_of(blocks: Sequence[RequestBlock]) -> PairSums:
+    """The sums of raw blocks: what `pair_sums` says of their roll-up, at a tenth of its cost.
+
+    Most blocks end before the limit with all their calls, and need no spread to say so.
+    """
+    slow = [block for block in blocks if coarse_cell(block.pxx[3]) >= _LIMIT]
+    sums = pair_sums(rollup(slow))
+    if len(slow) == len(blocks):
+        return sums
+    soon = [block for block in blocks if coarse_cell(block.pxx[3]) < _LIMIT]
+    at = tuple(map(sum, zip(*(block.counts for block in soon), strict=True)))
+    ended = answered(at)
+    longest = max((block.pxx[3] for block in soon if answered(block.counts)), default=0)
+    quick = PairSums(
+        at[Position.TOTAL],
+        at[Position.OK_200],
+        sum(at[FIRST_4XX:FIRST_5XX]),
+        *(ended, ended, ended, ended),
+        longest,
+    )
+    return add_pairs(sums, quick)
 
 
 def add_pairs(one: PairSums, other: PairSums) -> PairSums:

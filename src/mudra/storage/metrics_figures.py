@@ -11,9 +11,9 @@ from sqlalchemy.engine import RowMapping
 
 from mudra.metrics.catalogue import TIMINGS, Tag
 from mudra.metrics.coverage import TimeRange
-from mudra.metrics.pair import ALL_CALLS, PairSums, add_pairs, pair_sums
+from mudra.metrics.pair import ALL_CALLS, PairSums, add_pairs, pair_sums_of
 from mudra.metrics.ports import Cell, DayMark, Pair
-from mudra.metrics.report import Block
+from mudra.metrics.report import RequestBlock
 from mudra.metrics.rollup import Rollup, rollup
 from mudra.storage.database import Transaction
 from mudra.storage.metrics import long_tag, short_tag
@@ -93,11 +93,12 @@ class PostgresFigures:
                 _add(found, map(_pair_of, result.mappings()))
         if used.windows.times or used.windows.only:
             result = await self._tx.connection.execute(_raw_pairs_query(used.windows, code))
-            blocks: dict[Pair, list[Block]] = defaultdict(list)
+            blocks: dict[Pair, list[RequestBlock]] = defaultdict(list)
             for row in result.mappings():
-                blocks[Pair(row["aa_id"], row["fip_id"])].append(block_of(row))
-            # All of a pair at once: to make a spread of each block costs ten times as much.
-            _add(found, ((pair, pair_sums(rollup(held))) for pair, held in blocks.items()))
+                block = block_of(row)
+                assert isinstance(block, RequestBlock)  # what was asked for
+                blocks[Pair(row["aa_id"], row["fip_id"])].append(block)
+            _add(found, ((pair, pair_sums_of(held)) for pair, held in blocks.items()))
         return found
 
     async def by_window(self, within: TimeRange) -> Mapping[datetime, Mapping[Cell, Rollup]]:

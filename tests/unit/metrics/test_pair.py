@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mudra.metrics.health import health_of_calls
-from mudra.metrics.pair import add_pairs, pair_sums, status_of_pair
+from mudra.metrics.pair import add_pairs, pair_sums, pair_sums_of, status_of_pair
 from mudra.metrics.report import RequestBlock
 from mudra.metrics.rollup import coarse, merge_all, rollup
 from mudra.metrics.spread import coarsen, dense, merge_dense, merge_spreads
@@ -29,7 +29,7 @@ def test_the_verdict_of_the_few_sums_is_that_of_all_figures(found):
     for row in rows[1:]:
         added = add_pairs(added, pair_sums(row))
 
-    assert added == pair_sums(merge_all(rows))
+    assert added == pair_sums(merge_all(rows)) == pair_sums_of(found)
     assert status_of_pair(added) is health_of_calls(merge_all(rows)).status
 
 
