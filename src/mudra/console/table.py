@@ -22,11 +22,16 @@ Value = str | int | float | datetime | None
 PAGE: Final = 30
 _LONGEST_WORDS: Final = 100
 _LONG: Final = 28
+_NUMBERS: Final = ("number", "bounds")
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
 class Column(Struct, Generic[R], frozen=True):
-    """One column. `kind` is text, code, number, time, type or tag; `tone` colours a tag."""
+    """One column. `kind` is text, code, number, time, type, tag or bounds; `tone` colours a tag.
+
+    `order` is what it sorts by where that is not the value itself. Bounds are a number with
+    what goes on behind its first space in small letters below.
+    """
 
     key: str
     title: str
@@ -34,6 +39,7 @@ class Column(Struct, Generic[R], frozen=True):
     kind: str = "text"
     link: Callable[[R], str] | None = None
     tone: Callable[[R], str] | None = None
+    order: Callable[[R], Value] | None = None
 
 
 class Cell(Struct, frozen=True):
@@ -47,7 +53,7 @@ class Cell(Struct, frozen=True):
     @property
     def number(self) -> bool:
         """Tell whether it stands on the right."""
-        return self.kind == "number"
+        return self.kind in _NUMBERS
 
     @property
     def long(self) -> bool:
@@ -137,7 +143,7 @@ class Table(Struct, Generic[R], frozen=True):
         column = next((c for c in self.columns if c.key == key), None)
         if column is None:
             return found
-        value = column.value
+        value = column.order or column.value
         there = [row for row in found if value(row) is not None]
         there.sort(key=lambda row: _comparable(value(row)), reverse=down)
         return there + [row for row in found if value(row) is None]  # what is missing stays last
@@ -158,7 +164,7 @@ class Table(Struct, Generic[R], frozen=True):
         other = column.key if down or not mine else f"-{column.key}"
         order = "descending" if down else "ascending"
         link = self._link(query, sort=other, page="1")
-        return Head(column.title, link, order if mine else "", column.kind == "number")
+        return Head(column.title, link, order if mine else "", column.kind in _NUMBERS)
 
     def _link(self, query: Mapping[str, str], **changes: str) -> str:
         changed = {self._name(word): value for word, value in changes.items()}

@@ -93,11 +93,18 @@ def _counts(health: Callable[[R], Health | None]) -> tuple[Column[R], ...]:
 
 
 def _times(time: Callable[[R], ResponseTime | None]) -> tuple[Column[R], ...]:
-    return (
-        Column("p50", "p50 ms", lambda row: bounds(_percentile(time(row), 50))),
-        Column("p95", "p95 ms", lambda row: bounds(_percentile(time(row), 95))),
-        Column("p99", "p99 ms", lambda row: bounds(_percentile(time(row), 99))),
-    )
+    def column(percent_: int) -> Column[R]:
+        def of(row: R) -> Percentile | None:
+            return _percentile(time(row), percent_)
+
+        def estimate(row: R) -> int | None:
+            found = of(row)
+            return None if found is None else found.estimate
+
+        title = f"p{percent_} ms"
+        return Column(title[:3], title, lambda row: bounds(of(row)), "bounds", order=estimate)
+
+    return column(50), column(95), column(99)
 
 
 def incidents_table(title: str = "Incidents") -> Table[StoredIncident]:

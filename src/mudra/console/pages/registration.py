@@ -40,7 +40,7 @@ _VERSIONS: Final = Table[Version](
     "versions",
     "Versions",
     (
-        Column("number", "Version", lambda one: one.number, "number"),
+        Column("number", "Version", lambda one: one.number),
         Column(
             "status",
             "Status",
