@@ -1,12 +1,16 @@
 """The sandbox's traffic, through the real push: pictures, incidents, alarms, feeds."""
 
 import json
+import threading
 import time
 
 import httpx
+import psycopg
 import pytest
 from tests.support.operators import new_operator
 from tests.support.service import running_service
+
+from mudra.storage.embedded import embedded_server
 
 WAIT_S = 60
 
@@ -165,6 +169,30 @@ def test_a_second_fill_changes_only_what_its_incident_hits(filled):
 
     assert (again["payloads"], again["windows"], again["aas"]) == (0, 6, 2)
     assert changed["payloads"] == 8
+
+
+def end_once_waited_for(conninfo, holder):
+    """End a transaction when somebody has waited for it longer than a push may."""
+    waits = "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+    with psycopg.connect(conninfo, autocommit=True) as watching:
+        deadline = time.monotonic() + WAIT_S
+        while not watching.execute(waits).rowcount and time.monotonic() < deadline:
+            time.sleep(0.05)
+    time.sleep(2.5)
+    holder.rollback()
+
+
+def test_a_fill_waits_while_another_is_at_the_same_aa(filled):
+    filled.advance("PT10M")
+    with embedded_server(filled.data_dir) as conninfo, psycopg.connect(conninfo) as other:
+        other.execute("SELECT pg_advisory_xact_lock(hashtextextended('push:SAARTHI-AA', 0))")
+        ends = threading.Thread(target=end_once_waited_for, args=(conninfo, other))
+        ends.start()
+        words = ("sandbox", "traffic", "--days", "0.0417", "--load", "3000", "--json")
+        done = json.loads(filled.cli(*words).stdout)
+        ends.join()
+
+    assert done["payloads"] == 4
 
 
 def test_an_incident_of_former_days_is_found_though_nobody_is_woken(filled):

@@ -97,8 +97,10 @@ async def fill_history(
         for aa_id in aa_ids:
             reports = list(_reports(past, aa_id, day))
             async with rooms.database.transaction(within_s=_CHUNK_S) as transaction:
+                intake = PostgresIntake(transaction, rooms.partitions)
+                await intake.take_time(_CHUNK_S)  # another fill, or the agent, may be at it
                 desk = HistoryDesk(
-                    PostgresIntake(transaction, rooms.partitions),
+                    intake,
                     PostgresReceipts(transaction),
                     PostgresJournal(transaction),
                 )

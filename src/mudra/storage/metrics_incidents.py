@@ -45,7 +45,9 @@ class PostgresIncidents:
 
     async def alone(self) -> None:
         """Keep other watches out until the transaction ends: two would find the same news twice."""
-        await self._tx.connection.execute(sa.text("SET LOCAL lock_timeout = '30s'"))
+        # A statement's limit counts its waiting for a lock, too.
+        for limit in ("lock_timeout", "statement_timeout"):
+            await self._tx.connection.execute(sa.text(f"SET LOCAL {limit} = '30s'"))
         await self._tx.connection.execute(
             sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended("watch", 0)))
         )
