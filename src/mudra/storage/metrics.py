@@ -80,7 +80,10 @@ class PostgresIntake:
     async def take_time(self, seconds: float) -> None:
         """Let each statement of this transaction, and its waiting for `lock`, take so long."""
         for limit in ("lock_timeout", "statement_timeout"):
-            await self._tx.connection.execute(sa.text(f"SET LOCAL {limit} = '{seconds:.0f}s'"))
+            length = f"{seconds:.0f}s"
+            await self._tx.connection.execute(
+                sa.select(sa.func.set_config(limit, length, sa.true()))
+            )
 
     async def known(self, push: PushKey, window: WindowKey) -> Known:
         """What was stored before of this push and this window."""

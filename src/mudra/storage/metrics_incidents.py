@@ -47,7 +47,9 @@ class PostgresIncidents:
         """Keep other watches out until the transaction ends: two would find the same news twice."""
         # A statement's limit counts its waiting for a lock, too.
         for limit in ("lock_timeout", "statement_timeout"):
-            await self._tx.connection.execute(sa.text(f"SET LOCAL {limit} = '30s'"))
+            await self._tx.connection.execute(
+                sa.select(sa.func.set_config(limit, "30s", sa.true()))
+            )
         await self._tx.connection.execute(
             sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended("watch", 0)))
         )
