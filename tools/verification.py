@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 PAGE: Final = Path("docs/security/verification.md")
-POINTS: Final = (*(f"A{n}" for n in range(1, 15)), "S9", "F6", "X1")
+POINTS: Final = (*(f"A{n}" for n in range(1, 15)), "S9", "G6", "F6", "X1")
 """Of the checklist, what this page answers for; other areas join by adding theirs."""
 _HEAD: Final = re.compile(r"([A-Z]\d{1,2}(?:, [A-Z]\d{1,2})*): ")
 
