@@ -152,21 +152,29 @@ def dense(spread: Spread) -> Dense:
 
 def merge_dense(parts: Sequence[Dense], longest: int) -> Spread:
     """The coarse spread of many; ten times as fast as cell by cell."""
-    zero = sum(part.from_zero for part in parts)
-    wide = [part for part in parts if part.surely]
-    first = min((part.first for part in wide), default=0)
-    last = max((part.first + len(part.surely) for part in wide), default=0)
-    places = [(part.first - first, last - part.first - len(part.surely)) for part in wide]
-    surely = _added([part.surely for part in wide], places)
-    maybe = _added([part.maybe for part in wide], places)
-    likely = _added([part.likely for part in wide], places)
-    rows = zip(range(first, last), surely, maybe, likely, strict=True)
+    zero, first, surely, maybe, likely = add_dense(parts)
+    rows = zip(range(first, first + len(surely)), surely, maybe, likely, strict=True)
     held = [row for row in rows if row[1] or row[2] or row[3]]
     if zero and held and held[0][0] == 0:
         held[0] = (0, held[0][1], held[0][2] + zero, held[0][3])
     elif zero:
         held.insert(0, (0, 0, zero, 0))
     return _of_rows(held, longest, coarse=True)
+
+
+def add_dense(parts: Sequence[Dense]) -> Dense:
+    """Many as one, which can be added again."""
+    wide = [part for part in parts if part.surely]
+    first = min((part.first for part in wide), default=0)
+    last = max((part.first + len(part.surely) for part in wide), default=0)
+    places = [(part.first - first, last - part.first - len(part.surely)) for part in wide]
+    return Dense(
+        sum(part.from_zero for part in parts),
+        first,
+        _added([part.surely for part in wide], places),
+        _added([part.maybe for part in wide], places),
+        _added([part.likely for part in wide], places),
+    )
 
 
 def _added(rises: list[list[int]], places: list[tuple[int, int]]) -> list[int]:
