@@ -29,6 +29,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from tests.support.operators import Operator, new_operator
 from tests.support.service import running_service
 
+from bench.machine import slowness, told
 from mudra.metrics.catalogue import WINDOW, window_start
 from mudra.metrics.check import CheckedReport, check_report
 from mudra.metrics.report import Report, encode_report
@@ -267,12 +268,15 @@ def load(folder: Path, now: datetime) -> None:
 def ask(folder: Path, now: datetime) -> None:
     """Ask both in turns and print what came out."""
     with running_service(folder / "few") as few, running_service(folder / "all") as full:
+        slow = slowness()
+        print(told(slow))
         asking = [Asking(new_operator(service, "health"), now) for service in (few, full)]
         for name in asking[0].paths:
             times = [[one.milliseconds(name) for one in asking] for _ in range(ASKS + WARM)][WARM:]
             less, more = (sorted(column) for column in zip(*times, strict=True))
             print(
-                f"{name}: p95 {p95(more):.0f} ms (at most 100), median"
+                f"{name}: p95 {p95(more):.0f} ms (at most 100; {p95(more) / slow:.0f} at that"
+                f" machine's speed), median"
                 f" {statistics.median(more):.0f}; with {FEW} days p95 {p95(less):.0f},"
                 f" median {statistics.median(less):.0f}: p95 of {DAYS} days ÷ {FEW} days"
                 f" {p95(more) / p95(less):.2f} (at most 1.3)"
