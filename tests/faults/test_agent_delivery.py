@@ -86,6 +86,30 @@ def test_72_hours_of_outage_lose_nothing_and_the_backlog_goes_gently(tmp_path: P
     asyncio.run(story())
 
 
+def test_readiness_is_red_after_three_windows_without_a_delivery_and_says_why(
+    tmp_path: Path,
+) -> None:
+    async def story() -> None:
+        clock, operator = MovedClock(), HostileOperator(10)
+        agent = agents.agent(tmp_path, clock, operator)
+        await _windows(agent, clock, 1)
+        await agents.drain(agent, clock, at_most=2_000)
+        delivered = agent.pusher.figures.last_delivery
+        assert delivered is not None
+
+        clock.pass_time(delivered + 3 * WINDOW - clock.wall())
+        assert agent.health().ready
+        clock.pass_time(SECOND)
+        red = agent.health()
+
+        assert not red.ready
+        assert red.reasons[0] == "nothing has been delivered for 30 minutes"
+        assert red.reasons[1] == "no event has come from the AA's systems for 41 minutes"
+        await agent.aclose()
+
+    asyncio.run(story())
+
+
 def test_an_outage_survives_restarts_and_a_rotated_secret(tmp_path: Path) -> None:
     async def story() -> None:
         clock, operator = MovedClock(), HostileOperator(8)
