@@ -27,13 +27,12 @@ import psycopg
 from psycopg.sql import SQL, Identifier
 
 from mudra.storage import embedded_locks
-from mudra.storage.embedded_keeper import CLUSTER, LOG, PORT, START_SECONDS, Task
+from mudra.storage.embedded_keeper import CLUSTER, LOG, PORT, START_SECONDS, STOP_SECONDS, Task
 
 MAJOR_VERSION: Final = 18
 DATABASE: Final = "mudra"
 _SOCKET_PATH_BYTES: Final = 107
 _SOCKET_DIR_LINE: Final = 4
-_LEAVE_SECONDS: Final = 15
 _LOG_TAIL_BYTES: Final = 2000
 
 
@@ -91,6 +90,8 @@ class EmbeddedServer:
     def leave(self) -> None:
         """Give up the hold. The last to leave returns when the server has stopped.
 
+        It waits as long as the keeper lets the server write: a slow disk takes its time.
+
         A process that is alone in its container takes the server with it when
         it ends, so it must not end sooner.
         """
@@ -100,7 +101,7 @@ class EmbeddedServer:
             self._replace_killed_keeper()
             os.close(self._holding)
             self._holding = None
-        deadline = time.monotonic() + _LEAVE_SECONDS
+        deadline = time.monotonic() + STOP_SECONDS
         while (
             embedded_locks.is_held(self._data_dir, embedded_locks.KEEPER)
             and not embedded_locks.is_shared(self._data_dir, embedded_locks.HOLDERS)

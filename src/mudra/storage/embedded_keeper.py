@@ -30,7 +30,8 @@ CLUSTER = "postgres"
 PORT = 5432
 START_SECONDS = 120
 """The most a start may take; only the recovery after a crash ever comes near."""
-_STOP_SECONDS = 60
+STOP_SECONDS = 60
+"""What the server gets to write everything down, before it is told more plainly."""
 _LOG_BYTES = 8 * 1024 * 1024
 _LOG_CHECK_SECONDS = 60
 
@@ -244,7 +245,7 @@ class Keeper:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, ending)
             with contextlib.suppress(queue.Empty):
-                _, fd = self._events.get(timeout=_STOP_SECONDS)
+                _, fd = self._events.get(timeout=STOP_SECONDS)
                 os.close(fd)
                 self._reap()
                 return
