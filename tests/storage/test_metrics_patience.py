@@ -7,23 +7,14 @@ import pytest
 import sqlalchemy as sa
 
 from mudra.storage.database import Database
-from mudra.storage.embedded import embedded_server
 from mudra.storage.freshness import Freshness
 from mudra.storage.metrics_incidents import PostgresIncidents
 from mudra.storage.metrics_patience import LONGEST, LONGEST_OF_MANY, QUIET
 from mudra.storage.metrics_rollups import next_stale
-from mudra.storage.migrate import migrate
 
 NOW = datetime(2026, 3, 7, 12, 5, tzinfo=UTC)
 LONG_AGO = NOW - timedelta(days=2, hours=6, minutes=5)
 """06:00: the hour of a backlog."""
-
-
-@pytest.fixture(scope="module")
-def conninfo(tmp_path_factory):
-    with embedded_server(tmp_path_factory.mktemp("patience") / "data") as address:
-        migrate(address)
-        yield address
 
 
 class Notes:

@@ -6,7 +6,6 @@ from collections import defaultdict
 from datetime import UTC, datetime, timedelta
 
 import msgspec
-import pytest
 import sqlalchemy as sa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -22,7 +21,6 @@ from mudra.metrics.receive import ReceiveDesk, receive
 from mudra.metrics.rollup import coarse, merge_all, rollup
 from mudra.storage.audit import PostgresJournal
 from mudra.storage.database import Database
-from mudra.storage.embedded import embedded_server
 from mudra.storage.freshness import Freshness
 from mudra.storage.metrics import KnownPartitions, PostgresIntake, long_tag
 from mudra.storage.metrics_figures import PostgresFigures
@@ -31,18 +29,10 @@ from mudra.storage.metrics_receipts import OnboardedMembers
 from mudra.storage.metrics_recount import mark_stale, recount
 from mudra.storage.metrics_rollups import make_anew, next_stale
 from mudra.storage.metrics_sources import Notes, Whose, sources, sources_of_all
-from mudra.storage.migrate import migrate
 from tests.support.metrics_payloads import notification_metrics, request_metrics
 
 DAY = datetime(2026, 3, 4, tzinfo=UTC)
 AFTER = DAY + timedelta(days=3)
-
-
-@pytest.fixture(scope="module")
-def conninfo(tmp_path_factory):
-    with embedded_server(tmp_path_factory.mktemp("sums") / "data") as address:
-        migrate(address)
-        yield address
 
 
 class Store:

@@ -15,12 +15,13 @@ from mudra.metrics.catalogue import FIRST_4XX, FIRST_5XX, Position
 from mudra.metrics.health import GOOD_ABOVE_PERCENT, GOOD_BELOW_MS, Status
 from mudra.metrics.report import RequestBlock
 from mudra.metrics.rollup import Rollup, answered, rollup
-from mudra.metrics.spread import coarse_cell, coarsen, rank
+from mudra.metrics.spread import coarse_cell, coarse_cell_edges, coarsen, rank
 
 ALL_CALLS: Final = ""
 """The type under which all calls of a pair are added up."""
 _LIMIT: Final = coarse_cell(GOOD_BELOW_MS)
 """The cell that holds the limit: its middle lies below the limit, its end above."""
+_LIMIT_BEGINS_MS: Final = coarse_cell_edges(_LIMIT)[0]
 
 
 class PairSums(Struct, frozen=True):
@@ -62,11 +63,11 @@ def pair_sums_of(blocks: Sequence[RequestBlock]) -> PairSums:
 
     Most blocks end before the limit with all their calls, and need no spread to say so.
     """
-    slow = [block for block in blocks if coarse_cell(block.pxx[3]) >= _LIMIT]
+    slow = [block for block in blocks if block.pxx[3] >= _LIMIT_BEGINS_MS]
     sums = pair_sums(rollup(slow))
     if len(slow) == len(blocks):
         return sums
-    soon = [block for block in blocks if coarse_cell(block.pxx[3]) < _LIMIT]
+    soon = [block for block in blocks if block.pxx[3] < _LIMIT_BEGINS_MS]
     at = tuple(map(sum, zip(*(block.counts for block in soon), strict=True)))
     ended = answered(at)
     longest = max((block.pxx[3] for block in soon if answered(block.counts)), default=0)

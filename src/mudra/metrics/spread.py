@@ -99,25 +99,11 @@ def merge_spreads(spreads: Iterable[Spread]) -> Spread:
     parts = list(spreads)
     longest = max((part.longest for part in parts), default=0)
     if any(part.coarse for part in parts):
-        return _merge_coarse([coarsen(part) for part in parts], longest)
+        return merge_dense([dense(coarsen(part)) for part in parts], longest)
     rises = _Rises({}, {}, {})
     for part in parts:
         _add_spread(rises, part)
     return _of(rises, longest, coarse=False)
-
-
-def _merge_coarse(parts: Sequence[Spread], longest: int) -> Spread:
-    """Coarse cells are few, so that a list of all of them is faster than a mapping."""
-    width = max((part.cells[-1] + 1 for part in parts if part.cells), default=0)
-    surely, maybe, likely = [0] * width, [0] * width, [0] * width
-    for part in parts:
-        rises = zip(part.cells, part.surely, part.maybe, part.likely, strict=True)
-        for cell, ended, could, probable in rises:
-            surely[cell] += ended
-            maybe[cell] += could
-            likely[cell] += probable
-    rows = zip(range(width), surely, maybe, likely, strict=True)
-    return _of_rows([row for row in rows if row[1] or row[2] or row[3]], longest, coarse=True)
 
 
 class Dense(NamedTuple):
