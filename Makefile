@@ -75,7 +75,7 @@ docs: $(STAMP) ## write the generated reference anew
 
 screenshots: $(STAMP) assets ## take the pictures of the README anew (needs Chromium)
 	@tools/install_chromium.sh >/dev/null
-	@$(BIN)/python tools/screenshots.py
+	@$(BIN)/python -m tools.screenshots $(INTO)
 
 clean: ## remove the environment and all caches (never the data directory)
 	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis .import_linter_cache .build

@@ -1,6 +1,9 @@
 """The list of pages, by which pictures, figures and browser tests come to every page (issue 6)."""
 
 import re
+import shlex
+import subprocess
+from pathlib import Path
 from types import SimpleNamespace
 
 from litestar.handlers import HTTPRouteHandler
@@ -47,3 +50,16 @@ def test_every_page_is_in_the_list() -> None:
 
     assert missing == set()
     assert len({page.name for page in pages}) == len(pages)
+
+
+def test_make_takes_the_pictures_by_a_command_that_runs(tmp_path: Path) -> None:
+    """As far as the search for a browser, which is not on this path."""
+    asked = ["make", "--dry-run", "screenshots", f"INTO={tmp_path}"]
+    lines = subprocess.run(asked, text=True, capture_output=True, check=True).stdout.splitlines()
+    words = next(shlex.split(line) for line in reversed(lines) if "screenshots" in line)
+    run = subprocess.run(
+        words, text=True, capture_output=True, check=False, env={"PATH": str(tmp_path)}
+    )
+
+    assert run.stderr.startswith("no Chromium on this machine"), run.stderr
+    assert words[-1] == str(tmp_path)
