@@ -8,7 +8,9 @@ from pathlib import Path
 
 import httpx
 import msgspec
+import psycopg
 import pytest
+from tests.support.console import reader
 from tests.support.operators import in_store, new_operator
 from tests.support.pushing import PushingAa, pushing_aa
 from tests.support.service import Service, new_member, running_service
@@ -17,6 +19,7 @@ from mudra.metrics.catalogue import Position, RequestType
 from mudra.metrics.report import RequestBlock, RequestFip
 from mudra.runtime.metrics_chores import drop_old_partitions, make_all_sums
 from mudra.runtime.rooms import Rooms
+from mudra.storage.embedded import embedded_server
 
 DASHBOARD = (Path(__file__).parents[2] / "deploy/grafana/network-health.json").read_text()
 OPEN_METRICS = "application/openmetrics-text; version=1.0.0"
@@ -110,6 +113,26 @@ def test_every_answered_request_is_counted_once_in_its_bucket(own):
     assert heights == sorted(heights)
     total = sample(text, "mudra_request_seconds_sum", path=path)
     assert total
+
+
+def test_a_fault_behind_a_page_s_head_is_counted_as_the_500_that_it_is(own, aa):
+    browser, path = reader(own), f"/console/entity/{aa.aa_id}/health"
+    assert browser.sign_in(f"asha-{aa.aa_id.split('-')[1]}@member.example").status_code == 303
+    unreadable = (
+        "INSERT INTO metrics_refused (aa_id, at, total, findings)"
+        " VALUES (%s, now() + interval '9 years', 1, '[{}]')"
+    )
+    with embedded_server(own.data_dir) as conninfo, psycopg.connect(conninfo) as connection:
+        connection.execute(unreadable, [aa.aa_id])
+
+    assert browser.get(path).status_code == 200
+
+    def counted(status: str) -> float | None:
+        named = {"path": path, "method": "GET", "status": status}
+        return sample(figures(own).text, "mudra_requests_total", **named)
+
+    own.wait_until(lambda: counted("500") == 1, 60)
+    assert counted("200") is None
 
 
 def test_every_expression_of_the_dashboard_asks_for_figures_that_are_there(own, aa):

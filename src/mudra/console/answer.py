@@ -1,8 +1,10 @@
 """What a page's use case gives back, before it is framed as HTTP."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from msgspec import Struct, field
+
+from mudra.console.visit import Visit
 
 
 class Shown(Struct, frozen=True):
@@ -27,5 +29,18 @@ class Download(Struct, frozen=True):
     body: bytes
 
 
-Outcome = Shown | GoTo | Download | object
+class Begun(Struct, frozen=True):
+    """A page (200) that is sent as far as its title, and then what `rest` finds (decision 0067).
+
+    `facts` are those of the template's `opening`. `rest` reads those of `figures`, in a
+    transaction of its own, and can refuse nothing any more; it gives a file only where the
+    address asks for an export.
+    """
+
+    template: str
+    facts: Mapping[str, object]
+    rest: Callable[[Visit], Awaitable[Mapping[str, object] | Download]]
+
+
+Outcome = Shown | Begun | GoTo | Download | object
 """Anything else is a refusal of the table in http/errors.py, told on a page of its own."""

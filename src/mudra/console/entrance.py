@@ -11,7 +11,8 @@ from contextlib import nullcontext
 from litestar import Response
 from msgspec.structs import replace
 
-from mudra.console.answer import GoTo, Outcome
+from mudra.console.answer import Begun, GoTo, Outcome
+from mudra.console.begun import begin, begins_early, whole
 from mudra.console.cookie import session_cookie
 from mudra.console.csrf import FORM_WORD, comes_from_us, word_matches
 from mudra.console.framing import frame, nobody_signed_in
@@ -144,8 +145,12 @@ async def _visited(
         if visit is None:
             return nobody_signed_in(exchange)
         passed = await gate(visit)
-        outcome = await look(passed) if isinstance(passed, Visit) else passed
-    return frame(passed if isinstance(passed, Visit) else visit, outcome)
+        if not isinstance(passed, Visit):
+            return frame(visit, passed)
+        outcome = await look(passed)
+        if isinstance(outcome, Begun) and not begins_early(passed):
+            outcome = await whole(passed, outcome)
+    return begin(passed, outcome) if isinstance(outcome, Begun) else frame(passed, outcome)
 
 
 async def _done(

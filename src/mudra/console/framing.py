@@ -22,7 +22,7 @@ _OWN_PAGE: Final = re.compile(
 )
 _UNAUTHORIZED: Final = 401
 _FORBIDDEN: Final = 403
-_HEADINGS: Final = {
+HEADINGS: Final = {
     400: "That could not be read",
     403: "Not yours to see",
     404: "Nothing here",
@@ -104,6 +104,7 @@ def layout_facts(visit: Visit) -> dict[str, object]:
         "here": here,
         "now": visit.now,
         "query": visit.query,
+        "fault": None,
         "entity": entity,
         "entities": [
             Link(name, member_path(entity_id), bool(entity and entity.entity_id == entity_id))
@@ -125,7 +126,7 @@ def _told(visit: Visit, problem: Problem) -> Shown:
     return Shown(
         "refused.html",
         {
-            "heading": _HEADINGS.get(status, _HEADINGS[400]),
+            "heading": HEADINGS.get(status, HEADINGS[400]),
             "words": sentence(words),
             "txn_id": visit.exchange.txn_id,
         },

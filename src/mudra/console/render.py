@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
+from itertools import takewhile
 from typing import Final
 
 import jinja2
@@ -16,7 +17,9 @@ _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-_HEADERS: Final = {
+_SO_FAR: Final = Markup("<!-- so far -->")
+"""Stands in a page behind what is sent before its figures are there."""
+HEADERS: Final = {
     "Content-Security-Policy": _POLICY,
     "Cache-Control": "no-store",
     "X-Frame-Options": "DENY",
@@ -53,7 +56,7 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals["asset"] = SHELF.address
+    made.globals |= {"asset": SHELF.address, "so_far": _SO_FAR}
     made.filters |= {"instant": instant, "span": span, "sentence": sentence}
     return made
 
@@ -70,5 +73,16 @@ def page(
         environment().get_template(template).render(facts),
         status_code=status,
         media_type="text/html",
-        headers={**_HEADERS, **(headers or {})},
+        headers={**HEADERS, **(headers or {})},
     )
+
+
+def opening(template: str, facts: Mapping[str, object]) -> str:
+    """Render a page as far as it needs no figures; nothing behind that is asked of `facts`."""
+    parts = environment().get_template(template).generate(facts)
+    return "".join(takewhile(lambda part: part != _SO_FAR, parts))
+
+
+def remainder(template: str, facts: Mapping[str, object]) -> str:
+    """Render what comes behind the opening."""
+    return environment().get_template(template).render(facts).partition(_SO_FAR)[2]

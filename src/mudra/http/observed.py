@@ -2,12 +2,20 @@
 
 from collections.abc import Awaitable, Callable
 from time import perf_counter
+from typing import Final
 
 from litestar.enums import ScopeType
-from litestar.types import ASGIApp, Message, Receive, Scope, Send
+from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 
 Observe = Callable[[str, str, int, float, str, str], None]
 """Takes method, path, status, seconds, address and transaction ID of an answered request."""
+
+_LATE: Final = "mudra.late_fault"
+
+
+def note_late_fault(scope: HTTPScope, status: int) -> None:
+    """Have a request observed with the status that it would have had, but its head was sent."""
+    scope["state"][_LATE] = status
 
 
 def observed(app: ASGIApp, observe: Observe) -> ASGIApp:
@@ -19,6 +27,7 @@ def observed(app: ASGIApp, observe: Observe) -> ASGIApp:
             return
         started = perf_counter()
         status = 0
+        scope.setdefault("state", {})
         txn_id = ""
 
         def noting(message: Message) -> Awaitable[None]:
@@ -38,7 +47,7 @@ def observed(app: ASGIApp, observe: Observe) -> ASGIApp:
             observe(
                 scope["method"],
                 scope["path"],
-                status,
+                scope["state"].get(_LATE, status),
                 perf_counter() - started,
                 peer[0] if peer else "",
                 txn_id,

@@ -54,7 +54,6 @@ async def over_time(
     times = timeline(found, step, asked, incidents)
     table, query = moments_table(step), {k: v for k, v in visit.query.items() if k != WORD}
     return table.export(times.moments, query) or {
-        "asked": asked,
         "times": times,
         "moments": table.view(times.moments, query),
         "opened": _table_asked(query) or visit.query.get(WORD) == _SHOWN,

@@ -9,7 +9,7 @@ from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 from msgspec import Struct
 
-from mudra.console.answer import Outcome, Shown
+from mudra.console.answer import Begun, Download, Outcome
 from mudra.console.entrance import member_page
 from mudra.console.table import Column, Table
 from mudra.console.visit import Visit
@@ -118,30 +118,34 @@ async def health(
         days = visit.query.get("days", "1")
         days = days if days in _SPANS else "1"
         asked = closed_before(visit.now, timedelta(days=int(days)))
-        rows, table = await _own_rows(visit, entity_id, asked)
-        lines = _lines(rows, table)
-        missing, refused = await _reporting(visit, entity_id, asked)
-        return (
-            table.export(lines, visit.query)
-            or _GAPS.export(missing, visit.query)
-            or _REFUSED.export(refused, visit.query)
-            or Shown(
-                "health.html",
-                {
-                    "spans": _SPANS,
-                    "days": days,
-                    "asked": asked,
-                    "view": table.view(lines, visit.query),
-                    "proof": await _proof(visit, entity_id, asked) if rows else None,
-                    "reports": visit.member.entity_type == EntityType.AA.value,
-                    "missing": sum(gap.windows for gap in missing),
-                    "gaps": _GAPS.view(missing, visit.query),
-                    "refused": _REFUSED.view(refused, visit.query),
-                },
-            )
+        return Begun(
+            "health.html",
+            {"spans": _SPANS, "days": days, "asked": asked},
+            lambda then: _figures(then, entity_id, asked),
         )
 
     return await member_page(request, service, entity_id, look)
+
+
+async def _figures(
+    visit: Visit, entity_id: str, asked: TimeRange
+) -> Mapping[str, object] | Download:
+    rows, table = await _own_rows(visit, entity_id, asked)
+    lines = _lines(rows, table)
+    missing, refused = await _reporting(visit, entity_id, asked)
+    return (
+        table.export(lines, visit.query)
+        or _GAPS.export(missing, visit.query)
+        or _REFUSED.export(refused, visit.query)
+        or {
+            "view": table.view(lines, visit.query),
+            "proof": await _proof(visit, entity_id, asked) if rows else None,
+            "reports": visit.member.entity_type == EntityType.AA.value,
+            "missing": sum(gap.windows for gap in missing),
+            "gaps": _GAPS.view(missing, visit.query),
+            "refused": _REFUSED.view(refused, visit.query),
+        }
+    )
 
 
 async def _proof(visit: Visit, entity_id: str, asked: TimeRange) -> Proof:

@@ -1,11 +1,12 @@
 """Network health in one look: the AA x FIP matrix, whose fault, what goes on, who is silent."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from litestar import Response, get
 from litestar.types import ControllerRouterHandler
 
-from mudra.console.answer import Outcome, Shown
+from mudra.console.answer import Begun, Outcome
 from mudra.console.entrance import operator_page
 from mudra.console.health.asked import Asked, asked_of
 from mudra.console.health.grid import HEALTH, grid_of
@@ -32,6 +33,12 @@ async def _look(visit: Visit) -> Outcome:
     asked = asked_of(visit.query, visit.now)
     if not isinstance(asked, Asked):
         return asked
+    return Begun(
+        "health_board.html", {"asked": asked, "home": HEALTH}, lambda then: _figures(then, asked)
+    )
+
+
+async def _figures(visit: Visit, asked: Asked) -> Mapping[str, object]:
     work = visit.work
     found = matrix(await work.figures.pairs(asked.within, asked.code))
     heard = await coverage(asked.within, visit.now, work)
@@ -39,27 +46,22 @@ async def _look(visit: Visit) -> Outcome:
     still_open = await work.incidents.shown(only_open=True, entity_id=None, limit=_MOST_OPEN)
     fips = await work.aas_and_fips.live_fips()
     grid = grid_of(found, heard.expected, fips, names)
-    return Shown(
-        "health_board.html",
-        {
-            "asked": asked,
-            "grid": grid,
-            "findings": findings(found.verdicts),
-            "proof": heard.proof(),
-            "silent": _silent(heard),
-            "names": names,
-            "open": [
-                (one, subject_words(one.incident.subject), incident_path(one)) for one in still_open
-            ],
-            "blames": [(LETTERS[blame], words) for blame, words in BLAMED.items()],
-            "hit": {
-                subject.fip_id
-                for one in still_open
-                if isinstance(subject := one.incident.subject, FipApi)
-            },
-            "home": HEALTH,
+    return {
+        "grid": grid,
+        "findings": findings(found.verdicts),
+        "proof": heard.proof(),
+        "silent": _silent(heard),
+        "names": names,
+        "open": [
+            (one, subject_words(one.incident.subject), incident_path(one)) for one in still_open
+        ],
+        "blames": [(LETTERS[blame], words) for blame, words in BLAMED.items()],
+        "hit": {
+            subject.fip_id
+            for one in still_open
+            if isinstance(subject := one.incident.subject, FipApi)
         },
-    )
+    }
 
 
 def _silent(heard: Coverage) -> list[tuple[str, int, int]]:

@@ -10,7 +10,7 @@ from litestar.types import ControllerRouterHandler
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mudra.console.answer import Download, Outcome, Shown
+from mudra.console.answer import Begun, Download, Outcome, Shown
 from mudra.console.entrance import operator_page
 from mudra.console.health.asked import CALLS, Asked, asked_of
 from mudra.console.health.charts import percent
@@ -105,16 +105,35 @@ async def _look(visit: Visit, about: About, code: str = "") -> Outcome:
         if code not in CALLS:
             return InvalidField(f"the address must end in one of {', '.join(CALLS)}")
         asked = replace(asked, code=code)
+    if is_part(visit.query):
+        incidents = await _incidents(visit, about, asked)
+        drawn = await _drawn(visit, about, asked, incidents)
+        return drawn if isinstance(drawn, Download) else Shown(PART, {**drawn, "asked": asked})
+    names = {one.entity_id: one.name for one in await visit.work.people.members()}
+    return Begun(
+        "health_subject.html",
+        {"asked": asked, "about": about, "title": _title(about, asked, names), "names": names},
+        lambda then: _figures(then, about, asked, code),
+    )
+
+
+async def _drawn(
+    visit: Visit, about: About, asked: Asked, incidents: Sequence[StoredIncident]
+) -> Mapping[str, object] | Download:
+    marked = [one.incident for one in incidents]
+    return await over_time(visit, asked, marked, aa_id=about.aa_id, fip_id=about.fip_id)
+
+
+async def _figures(
+    visit: Visit, about: About, asked: Asked, code: str
+) -> Mapping[str, object] | Download:
     work, within = visit.work, asked.within
     incidents = await _incidents(visit, about, asked)
     drawn: Mapping[str, object] | Download = LATER
     if not comes_later(visit.query):
-        marked = [one.incident for one in incidents]
-        drawn = await over_time(visit, asked, marked, aa_id=about.aa_id, fip_id=about.fip_id)
+        drawn = await _drawn(visit, about, asked, incidents)
     if isinstance(drawn, Download):
         return drawn
-    if is_part(visit.query):
-        return Shown(PART, drawn)
     if about == About():
         totals = await work.figures.over_aas(within, tag=Tag.REQUESTS)
     else:
@@ -135,25 +154,17 @@ async def _look(visit: Visit, about: About, code: str = "") -> Outcome:
     ):
         if export is not None:
             return export
-    names = {one.entity_id: one.name for one in await work.people.members()}
-    return Shown(
-        "health_subject.html",
-        {
-            **drawn,
-            "asked": asked,
-            "about": about,
-            "title": _title(about, asked, names),
-            "names": names,
-            "proof": heard.proof(about.aa_id or ""),
-            "whole": health_of_all(totals.items(), asked.code),
-            "percent": percent,
-            "apis": apis.view(api_list, visit.query) if not code else None,
-            "others": others.view(other_list, visit.query) if _has_others(about) else None,
-            "incidents": listed.view(incidents, visit.query),
-            "findings": await _causes(visit, about, asked),
-            "counts": counts.view(reported, visit.query) if _is_pair(about) else None,
-        },
-    )
+    return {
+        **drawn,
+        "proof": heard.proof(about.aa_id or ""),
+        "whole": health_of_all(totals.items(), asked.code),
+        "percent": percent,
+        "apis": apis.view(api_list, visit.query) if not code else None,
+        "others": others.view(other_list, visit.query) if _has_others(about) else None,
+        "incidents": listed.view(incidents, visit.query),
+        "findings": await _causes(visit, about, asked),
+        "counts": counts.view(reported, visit.query) if _is_pair(about) else None,
+    }
 
 
 async def _causes(visit: Visit, about: About, asked: Asked) -> Sequence[object]:

@@ -98,7 +98,7 @@ async def _shown(visit: Visit, stored: StoredIncident) -> Outcome:
     if isinstance(drawn, Download):
         return drawn
     if is_part(visit.query):
-        return Shown(PART, drawn)
+        return Shown(PART, {**drawn, "asked": asked})
     during = TimeRange(incident.began, incident.last_bad + WINDOW)
     cells = await visit.work.figures.pairs(during, asked.code)
     causes = findings(

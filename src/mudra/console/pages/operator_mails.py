@@ -1,11 +1,12 @@
 """Mail: what waits, what failed and why, and a new try. Never the text, which may hold a link."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from litestar import Response, get, post
 from litestar.types import ControllerRouterHandler
 
-from mudra.console.answer import GoTo, Outcome, Shown
+from mudra.console.answer import Begun, Download, GoTo, Outcome
 from mudra.console.entrance import Fields, operator_act, operator_page
 from mudra.console.navigation import operator_path
 from mudra.console.operator.words import mail_state, tone
@@ -39,20 +40,21 @@ async def mails(request: AnyRequest, service: Injected) -> Response[str] | Respo
     """List mails; those that fail come with a button to try again."""
 
     async def look(visit: Visit) -> Outcome:
-        failing = await visit.work.mail_desk.queue(failed=True, limit=MOST)
-        rows = await visit.work.mail_desk.queue(failed=False, limit=MOST)
-        return TABLE.export(rows, visit.query) or Shown(
-            "operator_mails.html",
-            {
-                "failing": failing,
-                "view": TABLE.view(rows, visit.query),
-                "most": MOST if len(rows) == MOST else 0,
-                "kept_here": service.settings.smtp_url is None,
-                "told": visit.query.get("told", "") == "tried",
-            },
-        )
+        kept_here = service.settings.smtp_url is None
+        told = visit.query.get("told", "") == "tried"
+        return Begun("operator_mails.html", {"kept_here": kept_here, "told": told}, _figures)
 
     return await operator_page(request, service, Scope.MEMBERS, look)
+
+
+async def _figures(visit: Visit) -> Mapping[str, object] | Download:
+    failing = await visit.work.mail_desk.queue(failed=True, limit=MOST)
+    rows = await visit.work.mail_desk.queue(failed=False, limit=MOST)
+    return TABLE.export(rows, visit.query) or {
+        "failing": failing,
+        "view": TABLE.view(rows, visit.query),
+        "most": MOST if len(rows) == MOST else 0,
+    }
 
 
 @post("/operator/mails/retry", include_in_schema=False)

@@ -1,6 +1,6 @@
 """One member as operators see it: admins, secret dates, entry, tokens by day, mails; and acts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Final
 
@@ -8,7 +8,7 @@ from litestar import Response, get, post
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
-from mudra.console.answer import GoTo, Outcome, Shown
+from mudra.console.answer import Begun, Download, GoTo, Outcome, Shown
 from mudra.console.entrance import Fields, operator_act, operator_page
 from mudra.console.operator.bars import Bar, bars_of_days
 from mudra.console.operator.words import approval_link, mail_state, member_link, tone
@@ -23,7 +23,7 @@ from mudra.identity.accounts import NoSuchUser
 from mudra.identity.look_after import AdminsChanged, NoSuchEntity
 from mudra.identity.roster import EntityStatus, Scope
 from mudra.identity.user import User
-from mudra.storage.directory import MemberFilter, UserFilter, UserRow
+from mudra.storage.directory import MemberFilter, MemberRow, UserFilter, UserRow
 from mudra.storage.mail_desk import QueuedMail
 
 DAYS: Final = 30
@@ -131,12 +131,28 @@ async def _invited(visit: Visit, entity_id: str, email: str) -> object:
 
 
 async def _page(visit: Visit, entity_id: str, refusal: object | None = None) -> Outcome:
-    work = visit.work
-    found = await work.directory.members(MemberFilter(entity_id=entity_id), "", 1)
+    found = await visit.work.directory.members(MemberFilter(entity_id=entity_id), "", 1)
     if not found:
         return NoSuchEntity(entity_id)
+    problem = None if refusal is None else problem_of(refusal)
+    facts = {
+        "member": found[0],
+        "tone": tone,
+        "told": TOLD.get(visit.query.get("told", ""), "") if problem is None else "",
+        "problem": problem.sentence if problem else "",
+    }
+    if problem is None:
+        return Begun("operator_member.html", facts, lambda then: _figures(then, found[0]))
+    figures = await _figures(visit, found[0])
+    if isinstance(figures, Download):
+        return figures
+    return Shown("operator_member.html", {**facts, **figures}, problem.status)
+
+
+async def _figures(visit: Visit, member: MemberRow) -> Mapping[str, object] | Download:
+    work, entity_id = visit.work, member.entity_id
     admins = await work.directory.users(UserFilter(entity_id=entity_id), "", 1000)
-    mails = await _mails(visit, admins, found[0].contact)
+    mails = await _mails(visit, admins, member.contact)
     today = visit.now.date()
     since = today - timedelta(days=DAYS - 1)
     tokens = bars_of_days(await work.token_counts.by_day(entity_id, since), since, today)
@@ -144,25 +160,16 @@ async def _page(visit: Visit, entity_id: str, refusal: object | None = None) -> 
     if export is not None:
         return export
     holding = await work.secrets.held(entity_id)
-    problem = None if refusal is None else problem_of(refusal)
-    return Shown(
-        "operator_member.html",
-        {
-            "member": found[0],
-            "admins": admins,
-            "holding": holding,
-            "use": await work.uses.of(entity_id, holding.current.version) if holding else None,
-            "record": await visit.service.registry.registry(visit.caller).history(entity_id),
-            "approval": approval_link(entity_id) if Scope.REGISTRY in visit.scopes else "",
-            "tokens": tokens,
-            "days": _BY_DAY.view(tokens.bars, visit.query),
-            "mails": MAILS.view(mails, visit.query),
-            "tone": tone,
-            "told": TOLD.get(visit.query.get("told", ""), "") if problem is None else "",
-            "problem": problem.sentence if problem else "",
-        },
-        status=problem.status if problem else 200,
-    )
+    return {
+        "admins": admins,
+        "holding": holding,
+        "use": await work.uses.of(entity_id, holding.current.version) if holding else None,
+        "record": await visit.service.registry.registry(visit.caller).history(entity_id),
+        "approval": approval_link(entity_id) if Scope.REGISTRY in visit.scopes else "",
+        "tokens": tokens,
+        "days": _BY_DAY.view(tokens.bars, visit.query),
+        "mails": MAILS.view(mails, visit.query),
+    }
 
 
 async def _mails(visit: Visit, admins: Sequence[UserRow], contact: str) -> Sequence[QueuedMail]:

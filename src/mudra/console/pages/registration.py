@@ -1,6 +1,6 @@
 """A member's entry in the registry: form and JSON side by side, findings, difference, submit."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from litestar import Response, get, post
@@ -8,7 +8,7 @@ from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 from msgspec import Struct
 
-from mudra.console.answer import GoTo, Outcome, Shown
+from mudra.console.answer import Begun, Download, GoTo, Outcome, Shown
 from mudra.console.draft import draft_of
 from mudra.console.entrance import Fields, member_act, member_page
 from mudra.console.navigation import member_path
@@ -75,20 +75,24 @@ class Judged(Struct, frozen=True):
 async def registration(entity_id: FromPath[str], request: AnyRequest, service: Injected) -> _PAGES:
     """Show the entry as it stands, as a draft for the next version."""
 
-    async def look(visit: Visit) -> Outcome:
-        record = await service.registry.registry(visit.caller).history(entity_id)
-        draft = draft_of(
-            record,
-            entity_id=entity_id,
-            name=visit.member.name,
-            entity_type=visit.member.entity_type,
-            now=visit.now,
-            txn_id=visit.exchange.txn_id,
-        )
-        export = _VERSIONS.export(record.versions if record else (), visit.query)
-        return export or await _page(visit, record, draft)
+    async def look(visit: Visit) -> Outcome:  # noqa: ARG001  # its opening is the frame's
+        return Begun("registration.html", {}, lambda then: _as_it_stands(then, entity_id))
 
     return await member_page(request, service, entity_id, look)
+
+
+async def _as_it_stands(visit: Visit, entity_id: str) -> Mapping[str, object] | Download:
+    record = await visit.service.registry.registry(visit.caller).history(entity_id)
+    draft = draft_of(
+        record,
+        entity_id=entity_id,
+        name=visit.member.name,
+        entity_type=visit.member.entity_type,
+        now=visit.now,
+        txn_id=visit.exchange.txn_id,
+    )
+    export = _VERSIONS.export(record.versions if record else (), visit.query)
+    return export or (await _page(visit, record, draft)).facts
 
 
 @post(f"{_PATH}/check", include_in_schema=False, status_code=200)

@@ -1,0 +1,130 @@
+"""A page is sent as far as its title while its figures are read; what fails then is told in it."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+import pytest
+from tests.support.console import Reader, reader
+from tests.support.operators import Operator, new_operator
+from tests.support.service import Member, Service, new_member
+
+from mudra.storage.embedded import embedded_server
+
+FIGURES = "Windows that did not come"
+"""What the health page of an AA says behind its title, and what it reads of `metrics_refused`."""
+
+
+@pytest.fixture(scope="module")
+def aa(service: Service) -> Member:
+    return new_member(service, "AA")
+
+
+@pytest.fixture(scope="module")
+def own_health(aa: Member) -> str:
+    return f"/console/entity/{aa.entity_id}/health"
+
+
+@pytest.fixture(scope="module")
+def signed_in(service: Service, aa: Member) -> Reader:
+    browser = reader(service)
+    assert browser.sign_in(aa.email).status_code == 303
+    return browser
+
+
+@pytest.fixture(scope="module")
+def operator(service: Service) -> Operator:
+    return new_operator(service, "health")
+
+
+@contextmanager
+def figures_out_of_reach(service: Service) -> Iterator[None]:
+    with embedded_server(service.data_dir) as conninfo, psycopg.connect(conninfo) as connection:
+        connection.execute("LOCK TABLE metrics_refused IN ACCESS EXCLUSIVE MODE")
+        yield
+        connection.rollback()
+
+
+@contextmanager
+def figures_that_cannot_be_read(service: Service, aa: Member) -> Iterator[None]:
+    with (
+        embedded_server(service.data_dir) as conninfo,
+        psycopg.connect(conninfo, autocommit=True) as connection,
+    ):
+        connection.execute(
+            "INSERT INTO metrics_refused (aa_id, at, total, findings)"
+            " VALUES (%s, now() + interval '9 years', 1, '[{}]')",
+            [aa.entity_id],
+        )
+        yield
+        connection.execute("DELETE FROM metrics_refused WHERE aa_id = %s", [aa.entity_id])
+
+
+def test_title_and_menu_are_there_before_the_figures(
+    service: Service, signed_in: Reader, own_health: str
+) -> None:
+    with (
+        figures_out_of_reach(service),
+        signed_in.client.stream("GET", service.root + own_health) as answer,
+    ):
+        parts = answer.iter_text()
+        first = next(parts)
+        rest = "".join(parts)
+
+    assert answer.status_code == 200
+    assert first.startswith("<!doctype html>")
+    assert "My reporting" in first
+    assert 'aria-current="page">Health' in first
+    assert "Out of reach for the moment" in rest
+    assert rest.count("</html>") == 1
+    again = signed_in.get(own_health).text
+    assert FIGURES in again
+    assert "Out of reach" not in again
+
+
+def test_a_fault_behind_the_title_is_told_in_the_page_with_its_transaction(
+    service: Service, signed_in: Reader, aa: Member, own_health: str
+) -> None:
+    with figures_that_cannot_be_read(service, aa):
+        told = signed_in.get(own_health)
+        swapped = signed_in.get(own_health, **{"HX-Request": "true"})
+        exported = signed_in.get(f"{own_health}?export=health")
+
+    assert "That went wrong" in told.text
+    assert re.search(r"name <code>[0-9a-f-]{36}</code>", told.text)
+    assert FIGURES not in told.text
+    assert "ValidationError" not in told.text
+    assert (swapped.status_code, exported.status_code) == (500, 500)
+
+
+def test_a_page_in_parts_keeps_its_headers_and_answers_head(
+    signed_in: Reader, aa: Member, own_health: str
+) -> None:
+    in_parts = signed_in.get(own_health)
+    in_one = signed_in.get(f"/console/entity/{aa.entity_id}")
+    bare = signed_in.client.head(str(in_parts.url))
+
+    def kept(headers: object) -> set[tuple[str, str]]:
+        passing = {"date", "content-length", "transfer-encoding"}
+        return {(k, v) for k, v in dict(headers).items() if k not in passing}  # type: ignore[call-overload]
+
+    assert "content-length" not in in_parts.headers
+    assert kept(in_parts.headers) == kept(in_one.headers) == kept(bare.headers)
+    assert (bare.status_code, bare.content) == (200, b"")
+
+
+def test_what_is_refused_or_is_a_file_keeps_its_status(
+    service: Service, signed_in: Reader, operator: Operator, own_health: str
+) -> None:
+    desk = reader(service)
+    assert desk.sign_in(operator.email).status_code == 303
+
+    assert desk.get("/console/operator/health?range=never").status_code == 400
+    assert desk.get("/console/operator/health/api/nothing").status_code == 400
+    assert desk.get("/console/operator/mails").status_code == 403
+    assert signed_in.get("/console/operator/health").status_code == 403
+    assert reader(service).get(own_health).status_code == 303
+    exported = signed_in.get(f"{own_health}?export=gaps")
+    assert exported.headers["content-type"].startswith("text/csv")
+    assert "content-length" in exported.headers
