@@ -4,7 +4,7 @@ Nothing here is 100 % for want of data: a share of nothing is None.
 """
 
 import enum
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -18,7 +18,9 @@ from mudra.metrics.catalogue import (
     StatusPosition,
 )
 from mudra.metrics.percentile import ResponseTime, response_time
-from mudra.metrics.rollup import Rollup
+from mudra.metrics.report import RequestBlock
+from mudra.metrics.rollup import Rollup, answered, rollup
+from mudra.metrics.spread import surely_before
 
 GOOD_ABOVE_PERCENT: Final = 95
 GOOD_BELOW_MS: Final = 5000
@@ -54,6 +56,14 @@ class Health(Struct, frozen=True):
     certain: bool
     """The status holds for every p50 within its bounds."""
     time: ResponseTime | None
+
+
+class Verdict(Struct, frozen=True):
+    """What `Health` says at its shortest."""
+
+    status: Status
+    succeeded: int
+    judged: int
 
 
 class FiOutcomes(Struct, frozen=True):
@@ -93,10 +103,31 @@ def health_of_calls(row: Rollup) -> Health:
     return _health(row, status, certain=certain, time=time)
 
 
+def verdict_of_calls(blocks: Sequence[RequestBlock]) -> Verdict:
+    """What `health_of_calls` says of the same calls; their times are laid out only where needed.
+
+    At a tenth of its cost for most: they end long before the limit of GOOD, or fail.
+    """
+    if not blocks:
+        return Verdict(Status.UNSURE, 0, 0)
+    counts = tuple(map(sum, zip(*(block.counts for block in blocks), strict=True)))
+    if not _judged(counts):
+        status = Status.UNSURE
+    elif not (_succeeds(counts) and answered(counts)):
+        status = Status.BAD
+    elif surely_before(
+        ((answered(block.counts), block.pxx) for block in blocks), 50, GOOD_BELOW_MS
+    ):
+        status = Status.GOOD
+    else:
+        status = health_of_calls(rollup(blocks)).status
+    return Verdict(status, counts[Position.OK_200], _judged(counts))
+
+
 def health_of_notifications(row: Rollup) -> Health:
     """How AAs answered a FIP's notifications: the AA's health, not the FIP's; no times are sent."""
-    verdict = Status.GOOD if _succeeds(row) else Status.BAD
-    status = verdict if _judged(row) else Status.UNSURE
+    verdict = Status.GOOD if _succeeds(row.counts) else Status.BAD
+    status = verdict if _judged(row.counts) else Status.UNSURE
     return _health(row, status, certain=True, time=None)
 
 
@@ -148,17 +179,17 @@ def proof(expected: Mapping[str, int], heard: Mapping[str, Collection[datetime]]
     )
 
 
-def _judged(row: Rollup) -> int:
-    return row.counts[Position.TOTAL] - sum(row.counts[FIRST_4XX:FIRST_5XX])
+def _judged(counts: tuple[int, ...]) -> int:
+    return counts[Position.TOTAL] - sum(counts[FIRST_4XX:FIRST_5XX])
 
 
-def _succeeds(row: Rollup) -> bool:
+def _succeeds(counts: tuple[int, ...]) -> bool:
     # Whole numbers: 19 of 20 is exactly 95 % and not above it.
-    return row.counts[Position.OK_200] * 100 > _judged(row) * GOOD_ABOVE_PERCENT
+    return counts[Position.OK_200] * 100 > _judged(counts) * GOOD_ABOVE_PERCENT
 
 
 def _health(row: Rollup, status: Status, *, certain: bool, time: ResponseTime | None) -> Health:
-    ok, judged = row.counts[Position.OK_200], _judged(row)
+    ok, judged = row.counts[Position.OK_200], _judged(row.counts)
     return Health(
         row.counts[Position.TOTAL],
         ok,
@@ -172,9 +203,9 @@ def _health(row: Rollup, status: Status, *, certain: bool, time: ResponseTime | 
 
 
 def _status(row: Rollup, time: ResponseTime | None) -> tuple[Status, bool]:
-    if not _judged(row):
+    if not _judged(row.counts):
         return Status.UNSURE, True
-    if time is None or not _succeeds(row):
+    if time is None or not _succeeds(row.counts):
         return Status.BAD, True
     verdicts = {p50 < GOOD_BELOW_MS for p50 in (time.p50.low, time.p50.high)}
     status = Status.GOOD if time.p50.estimate < GOOD_BELOW_MS else Status.BAD

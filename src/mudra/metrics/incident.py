@@ -21,7 +21,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mudra.metrics.catalogue import WINDOW
-from mudra.metrics.health import Health, Status
+from mudra.metrics.health import Status, Verdict
 
 
 class FipApi(Struct, frozen=True):
@@ -103,13 +103,15 @@ class Incident(Struct, frozen=True):
     judged: int
 
 
-def observation(window: datetime, health: Health, rules: IncidentRules = CALL_RULES) -> Observation:
-    """What one window's health says; too few calls say nothing."""
-    if health.status is Status.UNSURE or health.judged < rules.fewest_calls:
+def observation(
+    window: datetime, verdict: Verdict, rules: IncidentRules = CALL_RULES
+) -> Observation:
+    """What the verdict on one window says; too few calls say nothing."""
+    if verdict.status is Status.UNSURE or verdict.judged < rules.fewest_calls:
         mark = Mark.UNKNOWN
     else:
-        mark = Mark.GOOD if health.status is Status.GOOD else Mark.BAD
-    return Observation(window, mark, health.succeeded, health.judged)
+        mark = Mark.GOOD if verdict.status is Status.GOOD else Mark.BAD
+    return Observation(window, mark, verdict.succeeded, verdict.judged)
 
 
 def reporting_observations(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from msgspec import Struct
 
@@ -13,6 +13,7 @@ from mudra.metrics.coverage import TimeRange
 from mudra.metrics.ingest import Accept, Decision, Known, PushKey, Receipt, WindowKey
 from mudra.metrics.news import StoredIncident
 from mudra.metrics.pair import ALL_CALLS, PairSums
+from mudra.metrics.report import RequestBlock
 from mudra.metrics.rollup import Rollup
 from mudra.metrics.silence import Silence
 from mudra.metrics.step import Step
@@ -93,6 +94,14 @@ class DayMark(Struct, frozen=True):
     last_received_at: datetime
 
 
+class Calls(NamedTuple):
+    """Calls of one type by one AA to one FIP in one window; never one of the two timings."""
+
+    aa_id: str
+    fip_id: str
+    block: RequestBlock
+
+
 class Figures(Protocol):
     """Sums for pictures, from roll-ups where whole hours or days are asked, else from raw rows."""
 
@@ -117,8 +126,8 @@ class Figures(Protocol):
         """The sums for the matrix, over one type of request or over all calls."""
         ...
 
-    async def by_window(self, within: TimeRange) -> Mapping[datetime, Mapping[Cell, Rollup]]:
-        """The sums of each window from its raw rows, for incidents."""
+    async def calls_of(self, window: datetime) -> Sequence[Calls]:
+        """What every AA called in one window, from its raw rows, for incidents."""
         ...
 
     async def marks(self, within: TimeRange) -> Mapping[datetime, DayMark]:

@@ -80,6 +80,26 @@ def spread_of_blocks(blocks: Iterable[tuple[int, tuple[int, int, int, int]]]) ->
     return _of(rises, longest, coarse=False)
 
 
+def surely_before(
+    blocks: Iterable[tuple[int, tuple[int, int, int, int]]], percent: int, limit: int
+) -> bool:
+    """Whether this percentile of all calls surely lies before `limit` ms; the estimate then does.
+
+    At a fraction of what their spread costs. Without calls it does not.
+    """
+    total = soon = 0
+    for samples, pxx in blocks:
+        total += samples
+        if pxx[3] < limit:
+            soon += samples
+        else:
+            known = (
+                rank(samples, at) for at, time in zip(PERCENTS, pxx, strict=True) if time < limit
+            )
+            soon += max(known, default=0)
+    return 0 < rank(total, percent) <= soon
+
+
 def coarsen(spread: Spread) -> Spread:
     """The same in the fixed cells of roll-ups; coarsening a sum equals summing the coarse."""
     if spread.coarse:

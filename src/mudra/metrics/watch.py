@@ -1,14 +1,13 @@
-"""Watch the windows: from the sums of one window to what it says of every subject."""
+"""Watch the windows: from the calls of one window to what it says of every subject."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from msgspec import Struct
 
-from mudra.metrics.catalogue import TIMINGS, Tag
 from mudra.metrics.coverage import TimeRange
-from mudra.metrics.health import health_of_calls
+from mudra.metrics.health import verdict_of_calls
 from mudra.metrics.incident import (
     CALL_RULES,
     REPORTING_RULES,
@@ -23,24 +22,23 @@ from mudra.metrics.incident import (
     reporting_observations,
 )
 from mudra.metrics.incident_change import Change, changes
-from mudra.metrics.ports import Cell
-from mudra.metrics.rollup import Rollup, merge_all
-
-_TIMING_CODES = frozenset(str(code) for code in TIMINGS)
+from mudra.metrics.ports import Calls
+from mudra.metrics.report import RequestBlock
 
 
-def observe_window(
-    window: datetime, totals: Mapping[Cell, Rollup]
-) -> dict[FipApi | AaCalls, Observation]:
+def observe_window(window: datetime, calls: Iterable[Calls]) -> dict[FipApi | AaCalls, Observation]:
     """What one window says of each API of each FIP, and of the calls of each AA."""
-    parts: dict[FipApi | AaCalls, list[Rollup]] = defaultdict(list)
-    for cell, sums in totals.items():
-        if cell.tag is Tag.REQUESTS and cell.type not in _TIMING_CODES:
-            parts[FipApi(cell.fip_id, cell.type)].append(sums)
-            parts[AaCalls(cell.aa_id)].append(sums)
+    by_api: dict[tuple[str, str], list[RequestBlock]] = defaultdict(list)
+    by_aa: dict[str, list[RequestBlock]] = defaultdict(list)
+    for aa_id, fip_id, block in calls:
+        by_api[fip_id, block.type].append(block)
+        by_aa[aa_id].append(block)
+    parts: dict[FipApi | AaCalls, list[RequestBlock]] = {
+        **{FipApi(*key): found for key, found in by_api.items()},
+        **{AaCalls(aa_id): found for aa_id, found in by_aa.items()},
+    }
     return {
-        subject: observation(window, health_of_calls(merge_all(found)))
-        for subject, found in parts.items()
+        subject: observation(window, verdict_of_calls(found)) for subject, found in parts.items()
     }
 
 

@@ -62,10 +62,9 @@ async def _observe(rooms: Rooms) -> None:
             mine = [window for window in windows if not left.isdisjoint(stale[window])]
             if not mine:
                 continue  # another watch has seen to them
-            within = TimeRange(min(mine), max(mine) + WINDOW)
-            totals = await PostgresFigures(transaction).by_window(within)
+            figures = PostgresFigures(transaction)
             for window in mine:
-                seen = observe_window(window, totals.get(window, {}))
+                seen = observe_window(window, await figures.calls_of(window))
                 await store.keep_observations(window, seen, stale[window])
 
 
@@ -75,9 +74,9 @@ async def find_past(rooms: Rooms, within: TimeRange) -> None:
         store = PostgresIncidents(transaction)
         await store.alone()
         observations: dict[Subject, list[Observation]] = defaultdict(list)
-        by_window = await PostgresFigures(transaction).by_window(within)
-        for window, totals in by_window.items():
-            for subject, seen in observe_window(window, totals).items():
+        figures = PostgresFigures(transaction)
+        for window in within.windows:
+            for subject, seen in observe_window(window, await figures.calls_of(window)).items():
                 observations[subject].append(seen)
         known = [one.incident for one in await store.known(within.start)]
         opened = [

@@ -12,9 +12,9 @@ from sqlalchemy.engine import RowMapping
 from mudra.metrics.catalogue import TIMINGS, Tag
 from mudra.metrics.coverage import TimeRange
 from mudra.metrics.pair import ALL_CALLS, PairSums, add_pairs, pair_sums_of
-from mudra.metrics.ports import Cell, DayMark, Pair
+from mudra.metrics.ports import Calls, Cell, DayMark, Pair
 from mudra.metrics.report import RequestBlock
-from mudra.metrics.rollup import Rollup, rollup
+from mudra.metrics.rollup import Rollup
 from mudra.storage.database import Transaction
 from mudra.storage.metrics import long_tag, short_tag
 from mudra.storage.metrics_partitions import day_of
@@ -25,8 +25,6 @@ from mudra.storage.metrics_sums import (
     Gathered,
     Part,
     block_of,
-    cell_of,
-    raw_query,
     sums_query,
     within_times,
 )
@@ -101,15 +99,24 @@ class PostgresFigures:
             _add(found, ((pair, pair_sums_of(held)) for pair, held in blocks.items()))
         return found
 
-    async def by_window(self, within: TimeRange) -> Mapping[datetime, Mapping[Cell, Rollup]]:
-        """The sums of each window from its raw rows, for incidents."""
-        windows = within.windows
-        found: dict[datetime, dict[Cell, Rollup]] = defaultdict(dict)
-        if windows:
-            rows = await self._tx.connection.execute(raw_query(windows, Part()))
-            for row in rows.mappings():
-                found[row["window_at"]][cell_of(row)] = rollup([block_of(row)])
-        return found
+    async def calls_of(self, window: datetime) -> Sequence[Calls]:
+        """What every AA called in one window, from its raw rows, for incidents."""
+        c = metrics_raw.c
+        rows = await self._tx.connection.execute(
+            sa.select(
+                *(c.aa_id, c.fip_id, c.type),
+                # Lists as the driver gives them.
+                *(sa.type_coerce(column, sa.types.NullType()) for column in (c.pxx, c.counts)),
+            ).where(
+                c.window_at == window,
+                c.type.not_in(_TIMING_CODES),
+                *Part(tag=Tag.REQUESTS).of(metrics_raw),
+            )
+        )
+        return [
+            Calls(aa_id, fip_id, RequestBlock(code, tuple(pxx), tuple(counts)))
+            for aa_id, fip_id, code, pxx, counts in rows
+        ]
 
     async def marks(self, within: TimeRange) -> Mapping[datetime, DayMark]:
         """A mark of each day (UTC) that has reports; while it stays, so do the day's sums."""

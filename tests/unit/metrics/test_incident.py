@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mudra.metrics.catalogue import WINDOW
-from mudra.metrics.health import health_of_calls
+from mudra.metrics.health import verdict_of_calls
 from mudra.metrics.incident import (
     CALL_RULES,
     REPORTING_RULES,
@@ -33,7 +33,6 @@ from mudra.metrics.incident_change import (
     changes,
 )
 from mudra.metrics.report import RequestBlock
-from mudra.metrics.rollup import rollup
 
 START = datetime(2026, 3, 4, tzinfo=UTC)
 SUBJECT = FipApi("BANK-001", "cns")
@@ -208,6 +207,6 @@ def test_a_window_that_may_still_come_in_time_says_nothing():
     ("total", "ok", "mark"), [(19, 0, Mark.UNKNOWN), (20, 0, Mark.BAD), (20, 20, Mark.GOOD)]
 )
 def test_a_window_with_too_few_calls_says_nothing(total, ok, mark):
-    health = health_of_calls(rollup([RequestBlock("cns", (1, 2, 3, 4), (total, ok, *[0] * 13))]))
+    verdict = verdict_of_calls([RequestBlock("cns", (1, 2, 3, 4), (total, ok, *[0] * 13))])
 
-    assert observation(START, health) == Observation(START, mark, ok, total)
+    assert observation(START, verdict) == Observation(START, mark, ok, total)

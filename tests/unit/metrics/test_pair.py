@@ -1,9 +1,9 @@
-"""What is added up for the matrix says the same as the whole health of a pair."""
+"""What is added up for the matrix, or for the watch, says the same as the whole health."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mudra.metrics.health import health_of_calls
+from mudra.metrics.health import Verdict, health_of_calls, verdict_of_calls
 from mudra.metrics.pair import add_pairs, pair_sums, pair_sums_of, status_of_pair
 from mudra.metrics.report import RequestBlock
 from mudra.metrics.rollup import coarse, merge_all, rollup
@@ -40,3 +40,17 @@ def test_spreads_without_holes_add_up_like_those_by_cell(found):
     together = merge_dense([dense(one) for one in spreads], max(one.longest for one in spreads))
 
     assert together == merge_spreads(spreads)
+
+
+@st.composite
+def few_good_calls(draw):
+    half, rest = draw(st.sampled_from((10, 4999, 5000, 5001))), draw(st.sampled_from((0, 1, 9000)))
+    calls = draw(st.integers(1, 4))
+    return RequestBlock("fif", (half, *[half + rest] * 3), (calls, calls, *([0] * 13)))
+
+
+@given(st.lists(st.one_of(blocks(), few_good_calls()), min_size=1, max_size=4))
+def test_the_verdict_at_its_shortest_is_that_of_the_whole_health(found):
+    health = health_of_calls(rollup(found))
+
+    assert verdict_of_calls(found) == Verdict(health.status, health.succeeded, health.judged)
