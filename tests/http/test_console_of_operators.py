@@ -1,5 +1,7 @@
 """The operators' pages over HTTP: who sees what, acts by form, headers and forgery (I10, X1, X3)."""
 
+import re
+from html import unescape
 from types import SimpleNamespace
 
 import pytest
@@ -9,12 +11,14 @@ from tests.support.console import Reader, reader
 from tests.support.operators import Operator, new_operator
 from tests.support.registering import payload, send
 from tests.support.service import Member, Service, new_member, onboard
+from tools.demonstration import member_pages, operator_pages
 
 from mudra.console.navigation import OPERATOR_ITEMS, operator_path
 from mudra.console.routes import console_pages
 from mudra.runtime.config import Settings
 
 SCOPES = ("members", "registry", "health", "keys", "audit")
+_EXPORT = re.compile(r'<a (?:class="export" )?href="(\?[^"]*export=[^"]*)"')
 OPEN = {"/console/sign-in", "/console/forgot-password", "/console/sign-in/forgot"}
 
 
@@ -211,6 +215,29 @@ def test_tables_export_what_the_filter_shows(service: Service, boss: Reader) -> 
 
     assert csv.headers["content-type"].startswith("text/csv")
     assert [line.partition(",")[0] for line in csv.text.splitlines()] == ["Entity", entity_id]
+
+
+def test_every_table_of_the_console_gives_its_rows_as_csv(service: Service, boss: Reader) -> None:
+    """Whatever a page shows as a table it also exports: the link is followed, on every page."""
+    aa, fip = new_member(service, "AA"), new_member(service, "FIP")
+    send(fip, payload(fip))
+    own = {member.entity_id: reader(service) for member in (aa, fip)}
+    for member in (aa, fip):
+        assert own[member.entity_id].sign_in(member.email).status_code == 303
+        member.entity_token(member.secret())
+    pages = [(boss, page) for page in operator_pages("", aa.entity_id, fip.entity_id, "")]
+    pages += [(own[m.entity_id], p) for m in (aa, fip) for p in member_pages(m.entity_id, m.email)]
+    followed = set()
+    for browser, page in pages:
+        for link in _EXPORT.findall(browser.get(page.path).text):
+            answer = browser.get(f"{page.path.partition('?')[0]}{unescape(link)}")
+            assert answer.headers["content-type"].startswith("text/csv"), (page.path, link)
+            followed.add(page.name)
+
+    assert {
+        *("operator-members", "operator-settings", "operator-audit", "operator-mails"),
+        *("operator-approvals", "operator-member", "aa-activity", "fip-registration"),
+    } <= followed
 
 
 def test_the_audit_is_searched_and_verified_on_its_page(service: Service, boss: Reader) -> None:

@@ -154,12 +154,12 @@ def subjects_to(service, address):
 
 def test_an_incident_that_goes_on_is_told_and_so_is_its_end(filled):
     told = "imran@deccanbank.example"
-    eventually(lambda: "DECCAN-FIP, cns: bad" in subjects_to(filled, told), "alarm")
+    eventually(lambda: "DECCAN-FIP, consent: bad" in subjects_to(filled, told), "alarm")
 
     filled.advance("PT1H")
     filled.cli("sandbox", "traffic", "--days", "0.0417", "--load", "3000")
 
-    eventually(lambda: "DECCAN-FIP, cns: recovered" in subjects_to(filled, told), "good news")
+    eventually(lambda: "DECCAN-FIP, consent: recovered" in subjects_to(filled, told), "good news")
 
 
 def test_a_second_fill_changes_only_what_its_incident_hits(filled):
@@ -192,7 +192,7 @@ def test_a_fill_waits_while_another_is_at_the_same_aa(filled):
         done = json.loads(filled.cli(*words).stdout)
         ends.join()
 
-    assert done["payloads"] == 4
+    assert done["payloads"] in {4, 8}  # 8 when one more window has closed meanwhile
 
 
 def test_an_incident_of_former_days_is_found_though_nobody_is_woken(filled):

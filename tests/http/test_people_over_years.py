@@ -248,6 +248,17 @@ def test_scopes_are_read_at_each_call_and_not_from_the_token(service: Service):
     assert "scope members" in answer.json()["errorMsg"]
 
 
+def test_the_role_ends_by_one_command_and_only_where_there_is_one(service: Service):
+    operator = new_operator(service, "members", "health")
+
+    ended = json.loads(service.cli("operator", "end", operator.email, "--json").stdout)
+    again = service.cli("operator", "end", operator.email, check=False)
+
+    assert ended == {"email": operator.email, "taken": ["health", "members"]}
+    assert operator.get("/members").status_code == 401
+    assert (again.exit_code, "is no operator" in again.output) == (1, True)
+
+
 @pytest.mark.parametrize(
     ("scope", "path"),
     [("health", "/members"), ("health", "/users"), ("health", "/mails"), ("members", "/audit")],

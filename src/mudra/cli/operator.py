@@ -52,6 +52,35 @@ def create(
     show_facts({"operator": made.user.email, "scopes": ", ".join(words), "invitation": invitation})
 
 
+@app.command(epilog="Example: mudra operator end noc@network.example")
+def end(
+    email: Annotated[str, typer.Argument(help="The operator's e-mail address.")],
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Take all scopes from an operator: the role ends at the next request, the account stays."""
+
+    async def act(rooms: Rooms) -> object:
+        async with rooms.open_work() as work:
+            user = await work.people.by_username(email.strip().lower())
+            held = await work.roster.scopes(user.user_id) if user else frozenset()
+            if user is None or not held:
+                return None
+            await work.accounts.make_operator(
+                user.email, user.name, frozenset(), Caller(operator_name())
+            )
+            return held
+
+    held = with_rooms(act, data_dir)
+    if not isinstance(held, frozenset):
+        fail(f"{email} is no operator: mudra operator list shows who is")
+    words = sorted(scope.value for scope in held)
+    if as_json:
+        show_json({"email": email, "taken": words})
+        return
+    show_facts({"operator": email, "taken": ", ".join(words)})
+
+
 @app.command("list", epilog="Example: mudra operator list --json")
 def list_operators(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """List the operators and their scopes."""

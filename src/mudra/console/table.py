@@ -22,15 +22,18 @@ Value = str | int | float | datetime | None
 PAGE: Final = 30
 _LONGEST_WORDS: Final = 100
 _LONG: Final = 28
+_SHORT: Final = 14
 _NUMBERS: Final = ("number", "bounds")
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
 class Column(Struct, Generic[R], frozen=True):
-    """One column. `kind` is text, code, number, time, type, tag or bounds; `tone` colours a tag.
+    """One column.
 
+    `kind` is text, code, number, time, type, tag, bounds or below; `tone` colours a tag.
     `order` is what it sorts by where that is not the value itself. Bounds are a number with
-    what goes on behind its first space in small letters below.
+    what goes on behind its first space in small letters below. What is below stands under its
+    row, over the whole width: long words that would push other columns out of sight.
     """
 
     key: str
@@ -49,6 +52,8 @@ class Cell(Struct, frozen=True):
     kind: str
     link: str
     tone: str
+    places: int
+    """Decimals of a number: the same in all rows of its column."""
 
     @property
     def number(self) -> bool:
@@ -56,9 +61,14 @@ class Cell(Struct, frozen=True):
         return self.kind in _NUMBERS
 
     @property
-    def long(self) -> bool:
-        """Tell whether its words may go on in a second line."""
-        return self.kind == "text" and len(str(self.value)) > _LONG
+    def room(self) -> str:
+        """The class of its room: where a table is short of it, words go on in a second line."""
+        if self.kind == "time":
+            return "when"
+        length = len(str(self.value)) if self.kind in {"text", "code"} else 0
+        if length > _LONG:
+            return "words"
+        return "term" if self.kind == "text" and length > _SHORT else ""
 
 
 class Head(Struct, frozen=True):
@@ -77,6 +87,8 @@ class TableView(Struct, frozen=True, kw_only=True):
     title: str
     heads: Sequence[Head]
     rows: Sequence[Sequence[Cell]]
+    below: Sequence[str]
+    """What stands under each row; empty for nothing."""
     words: str
     may_filter: bool
     kept: Mapping[str, str]
@@ -107,8 +119,9 @@ class Table(Struct, Generic[R], frozen=True):
         return TableView(
             name=self.name,
             title=self.title,
-            heads=[self._head(column, query) for column in self.columns],
-            rows=[[_cell(column, row) for column in self.columns] for row in shown],
+            heads=[self._head(column, query) for column in self.columns if column.kind != "below"],
+            rows=_cells([column for column in self.columns if column.kind != "below"], shown),
+            below=self._below(shown),
             words=words,
             may_filter=bool(words) or len(rows) > 1,
             kept={
@@ -151,6 +164,13 @@ class Table(Struct, Generic[R], frozen=True):
     def _holds(self, row: R, words: str) -> bool:
         return any(words in _plain(column.value(row)).casefold() for column in self.columns)
 
+    def _below(self, shown: Sequence[R]) -> Sequence[str]:
+        columns = [one for one in self.columns if one.kind == "below"]
+        return [
+            " · ".join(f"{one.title}: {value}" for one in columns if (value := one.value(row)))
+            for row in shown
+        ]
+
     def _words(self, query: Mapping[str, str]) -> str:
         return query.get(self._name("q"), "").strip()[:_LONGEST_WORDS]
 
@@ -174,13 +194,28 @@ class Table(Struct, Generic[R], frozen=True):
         return f"{self.name}.{word}"
 
 
-def _cell(column: Column[R], row: R) -> Cell:
-    return Cell(
-        column.value(row),
-        column.kind,
-        column.link(row) if column.link else "",
-        column.tone(row) if column.tone else "quiet",
-    )
+def _cells(columns: Sequence[Column[R]], shown: Sequence[R]) -> Sequence[Sequence[Cell]]:
+    return list(zip(*(_cells_of(column, shown) for column in columns), strict=True))
+
+
+def _cells_of(column: Column[R], shown: Sequence[R]) -> Sequence[Cell]:
+    values = [column.value(row) for row in shown]
+    places = max(map(_places, values), default=0)
+    return [
+        Cell(
+            value,
+            column.kind,
+            column.link(row) if column.link else "",
+            column.tone(row) if column.tone else "quiet",
+            places,
+        )
+        for value, row in zip(values, shown, strict=True)
+    ]
+
+
+def _places(value: Value) -> int:
+    """Decimals that a value is written with."""
+    return len(str(value).partition(".")[2]) if isinstance(value, float) else 0
 
 
 def _count(shown: int, total: int) -> str:

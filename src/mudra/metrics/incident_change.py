@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from msgspec import Struct
 
 from mudra.metrics.incident import AaCalls, AaReporting, Ending, FipApi, Incident, Subject
+from mudra.metrics.status_history import api_words
 
 
 class Opened(Struct, frozen=True):
@@ -106,7 +107,7 @@ def _compared(known: Incident, incident: Incident) -> Change:
 def _name(subject: Subject) -> str:
     match subject:
         case FipApi(fip_id, code):
-            return f"FIP {fip_id}, {code}"
+            return f"FIP {fip_id}, {api_words(code)}"
         case AaCalls(aa_id):
             return f"AA {aa_id}, calls to FIPs"
         case AaReporting(aa_id):

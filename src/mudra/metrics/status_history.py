@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from mudra.metrics.catalogue import WINDOW, RequestType
+from mudra.metrics.catalogue import WINDOW, NotificationType, RequestType
 from mudra.metrics.feed import PublicFloor, PublicRow
 from mudra.metrics.health import Health, Status
 from mudra.metrics.incident import CALL_RULES, Ending, FipApi, Incident
@@ -33,11 +33,23 @@ _WORDS: Final = {
     RequestType.FI_FETCH: "FI fetch",
     RequestType.HEARTBEAT: "heartbeat",
 }
+_NOTIFICATIONS: Final = {
+    NotificationType.FI: "FI notification",
+    NotificationType.ACCOUNT_LINK: "account linking notification",
+    NotificationType.CONSENT: "consent notification",
+}
 
 
 def api_words(code: str) -> str:
     """A type code of request metrics in words; an unknown one as it is."""
     return _WORDS.get(RequestType(code), code) if code in tuple(RequestType) else code
+
+
+def notification_words(code: str) -> str:
+    """A type code of notification metrics in words; an unknown one as it is."""
+    if code not in tuple(NotificationType):
+        return code
+    return f"{_NOTIFICATIONS[NotificationType(code)]}, received by the AA"
 
 
 class DayState(enum.StrEnum):

@@ -12,7 +12,9 @@ from msgspec import Struct
 
 from mudra.identity.user import UserState
 from mudra.metrics.coverage import closed_before
+from mudra.metrics.incident import AaCalls, AaReporting, FipApi, Incident
 from mudra.metrics.picture import expected_windows
+from mudra.metrics.status_history import api_words
 from mudra.registry.record import Record, Standing, Status
 from mudra.runtime.work import Work
 from mudra.time_words import span
@@ -22,6 +24,7 @@ from mudra.tokens.manage_secret import UseShown
 _DAY: Final = timedelta(days=1)
 _SOON: Final = timedelta(days=7)
 _NEAR: Final = timedelta(days=30)
+_MOST_INCIDENTS: Final = 20
 
 
 class Weight(enum.IntEnum):
@@ -48,7 +51,11 @@ class Line(Struct, frozen=True):
 
 
 class Facts(Struct, frozen=True):
-    """What is known of a member. `missing` counts windows of the last day that did not come."""
+    """What is known of a member.
+
+    `missing` counts windows of the last day that did not come; `incidents` are those about it
+    that are open, the newest first.
+    """
 
     entity_type: str
     used: UseShown
@@ -56,6 +63,7 @@ class Facts(Struct, frozen=True):
     record: Record | None
     missing: int
     now: datetime
+    incidents: Sequence[Incident] = ()
 
 
 async def facts_of(
@@ -63,6 +71,7 @@ async def facts_of(
 ) -> Facts:
     """Gather the facts of a member whose secret and registry record were read."""
     admins = await work.roster.admins(entity_id)
+    found = await work.incidents.shown(only_open=True, entity_id=entity_id, limit=_MOST_INCIDENTS)
     return Facts(
         entity_type=entity_type,
         used=used,
@@ -70,6 +79,7 @@ async def facts_of(
         record=record,
         missing=await _missing(work, entity_id, entity_type, used.now),
         now=used.now,
+        incidents=[one.incident for one in found],
     )
 
 
@@ -89,6 +99,7 @@ async def _missing(work: Work, entity_id: str, entity_type: str, now: datetime) 
 def attention(facts: Facts) -> Sequence[Line]:
     """List what needs attention; nothing for a member with whom all is well."""
     lines = [
+        *(_incident(one, facts.now) for one in facts.incidents),
         *_secret(facts.used, facts.now),
         *_old_secret(facts.used, facts.now),
         *_reporting(facts),
@@ -96,6 +107,23 @@ def attention(facts: Facts) -> Sequence[Line]:
         *_people(facts.able_admins),
     ]
     return sorted(lines, key=lambda line: line.weight)
+
+
+def _incident(incident: Incident, now: datetime) -> Line:
+    lasts = f"For {span(now - incident.began)}"
+    counts = f"{incident.succeeded:,} of {incident.judged:,} calls succeeded in its bad windows"
+    match incident.subject:
+        case FipApi(_, code):
+            api = api_words(code)
+            what, act = f"{api[:1].upper()}{api[1:]} is bad", "See it by AA"
+            why = f"{lasts}, as the AAs report it: {counts}."
+        case AaCalls():
+            what, act = "Your calls to FIPs fail", "See which"
+            why = f"{lasts}: {counts}."
+        case AaReporting():
+            what, act = "Nothing is heard from your agent", "See the gaps"
+            why = f"{lasts}. `mudra agent status`, where it runs, says how it is."
+    return Line(Weight.NOW, what, why, "health", act)
 
 
 def _secret(used: UseShown, now: datetime) -> Sequence[Line]:

@@ -193,7 +193,7 @@ class Settings:
         450,
         _whole(1, 100000),
         "1 to 100000",
-        "payloads at once before that, for an agent that catches up",
+        "payloads at once above METRICS_PUSH_RATE, for an agent that catches up",
     )
     metrics_raw_days: int = _setting(
         "METRICS_RAW_DAYS", 90, _whole(8, 3650), "8 to 3650", "how long single windows are kept"
@@ -252,10 +252,14 @@ class Settings:
         "KEY_ROTATION_DAYS", 30, _whole(1, 365), "1 to 365", "how long a key signs"
     )
     entity_token_rate: int = _setting(
-        "ENTITY_TOKEN_RATE", 20, _whole(1, 100000), "1 to 100000", "tokens per entity, address, s"
+        "ENTITY_TOKEN_RATE",
+        20,
+        _whole(1, 100000),
+        "1 to 100000",
+        "tokens in a second of one entity from one address",
     )
     entity_token_burst: int = _setting(
-        "ENTITY_TOKEN_BURST", 200, _whole(1, 100000), "1 to 100000", "tokens at once before that"
+        "ENTITY_TOKEN_BURST", 200, _whole(1, 100000), "1 to 100000", "tokens at once above the rate"
     )
     argon2_memory_mib: int = _setting(
         "ARGON2_MEMORY_MIB", 64, _whole(19, 1024), "19 to 1024", "memory of one password hash, MiB"

@@ -89,3 +89,30 @@ def test_a_column_of_bounds_sorts_by_its_estimate() -> None:
         "1,000,000",
     ]
     assert rows[0][0].number
+
+
+def test_what_is_below_stands_under_its_row_and_in_the_export() -> None:
+    told = Table(
+        "told",
+        "Told",
+        (
+            Column[Town]("name", "Town", lambda t: t.name),
+            Column[Town]("people", "People", lambda t: t.people, "below"),
+            Column[Town]("first", "First letter", lambda t: t.name[0], "below"),
+        ),
+    )
+
+    view, file = told.view(TOWNS[1:3], {}), told.export(TOWNS[1:3], {"export": "told"})
+
+    assert [head.title for head in view.heads] == ["Town"]
+    assert view.below == ["People: 1585 · First letter: a", "First letter: M"]
+    assert file is not None
+    assert file.body.decode().splitlines()[0] == "Town,People,First letter"
+
+
+def test_the_numbers_of_a_column_have_the_same_decimals() -> None:
+    shares = Table("shares", "Shares", (Column[float]("share", "%", lambda n: n, "number"),))
+
+    rows = shares.view([99.61, 100.0, 41.5], {}).rows
+
+    assert {row[0].places for row in rows} == {2}

@@ -41,7 +41,7 @@ VALUES: dict[str, str | SecretText] = {
     "last_failure_at": "2026-03-07T10:00:00.000Z",
     "old_address": "asha@bank.example",
     "new_address": "asha.v@bank.example",
-    "title": "SUNRISE-FIP, fif: bad since 12:00",
+    "title": "FIP SUNRISE-FIP, FI fetch: bad, 36.0 % success",
     "story": "Success fell to 81 % over two windows.",
 }
 

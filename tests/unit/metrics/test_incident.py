@@ -155,13 +155,13 @@ def test_alarms_say_who_what_since_when_and_with_which_counts():
 
     words = alarm(opened)
     assert words is not None
-    assert words.title == "FIP BANK-001, cns: bad, 50.0 % success"
+    assert words.title == "FIP BANK-001, consent: bad, 50.0 % success"
     assert words.text.startswith(
         "2 windows of ten minutes bad since 2026-03-04 00:10 UTC: 100 of 200 calls succeeded"
     )
     over = alarm(closed)
     assert over is not None
-    assert over.title == "FIP BANK-001, cns: recovered"
+    assert over.title == "FIP BANK-001, consent: recovered"
     assert over.text.endswith("Good again from 2026-03-04 00:30 UTC.")
     assert [alarm(change) for change in updated] == [None]
 

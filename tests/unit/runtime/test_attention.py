@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec.structs import replace
 
+from mudra.metrics.incident import AaCalls, AaReporting, Ending, FipApi, Incident, Subject
 from mudra.registry.entry import EntityType
 from mudra.registry.record import Record, Standing
 from mudra.runtime.attention import Facts, attention
@@ -64,3 +65,25 @@ def test_a_suspended_registration_is_for_now() -> None:
     assert [(line.weight, line.what) for line in attention(facts)] == [
         (0, "The registration is suspended")
     ]
+
+
+def test_an_open_incident_comes_first_with_how_long_it_lasts() -> None:
+    began = NOW - timedelta(hours=6)
+
+    def lasting(subject: Subject) -> Incident:
+        return Incident(subject, began, NOW, None, Ending.OPEN, 36, 760, 2_000)
+
+    found = lasting(FipApi("A-FIP", "fif")), lasting(AaCalls("A")), lasting(AaReporting("A"))
+    facts = Facts("FIP", used(-1), 2, None, 0, NOW, found)
+    lines = attention(facts)
+
+    assert [line.what for line in lines][:4] == [
+        "FI fetch is bad",
+        "Your calls to FIPs fail",
+        "Nothing is heard from your agent",
+        "The secret has expired",
+    ]
+    assert lines[0].why == (
+        "For 6 h, as the AAs report it: 760 of 2,000 calls succeeded in its bad windows."
+    )
+    assert {line.weight for line in lines[:4]} == {0}

@@ -22,7 +22,7 @@ from mudra.metrics.percentile import Percentile, ResponseTime
 from mudra.metrics.picture import ApiPicture
 from mudra.metrics.ports import Cell
 from mudra.metrics.rollup import Rollup
-from mudra.metrics.status_history import api_words
+from mudra.metrics.status_history import api_words, notification_words
 from mudra.metrics.step import Step
 
 R = TypeVar("R")
@@ -143,8 +143,11 @@ class CountsRow(Struct, frozen=True):
     counts: Sequence[int]
 
 
-def counts_table() -> Table[CountsRow]:
-    """The fifteen counts of each type, by their names in request metrics."""
+def counts_table(shown: Sequence[CountsRow] | None = None) -> Table[CountsRow]:
+    """The fifteen counts of each type, by their names in request metrics.
+
+    With rows to show, what is zero in all of them has no column: the names are long.
+    """
     return Table(
         "counts",
         "The fifteen counts of each type",
@@ -153,6 +156,7 @@ def counts_table() -> Table[CountsRow]:
             *(
                 Column(f"n{place}", _count_title(name), partial(_count, place=place), "number")
                 for place, name in enumerate(REQUEST_COUNT_NAMES)
+                if shown is None or any(row.counts[place] for row in shown)
             ),
         ),
     )
@@ -184,9 +188,9 @@ def api_rows(apis: Sequence[ApiPicture], asked: Asked) -> list[ApiRow]:
     rows = []
     for api in apis:
         notified = api.tag is Tag.NOTIFICATIONS
-        words = f"{api.type} (notification)" if notified else f"{api_words(api.type)} ({api.type})"
+        words = notification_words(api.type) if notified else api_words(api.type)
         link = "" if notified or api.health is None else asked.query(type=api.type)
-        rows.append(ApiRow(words, link, api))
+        rows.append(ApiRow(f"{words} ({api.type})", link, api))
     return rows
 
 

@@ -46,9 +46,9 @@ def _audit(names: Mapping[str, str]) -> Table[AuditRow]:
                 tone=lambda row: _TONES.get(row.outcome, "quiet"),
             ),
             Column[AuditRow]("who", "Who", lambda row: names.get(row.actor, row.actor)),
-            Column[AuditRow]("reason", "Reason", lambda row: row.reason or None),
+            Column[AuditRow]("reason", "Reason", lambda row: row.reason or None, "below"),
             Column[AuditRow]("address", "From", lambda row: from_where(row) or None, "code"),
-            Column[AuditRow]("txn", "Transaction", lambda row: row.txn_id or None, "code"),
+            Column[AuditRow]("txn", "Transaction", lambda row: row.txn_id or None, "below"),
         ),
         first_sort="-at",
     )

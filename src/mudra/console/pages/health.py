@@ -21,7 +21,7 @@ from mudra.metrics.coverage import TimeRange, closed_before, gaps
 from mudra.metrics.health import Proof, Status
 from mudra.metrics.picture import Grouping, Row
 from mudra.metrics.ports import RefusedPush
-from mudra.metrics.status_history import api_words
+from mudra.metrics.status_history import api_words, notification_words
 from mudra.tokens.claims import EntityType
 
 _SPANS: Final = {"1": "24 hours", "7": "7 days", "30": "30 days"}
@@ -173,7 +173,7 @@ def _lines(rows: Sequence[Row], table: Table[Line]) -> Sequence[Line]:
     return [
         Line(
             other=row.subject.aa_id if table is _AS_AAS_SEE_IT else row.subject.fip_id,
-            api=api_words(api.type) if api.tag is Tag.REQUESTS else f"{api.type} received",
+            api=(api_words if api.tag is Tag.REQUESTS else notification_words)(api.type),
             calls=api.health.total,
             success=None if api.health.success is None else round(100 * api.health.success, 2),
             p50=api.time.p50.estimate if api.time else None,

@@ -163,7 +163,7 @@ async def _figures(
         "others": others.view(other_list, visit.query) if _has_others(about) else None,
         "incidents": listed.view(incidents, visit.query),
         "findings": await _causes(visit, about, asked),
-        "counts": counts.view(reported, visit.query) if _is_pair(about) else None,
+        "counts": counts_table(reported).view(reported, visit.query) if _is_pair(about) else None,
     }
 
 

@@ -28,7 +28,7 @@ TABLE: Final = Table[QueuedMail](
         Column("subject", "Subject", lambda m: m.subject),
         Column("state", "State", mail_state, "tag", tone=lambda m: tone(mail_state(m))),
         Column("tries", "Tries", lambda m: m.attempts, "number"),
-        Column("error", "Last error", lambda m: m.last_error or None),
+        Column("error", "Last error", lambda m: m.last_error or None, "below"),
         Column("next", "Next try", lambda m: m.next_attempt_at, "time"),
     ),
     first_sort="-at",

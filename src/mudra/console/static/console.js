@@ -6,9 +6,11 @@ const thisYear = new Intl.DateTimeFormat(undefined, parts);
 let otherYear; // made when it is needed: each takes milliseconds
 
 function zoned(at) {
-  if (at.getFullYear() === year) return thisYear.format(at);
-  otherYear ??= new Intl.DateTimeFormat(undefined, { year: "numeric", ...parts });
-  return otherYear.format(at);
+  if (at.getFullYear() !== year) {
+    otherYear ??= new Intl.DateTimeFormat(undefined, { year: "numeric", ...parts });
+  }
+  const words = (at.getFullYear() === year ? thisYear : otherYear).format(at);
+  return words.replace(/ (?=[AP]M$)/i, "\u00a0"); // a line ends before the hour, not after it
 }
 
 function localise(root) {

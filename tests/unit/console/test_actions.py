@@ -1,0 +1,149 @@
+"""Every action of the console is had over the API and by command too (issue 6).
+
+The forms are read from the templates: a new one without a row here is red.
+"""
+
+import re
+from types import SimpleNamespace
+
+import pytest
+import typer
+from litestar.routes import HTTPRoute
+
+from mudra.cli.main import app
+from mudra.console.render import environment
+from mudra.http.app import _litestar
+from mudra.runtime.config import Settings
+
+_OPEN = re.compile(r'<[^>]*(?:method="post"|data-post="|hx-post=")[^>]*>')
+_TARGET = re.compile(r'\b(?:action|data-post|hx-post)="([^"]+)"')
+_ACT = re.compile(r'name="act" value="([^"]+)"')
+MEMBERS, ENTRIES = "/operator/v1/members", "/operator/v1/registry/entries/{entity_id:str}/decide"
+OWN = "/console/entity/{{ entity.entity_id }}"
+
+ROWS: dict[tuple[str, str], tuple[str, ...]] = {
+    # The template and what its form is sent to; the address of the API, and the commands.
+    ("sign_in", "/console/sign-in"): ("/iam/v1/user/token/generate", "login"),
+    ("console", "/console/sign-out"): ("/iam/v1/user/session/end", "session end"),
+    ("activation", "{{ base }}/v1/user/password/set"): (
+        "/iam/v1/user/password/set",
+        "password set",
+    ),
+    ("ask_for_link", "{{ base }}/v1/user/password/forgot"): (
+        "/iam/v1/user/password/forgot",
+        "password forgot",
+    ),
+    ("account", "/console/account/session"): ("/iam/v1/user/session/end", "session end"),
+    ("account", "/console/account/token"): ("/iam/v1/user/token/revoke", "token revoke"),
+    ("secret", f"{OWN}/secret/show"): ("/iam/v1/entity/secret/read", "secret read"),
+    ("secret", f"{OWN}/secret/reset"): ("/iam/v1/entity/secret/reset", "secret reset"),
+    ("secret", f"{OWN}/secret/retire"): ("/iam/v1/entity/secret/retire", "secret retire"),
+    ("people", f"{OWN}/people/add"): ("/iam/v1/entity/admin/add", "entity add-admin"),
+    ("people", f"{OWN}/people/remove"): ("/iam/v1/entity/admin/remove", "entity remove-admin"),
+    ("people", f"{OWN}/people/hand-over"): ("/iam/v1/entity/admin/handover", "entity hand-over"),
+    ("people", f"{OWN}/people/contact"): ("/iam/v1/entity/contact/set", "entity contact"),
+    ("registration", f"{OWN}/registration/submit"): (
+        "/cr/v2/entityInfo/{entity_type:str}",
+        "registry submit",
+    ),
+    # Findings change nothing: the API gives them all with its refusal, the command beforehand.
+    ("registration", f"{OWN}/registration/check"): (
+        "/cr/v2/entityInfo/{entity_type:str}",
+        "registry lint",
+    ),
+    ("operator_onboard", "/console/operator/onboard"): (MEMBERS, "member onboard"),
+    ("operator_member", "{{ path }}/invitation"): (
+        "/operator/v1/users/{user_id:uuid}/invite",
+        "admin invite",
+    ),
+    ("operator_member", "{{ path }}/removal"): (f"{MEMBERS}/admins/remove", "admin remove"),
+    ("operator_member", "{{ path }}/admins"): (f"{MEMBERS}/admins/add", "admin add"),
+    ("operator_member", "{{ path }}/contact"): (f"{MEMBERS}/contact", "admin contact"),
+    ("operator_member", "{{ path }}/status"): (
+        MEMBERS + "/{entity_id:str}/status",
+        "member suspend",
+        "member restore",
+    ),
+    ("operator_approval", "{{ path }} approve"): (ENTRIES, "registry approve"),
+    ("operator_approval", "{{ path }} reject"): (ENTRIES, "registry reject"),
+    ("operator_approval", "{{ path }} {{ word }}"): (
+        ENTRIES,
+        "registry suspend",
+        "registry restore",
+        "registry retire",
+    ),
+    ("operator_approval", "{{ path }} rollBack"): (ENTRIES, "registry rollback"),
+    ("operator_people", "/console/operator/people"): (
+        "/operator/v1/operators",
+        "operator create",
+        "operator end",
+    ),
+    ("operator_keys", "/console/operator/keys/rotate"): ("/operator/v1/keys/rotate", "keys rotate"),
+    ("operator_mails", "/console/operator/mails/retry"): (
+        "/operator/v1/mails/{mail_id:uuid}/retry",
+        "mail retry",
+    ),
+    ("operator_audit", "/console/operator/audit/verify"): (
+        "/operator/v1/audit/verify",
+        "audit verify",
+    ),
+    ("incident", "{{ path }}/acknowledge"): (
+        "/operator/v1/incidents/{incident_id:uuid}/acknowledge",
+        "health acknowledge",
+    ),
+    ("incidents", "/console/operator/silences"): (
+        "/operator/v1/health/silences",
+        "health silence",
+    ),
+    ("incidents", "/console/operator/silences/{{ one.silence_id }}/end"): (
+        "/operator/v1/health/silences/{silence_id:uuid}/end",
+        "health unsilence",
+    ),
+    ("sandbox_parts", "/sandbox/v1/clock"): ("/sandbox/v1/clock", "sandbox advance"),
+}
+
+
+def forms() -> set[tuple[str, str]]:
+    """Every form that does something, by its template and where it is sent."""
+    found = set()
+    loader = environment().loader
+    assert loader is not None
+    for name in environment().list_templates(extensions=["html"]):
+        text = loader.get_source(environment(), name)[0]
+        for start in _OPEN.finditer(text):
+            act = _ACT.search(text[start.end() : text.find("</form>", start.end())])
+            targets = _TARGET.findall(start[0])
+            assert targets, start[0]
+            found |= {
+                (name.removesuffix(".html"), target + (f" {act[1]}" if act else ""))
+                for target in targets
+            }
+    return found
+
+
+def served() -> set[str]:
+    """The addresses that are posted to."""
+    service = SimpleNamespace(settings=Settings(), time_machine=object(), clock=None)
+    litestar = _litestar(service, ())  # type: ignore[arg-type]  # only its route table is looked at
+    return {
+        one.path for one in litestar.routes if isinstance(one, HTTPRoute) and "POST" in one.methods
+    }
+
+
+def test_every_form_of_the_console_has_its_row() -> None:
+    assert forms() == set(ROWS)
+
+
+def test_every_action_has_its_address_of_the_api() -> None:
+    assert {address for address, *_ in ROWS.values()} - served() == set()
+
+
+@pytest.mark.parametrize(
+    "words", sorted({words for _, *commands in ROWS.values() for words in commands})
+)
+def test_every_action_has_its_command(words: str) -> None:
+    command: object = typer.main.get_command(app)
+    for word in words.split():
+        command = getattr(command, "commands", {}).get(word)
+
+    assert command is not None
