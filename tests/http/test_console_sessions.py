@@ -199,3 +199,27 @@ def test_an_address_without_a_page_says_so(signed_in: Reader) -> None:
 
     assert answer.status_code == 404
     assert "There is no page at this address." in answer.text
+
+
+def test_a_wrong_address_is_told_in_a_page_and_that_of_a_form_leads_to_its_page(
+    service: Service,
+) -> None:
+    browser = reader(service)
+    for path in (
+        "/console/operator/nowhere",
+        "/console/entity/X/a/b",
+        "/console/operator/incidents/x",
+    ):
+        answer = browser.get(path)
+        assert answer.headers["content-type"].startswith("text/html"), path
+        assert (answer.status_code, "There is no page" in answer.text) == (404, True), path
+        assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
+
+    for form, page in {
+        "/console/entity/X/secret/show": "/console/entity/X/secret",
+        "/console/operator/keys/rotate": "/console/operator/keys",
+    }.items():
+        opened = browser.get(form)
+        assert (opened.status_code, opened.headers["location"]) == (303, page)
+    assert browser.post("/console/operator/board", {}).status_code == 405
+    assert "your session has ended" in browser.get("/console/sign-in?to=%2Fconsole%2Faccount").text

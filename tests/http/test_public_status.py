@@ -95,4 +95,8 @@ def test_the_page_and_the_files_tell_the_same_and_name_no_aa(service: Service) -
 
 
 def test_an_unknown_institution_is_not_found(service: Service) -> None:
-    assert_error(get(service, "/status/fip/NOBODY"), 404, "NotFound")
+    for path in ("/status/fip/NOBODY", "/status/nothing"):
+        page = get(service, path)
+        assert (page.status_code, "There is no page at this address." in page.text) == (404, True)
+        assert "Network status" in page.text
+    assert_error(get(service, "/status/v1/nothing"), 404, "NotFound")

@@ -6,7 +6,7 @@ import structlog
 from litestar import Response
 from litestar.types import ControllerRouterHandler
 
-from mudra.console.framing import site_facts
+from mudra.console.alone import alone
 from mudra.console.navigation import CONSOLE
 from mudra.console.pages import (
     account,
@@ -32,9 +32,8 @@ from mudra.console.pages import (
     silences,
     try_it,
 )
-from mudra.console.render import page, sentence
 from mudra.http.envelope import new_txn_id
-from mudra.http.errors import Unavailable, Unexpected, problem_of
+from mudra.http.errors import Unavailable, Unexpected
 from mudra.http.exchange import AnyRequest
 from mudra.http.router import Router
 from mudra.http.service import Service
@@ -82,21 +81,10 @@ def console_pages(service: Service, more: Sequence[ControllerRouterHandler] = ()
 
 def _unavailable(service: Service, error: Exception) -> Response[str]:
     _log.warning("database unavailable", error=str(error))
-    return _alone(service, Unavailable(), "Out of reach for the moment")
+    return alone(service, Unavailable(), "Out of reach for the moment")
 
 
 def _unexpected(service: Service, _: AnyRequest, error: Exception) -> Response[str]:
     txn_id = new_txn_id()
     _log.error("unexpected fault", txn_id=txn_id, exc_info=error)
-    return _alone(service, Unexpected(), "That went wrong", txn_id)
-
-
-def _alone(service: Service, outcome: object, heading: str, txn_id: str = "") -> Response[str]:
-    problem = problem_of(outcome)
-    return page(
-        "refused_alone.html",
-        site_facts(service)
-        | {"heading": heading, "words": sentence(problem.sentence), "txn_id": txn_id},
-        status=problem.status,
-        headers=problem.headers,
-    )
+    return alone(service, Unexpected(), "That went wrong", txn_id)

@@ -82,9 +82,19 @@ _OPERATOR_HANDLERS: Final = [
 ]
 
 
-def build_app(service: Service, pages: Sequence[ControllerRouterHandler] = ()) -> ASGIApp:
+Lost = Callable[[Service, AnyRequest, Exception], Response[str] | None]
+"""What answers a wrong address of a page; None where the address is none of a page."""
+
+
+def _no_page(_: Service, __: AnyRequest, ___: Exception) -> None:
+    return None
+
+
+def build_app(
+    service: Service, pages: Sequence[ControllerRouterHandler] = (), lost: Lost = _no_page
+) -> ASGIApp:
     """Build the ASGI application: the hot path in front, Litestar for all else."""
-    litestar = with_head(with_options(_litestar(service, pages)))
+    litestar = with_head(with_options(_litestar(service, pages, lost)))
     hot_path = f"{service.settings.token_prefix}/v1/entity/token/generate"
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
@@ -138,7 +148,9 @@ class _Litestar(Litestar):
         return [*plugins, MsgspecDIPlugin()]
 
 
-def _litestar(service: Service, pages: Sequence[ControllerRouterHandler]) -> Litestar:
+def _litestar(
+    service: Service, pages: Sequence[ControllerRouterHandler], lost: Lost = _no_page
+) -> Litestar:
     issuer_router = Router(
         service.settings.token_prefix or "/",
         route_handlers=[
@@ -180,7 +192,7 @@ def _litestar(service: Service, pages: Sequence[ControllerRouterHandler]) -> Lit
     return _Litestar(
         route_handlers=handlers,
         dependencies={"service": Provide(lambda: service, sync_to_thread=False)},
-        exception_handlers=_exception_handlers(service),
+        exception_handlers=_exception_handlers(service, lost),
         response_headers=safety_headers(service.settings),
         openapi_config=OpenAPIConfig(
             title="Mudra",
@@ -205,16 +217,22 @@ def safety_headers(settings: Settings) -> list[ResponseHeader]:
     return [*_SAFETY_HEADERS, _ONLY_HTTPS] if https else _SAFETY_HEADERS
 
 
+_Answer = Response[bytes] | Response[str]
+
+
 def _exception_handlers(
-    service: Service,
-) -> dict[int | type[Exception], Callable[[AnyRequest, Exception], Response[bytes]]]:
+    service: Service, lost: Lost
+) -> dict[int | type[Exception], Callable[[AnyRequest, Exception], _Answer]]:
     def envelope() -> Envelope:
         return Envelope(new_txn_id(), service.clock())
 
-    def not_found(_: AnyRequest, __: Exception) -> Response[bytes]:
-        return refusal(envelope(), NoSuchAddress()).response()
+    def not_found(request: AnyRequest, error: Exception) -> _Answer:
+        page = lost(service, request, error)
+        return page or refusal(envelope(), NoSuchAddress()).response()
 
-    def method_not_allowed(_: AnyRequest, error: Exception) -> Response[bytes]:
+    def method_not_allowed(request: AnyRequest, error: Exception) -> _Answer:
+        if (page := lost(service, request, error)) is not None:
+            return page
         headers = (error.headers if isinstance(error, HTTPException) else None) or {}
         allowed = next((v for k, v in headers.items() if k.lower() == "allow"), "")
         names = {name.strip() for name in allowed.split(",") if name.strip()}

@@ -8,6 +8,7 @@ from time import monotonic
 from litestar.types import ASGIApp
 from msgspec import Struct
 
+from mudra.console.alone import lost
 from mudra.console.pages.activation import activation_page
 from mudra.console.pages.public_status import public_status_pages
 from mudra.console.pages.sandbox_home import sandbox_desk, sandbox_home
@@ -123,10 +124,10 @@ def application(edge: Edge) -> ASGIApp:
     status = public_status_pages(StatusKeeper(rooms.settings.data_dir))
     pages = [activation_page(prefix), static_files(prefix), status]
     if not rooms.settings.sandbox:
-        return build_app(edge.service, [*pages, console_pages(edge.service)])
+        return build_app(edge.service, [*pages, console_pages(edge.service)], lost)
 
     console = console_pages(edge.service, [sandbox_desk])
-    return build_app(edge.service, [*pages, console, sandbox_home(DEMO_PASSWORD)])
+    return build_app(edge.service, [*pages, console, sandbox_home(DEMO_PASSWORD)], lost)
 
 
 async def _mailbox(rooms: Rooms, to: str | None = None, limit: int = 50) -> Sequence[Mail]:

@@ -14,12 +14,13 @@ from litestar.di import Provide
 from litestar.params import FromPath, SkipValidation
 from msgspec import Struct
 
+from mudra.console.alone import no_such_page
 from mudra.console.framing import download
 from mudra.console.render import page
 from mudra.console.status_keeper import Picture, StatusKeeper
 from mudra.console.status_tables import APIS_OF_ALL, APIS_OF_ONE, DAYS, lines_of
 from mudra.http.answer import refusal
-from mudra.http.errors import NoSuchAddress, Unavailable
+from mudra.http.errors import Unavailable
 from mudra.http.exchange import AnyRequest, new_exchange
 from mudra.http.router import Router
 from mudra.http.service import Injected, Service
@@ -107,7 +108,7 @@ async def status_of_fip(
         return await _unknown(service, facts)
     fip = next((one for one in picture.snapshot.fips if one.fip_id == fip_id), None)
     if fip is None:
-        return refusal(new_exchange(request, service).envelope, NoSuchAddress()).response()
+        return no_such_page(service, public=True)
     query, apis = dict(request.query_params.items()), lines_of([fip])
     export = APIS_OF_ONE.export(apis, query) or DAYS.export(fip.days, query)
     if export is not None:
