@@ -82,6 +82,7 @@ _OPERATOR_HANDLERS: Final = [
 ]
 
 
+Pages = Sequence[ControllerRouterHandler]
 Lost = Callable[[Service, AnyRequest, Exception], Response[str] | None]
 """What answers a wrong address of a page; None where the address is none of a page."""
 
@@ -90,9 +91,7 @@ def _no_page(_: Service, __: AnyRequest, ___: Exception) -> None:
     return None
 
 
-def build_app(
-    service: Service, pages: Sequence[ControllerRouterHandler] = (), lost: Lost = _no_page
-) -> ASGIApp:
+def build_app(service: Service, pages: Pages = (), lost: Lost = _no_page) -> ASGIApp:
     """Build the ASGI application: the hot path in front, Litestar for all else."""
     litestar = with_head(with_options(_litestar(service, pages, lost)))
     hot_path = f"{service.settings.token_prefix}/v1/entity/token/generate"
@@ -148,9 +147,7 @@ class _Litestar(Litestar):
         return [*plugins, MsgspecDIPlugin()]
 
 
-def _litestar(
-    service: Service, pages: Sequence[ControllerRouterHandler], lost: Lost = _no_page
-) -> Litestar:
+def _litestar(service: Service, pages: Pages, lost: Lost = _no_page) -> Litestar:
     issuer_router = Router(
         service.settings.token_prefix or "/",
         route_handlers=[
