@@ -17,11 +17,25 @@ async def rows_of(  # whom and when, and what to ask
     fip_id: str | None = None,
 ) -> tuple[Row, ...]:
     """Give the picture of a time, of one AA or FIP where that is named."""
+    heard = await coverage(asked, now, work, aa_id)
+    return await rows_with(heard, asked, grouping, work, aa_id=aa_id, fip_id=fip_id)
+
+
+async def rows_with(
+    heard: Coverage,
+    asked: TimeRange,
+    grouping: Grouping,
+    work: Work,
+    *,
+    aa_id: str | None = None,
+    fip_id: str | None = None,
+) -> tuple[Row, ...]:
+    """Do the same where it is known what was heard."""
     if aa_id is None and grouping in {Grouping.NETWORK, Grouping.FIP}:
         totals = await work.figures.over_aas(asked, fip_id=fip_id)
     else:
         totals = await work.figures.totals(asked, aa_id=aa_id, fip_id=fip_id)
-    return picture(totals, grouping, await coverage(asked, now, work, aa_id))
+    return picture(totals, grouping, heard)
 
 
 async def coverage(

@@ -170,6 +170,8 @@ def merge_dense(parts: Sequence[Dense], longest: int) -> Spread:
 
 def add_dense(parts: Sequence[Dense]) -> Dense:
     """Many as one, which can be added again."""
+    if len(parts) == 1:
+        return parts[0]
     wide = [part for part in parts if part.surely]
     first = min((part.first for part in wide), default=0)
     last = max((part.first + len(part.surely) for part in wide), default=0)

@@ -3,9 +3,9 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from decimal import Decimal
 from functools import lru_cache
-from typing import Final, cast
+from operator import add
+from typing import Final, NamedTuple, cast
 
 import msgspec
 import psycopg
@@ -36,13 +36,17 @@ SUMS: Final = (
     *("counts", "statuses", "data_bytes", "spread", "longest"),
 )
 """Columns of a row of sums, in the order of `row_of`."""
-_AT_ONCE: Final = 8
-"""Spreads that are added up, and kept, together: some 20 KB."""
+_FEW: Final = 8
+_MANY: Final = 32
+"""Rows that are added up, and kept, together: some 10 and 40 KB."""
 _LARGEST: Final = 2**63 - 1
+_NUMBERS: Final = ("blocks", "counts", "statuses", "data_bytes", "longest")
 _Key = tuple[str, str, str, str]
 """AA, FIP, tag and type."""
-Row = tuple[str, str, str, str, int, list[int], list[int], Decimal, bytes, int]
-"""AA, FIP, tag, type, blocks, counts, statuses, data, spread, longest."""
+Row = tuple[str, str, str, str, str, bytes]
+"""AA, FIP, tag, type, numbers (see `_NUMBERS`), spread."""
+_Packed = tuple[str, bytes]
+"""Numbers and spread of a row, as they came."""
 _pack: Final = msgspec.msgpack.Encoder().encode
 _unpack: Final = msgspec.msgpack.Decoder(Dense).decode
 
@@ -100,30 +104,69 @@ def block_of(row: RowMapping) -> Block:
     )
 
 
+class _Sums(NamedTuple):
+    blocks: int
+    counts: tuple[int, ...]
+    statuses: tuple[int, ...]
+    data_bytes: int
+    longest: int
+    times: Dense
+
+
 def merged(rows: Sequence[Row], beside: Rollup = EMPTY) -> Rollup:
     """All together what rows of hours or days hold, at least one, and what stands `beside` them."""
-    _, _, _, _, blocks, counts, statuses, sizes, spreads, longest = zip(*rows, strict=True)
-    times = [
-        _added_up(spreads[place : place + _AT_ONCE]) for place in range(0, len(spreads), _AT_ONCE)
-    ]
+    packed = tuple((numbers, spread) for *_, numbers, spread in rows)
+    sums = _added([_many(packed[at : at + _MANY]) for at in range(0, len(packed), _MANY)])
+    times = [sums.times]
     if beside.times.cells:
         times.append(dense(coarsen(beside.times)))
     return Rollup(
-        sum(blocks) + beside.blocks,
-        tuple(map(sum, zip(*counts, beside.counts, strict=True))),
-        tuple(map(sum, zip(*statuses, beside.statuses, strict=True))),
-        sum(map(int, sizes)) + beside.data_bytes,
-        merge_dense(times, max(*longest, beside.times.longest)),
+        sums.blocks + beside.blocks,
+        tuple(map(add, sums.counts, beside.counts)),
+        tuple(map(add, sums.statuses, beside.statuses)),
+        sums.data_bytes + beside.data_bytes,
+        merge_dense(times, max(sums.longest, beside.times.longest)),
     )
 
 
 @lru_cache(maxsize=512)
-def _added_up(packed: tuple[bytes, ...]) -> Dense:
-    """Some spreads as one; kept by what they hold, so that it can never be out of date.
+def _many(packed: tuple[_Packed, ...]) -> _Sums:
+    """Some rows as one; kept by what they hold, so that it can never be out of date.
 
     The same days and hours are asked for again and again, and only the last of them change.
     """
-    return add_dense([_unpack(one) for one in packed])
+    return _added([_few(packed[at : at + _FEW]) for at in range(0, len(packed), _FEW)])
+
+
+@lru_cache(maxsize=512)
+def _few(packed: tuple[_Packed, ...]) -> _Sums:
+    return _added([_read(numbers, spread) for numbers, spread in packed])
+
+
+def _read(numbers: str, spread: bytes) -> _Sums:
+    blocks, counts, statuses, size, longest = numbers.split("|")
+    return _Sums(
+        int(blocks), _list(counts), _list(statuses), int(size), int(longest), _unpack(spread)
+    )
+
+
+def _list(text: str) -> tuple[int, ...]:
+    """Read an array of PostgreSQL as text, such as {1,2}."""
+    return tuple(map(int, text[1:-1].split(",")))
+
+
+def _added(parts: Sequence[_Sums]) -> _Sums:
+    if len(parts) == 1:
+        return parts[0]
+    blocks, counts, statuses, sizes, longest, times = zip(*parts, strict=True)
+    return _Sums(
+        sum(blocks),
+        tuple(map(sum, zip(*counts, strict=True))),
+        tuple(map(sum, zip(*statuses, strict=True))),
+        sum(sizes),
+        max(longest),
+        add_dense(times),
+    )
 
 
 def row_of(at: datetime, cell: Cell, sums: Rollup) -> tuple[object, ...]:
@@ -178,13 +221,15 @@ def raw_query(times: Sequence[datetime], part: Part) -> sa.Select[tuple[object, 
 def sums_query(
     table: sa.Table, wanted: sa.ColumnElement[bool], part: Part
 ) -> sa.Select[tuple[object, ...]]:
-    """Rows of sums, as `by_cell` and `merged` read them: lists as the driver gives them."""
+    """Rows of sums, as `by_cell` and `merged` read them.
+
+    Their numbers come as one text: most are known from the last look, and need not be read.
+    """
     c = table.c
-    return sa.select(
-        *(c.aa_id, c.fip_id, c.tag, c.type, c.blocks),
-        *(sa.type_coerce(column, sa.types.NullType()) for column in (c.counts, c.statuses)),
-        *(c.data_bytes, c.spread, c.longest),
-    ).where(wanted, *part.of(table))
+    numbers = sa.func.concat_ws("|", *(c[name] for name in _NUMBERS))
+    return sa.select(c.aa_id, c.fip_id, c.tag, c.type, numbers, c.spread).where(
+        wanted, *part.of(table)
+    )
 
 
 def blocks_by_cell(rows: Iterable[RowMapping]) -> Mapping[Cell, list[Block]]:

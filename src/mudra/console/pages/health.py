@@ -14,12 +14,12 @@ from mudra.console.entrance import member_page
 from mudra.console.table import Column, Table
 from mudra.console.visit import Visit
 from mudra.http.exchange import AnyRequest
-from mudra.http.health_picture import coverage, rows_of
+from mudra.http.health_picture import coverage, rows_with
 from mudra.http.service import Injected
 from mudra.metrics.catalogue import WINDOW, Tag
 from mudra.metrics.coverage import TimeRange, closed_before, gaps
-from mudra.metrics.health import Proof, Status
-from mudra.metrics.picture import Grouping, Row
+from mudra.metrics.health import Status
+from mudra.metrics.picture import Coverage, Grouping, Row
 from mudra.metrics.ports import RefusedPush
 from mudra.metrics.status_history import api_words, notification_words
 from mudra.tokens.claims import EntityType
@@ -130,7 +130,9 @@ async def health(
 async def _figures(
     visit: Visit, entity_id: str, asked: TimeRange
 ) -> Mapping[str, object] | Download:
-    rows, table = await _own_rows(visit, entity_id, asked)
+    aa_id = entity_id if visit.member.entity_type == EntityType.AA.value else None
+    heard = await coverage(asked, visit.now, visit.work, aa_id)
+    rows, table = await _own_rows(visit, entity_id, asked, heard)
     lines = _lines(rows, table)
     missing, refused = await _reporting(visit, entity_id, asked)
     return (
@@ -139,7 +141,7 @@ async def _figures(
         or _REFUSED.export(refused, visit.query)
         or {
             "view": table.view(lines, visit.query),
-            "proof": await _proof(visit, entity_id, asked) if rows else None,
+            "proof": heard.proof(aa_id or "") if rows else None,
             "reports": visit.member.entity_type == EntityType.AA.value,
             "missing": sum(gap.windows for gap in missing),
             "gaps": _GAPS.view(missing, visit.query),
@@ -148,23 +150,18 @@ async def _figures(
     )
 
 
-async def _proof(visit: Visit, entity_id: str, asked: TimeRange) -> Proof:
-    """What was heard of all that these rows rest on: of every AA, or of the AA itself."""
-    aa_id = entity_id if visit.member.entity_type == EntityType.AA.value else None
-    return (await coverage(asked, visit.now, visit.work, aa_id)).proof(aa_id or "")
-
-
 async def _own_rows(
-    visit: Visit, entity_id: str, asked: TimeRange
+    visit: Visit, entity_id: str, asked: TimeRange, heard: Coverage
 ) -> tuple[Sequence[Row], Table[Line]]:
     work, kind = visit.work, visit.member.entity_type
     if kind == EntityType.AA.value:
-        return await rows_of(asked, Grouping.PAIR, visit.now, work, aa_id=entity_id), _OF_FIPS
+        rows = await rows_with(heard, asked, Grouping.PAIR, work, aa_id=entity_id)
+        return rows, _OF_FIPS
     if kind == EntityType.FIP.value:
-        rows = await rows_of(asked, Grouping.PAIR, visit.now, work, fip_id=entity_id)
+        rows = await rows_with(heard, asked, Grouping.PAIR, work, fip_id=entity_id)
         return rows, _AS_AAS_SEE_IT
     live = await work.aas_and_fips.live_fips()
-    rows = await rows_of(asked, Grouping.FIP, visit.now, work)
+    rows = await rows_with(heard, asked, Grouping.FIP, work)
     return [row for row in rows if row.subject.fip_id in live], _OF_FIPS
 
 
