@@ -1,6 +1,6 @@
 """Answers as the wire carries them, and the errors of every kind in one shape (spec 7)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from http import HTTPStatus
 from typing import Final
@@ -11,6 +11,7 @@ from litestar.types import Send
 
 from mudra.http.envelope import Body, Envelope
 from mudra.http.errors import Problem, is_refusal, problem_of
+from mudra.http.raw_answer import status_line
 
 _PRIVATE: Final = {
     "Cache-Control": "no-store",
@@ -37,6 +38,14 @@ class Answer(msgspec.Struct, frozen=True):
             headers=dict(self.headers),
         )
 
+    def whole(self, first: Iterable[tuple[bytes, bytes]], last: bytes) -> bytes:
+        """Give the whole HTTP/1.1 message: `first` before its own headers, lines `last` behind."""
+        lines = [_LINES.get(pair) or _line(pair) for pair in self.headers.items()]
+        before = [b"%s: %s\r\n" % pair for pair in first]
+        length = b"content-length: %d\r\n" % len(self.body)
+        head = (status_line(self.status), *before, _JSON_LINE, *lines, length, last, b"\r\n")
+        return b"".join((*head, self.body))
+
     async def send(self, send: Send) -> None:
         """Send it without a framework between, as the hot paths do."""
         headers = [(b"content-type", b"application/json")]
@@ -45,7 +54,7 @@ class Answer(msgspec.Struct, frozen=True):
             for pair in self.headers.items()
         ]
         if self.status != HTTPStatus.NOT_MODIFIED:
-            headers.append((b"content-length", str(len(self.body)).encode()))
+            headers.append((b"content-length", b"%d" % len(self.body)))
         await send({"type": "http.response.start", "status": self.status, "headers": headers})
         await send({"type": "http.response.body", "body": self.body, "more_body": False})
 
@@ -56,6 +65,15 @@ def _header_name(name: str) -> bytes:
 
 
 _ENCODED: Final = {pair: (_header_name(pair[0]), pair[1].encode()) for pair in _PRIVATE.items()}
+
+_JSON_LINE: Final = b"content-type: application/json\r\n"
+
+
+def _line(pair: tuple[str, str]) -> bytes:
+    return b"%s: %s\r\n" % (_header_name(pair[0]), pair[1].encode())
+
+
+_LINES: Final = {pair: _line(pair) for pair in _PRIVATE.items()}
 
 
 def success(

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 import structlog
-from litestar import Litestar, Request, Response
+from litestar import Litestar, Response
 from litestar.datastructures import ResponseHeader
 from litestar.di import Provide
 from litestar.enums import ScopeType
@@ -41,7 +41,7 @@ from mudra.http import (
     user_token,
     well_known,
 )
-from mudra.http.answer import refusal
+from mudra.http.answer import Answer, refusal
 from mudra.http.envelope import Envelope, new_txn_id
 from mudra.http.errors import (
     InvalidField,
@@ -52,9 +52,11 @@ from mudra.http.errors import (
 )
 from mudra.http.exchange import AnyRequest
 from mudra.http.head import with_head
+from mudra.http.intake import Headers
 from mudra.http.metrics_routes import metrics_routes
 from mudra.http.openapi import DocumentRouter, YamlOnce
 from mudra.http.options import with_options
+from mudra.http.prompt_protocol import Prompt
 from mudra.http.router import Router
 from mudra.http.service import Service
 from mudra.runtime.config import Settings
@@ -94,7 +96,7 @@ def _no_page(_: Service, __: AnyRequest, ___: Exception) -> None:
 def build_app(service: Service, pages: Pages = (), lost: Lost = _no_page) -> ASGIApp:
     """Build the ASGI application: the hot path in front, Litestar for all else."""
     litestar = with_head(with_options(_litestar(service, pages, lost)))
-    hot_path = f"{service.settings.token_prefix}/v1/entity/token/generate"
+    hot_path = _hot_path(service)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != ScopeType.HTTP:
@@ -109,6 +111,22 @@ def build_app(service: Service, pages: Pages = (), lost: Lost = _no_page) -> ASG
     return app
 
 
+def build_prompt(service: Service) -> Prompt:
+    """Build what answers the hot path without the application, whenever memory suffices."""
+
+    def answer(headers: Headers, body: bytes, peer: str) -> Answer | None:
+        try:
+            return entity_token.answer_at_once(headers, body, peer, service)
+        except Exception as error:  # noqa: BLE001  # the last catcher: logged, told as 500
+            return _unexpected(error, service)
+
+    return Prompt(_hot_path(service), answer)
+
+
+def _hot_path(service: Service) -> str:
+    return f"{service.settings.token_prefix}/v1/entity/token/generate"
+
+
 async def _hot(  # the three ASGI arguments, and who answers
     answering: Callable[[Scope, Receive, Send, Service], Awaitable[None]],
     scope: Scope,
@@ -119,24 +137,15 @@ async def _hot(  # the three ASGI arguments, and who answers
     try:
         await answering(scope, receive, send, service)
     except DatabaseUnavailable:
-        await _send_refusal(scope, receive, send, service, Unavailable())
+        await refusal(Envelope(new_txn_id(), service.clock()), Unavailable()).send(send)
     except Exception as error:  # noqa: BLE001  # the last catcher: logged, told as 500
-        txn_id = new_txn_id()
-        _log.error("unexpected fault", txn_id=txn_id, exc_info=error)
-        await _send_refusal(scope, receive, send, service, Unexpected(), txn_id)
+        await _unexpected(error, service).send(send)
 
 
-async def _send_refusal(  # the three ASGI arguments, and what to say
-    scope: Scope,
-    receive: Receive,
-    send: Send,
-    service: Service,
-    outcome: object,
-    txn_id: str = "",
-) -> None:
-    envelope = Envelope(txn_id or new_txn_id(), service.clock())
-    response = refusal(envelope, outcome).response()
-    await response.to_asgi_response(None, Request(scope))(scope, receive, send)
+def _unexpected(error: Exception, service: Service) -> Answer:
+    envelope = Envelope(new_txn_id(), service.clock())
+    _log.error("unexpected fault", txn_id=envelope.txn_id, exc_info=error)
+    return refusal(envelope, Unexpected())
 
 
 class _Litestar(Litestar):
@@ -248,9 +257,7 @@ def _exception_handlers(
         return refusal(envelope(), Unavailable()).response()
 
     def unexpected(_: AnyRequest, error: Exception) -> Response[bytes]:
-        answered = envelope()
-        _log.error("unexpected fault", txn_id=answered.txn_id, exc_info=error)
-        return refusal(answered, Unexpected()).response()
+        return _unexpected(error, service).response()
 
     return {
         NotFoundException: not_found,

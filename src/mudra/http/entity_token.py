@@ -1,7 +1,9 @@
-"""POST /entity/token/generate (spec 4.4, 5.2): the hot path, a bare ASGI handler.
+"""POST /entity/token/generate (spec 4.4, 5.2): the hot path.
 
 Nothing here waits for the database while memory may be believed: the form is
-parsed, the secret is hashed under a key and compared, the token is signed.
+parsed, the secret is hashed under a key and compared, the token is signed. So
+most requests are answered at once (http/prompt_protocol.py), the others by a
+bare ASGI handler.
 """
 
 from datetime import UTC, datetime
@@ -17,7 +19,7 @@ from mudra.http.client_address import address_key, client_address
 from mudra.http.envelope import Body, Envelope, EnvelopeFault, iso_ms, new_txn_id, read_txn_id
 from mudra.http.errors import RateLimited, is_refusal
 from mudra.http.exchange import AnyRequest
-from mudra.http.intake import read_form
+from mudra.http.intake import Headers, plain_form, read_form
 from mudra.http.members import read_members
 from mudra.http.openapi import FORM, described
 from mudra.http.requests import EntityTokenRequest
@@ -26,6 +28,7 @@ from mudra.http.service import Service
 from mudra.secret_text import SecretText
 from mudra.tokens.claims import ENTITY_TOKEN_LIFE, TokenKind, entity_claims
 from mudra.tokens.issue import SecretAccepted, SecretUnknown, judge
+from mudra.tokens.ports import EntityCredentials
 
 _EXPIRES_IN_S = int(ENTITY_TOKEN_LIFE.total_seconds())
 
@@ -43,46 +46,90 @@ async def generate(scope: Scope, receive: Receive, send: Send, service: Service)
     await (await answer_to(scope, receive, service)).send(send)
 
 
+class Presented(msgspec.Struct, frozen=True):
+    """Entity ID and secret, as somebody at `address` shows them."""
+
+    entity_id: str
+    secret: SecretText
+    address: str
+    txn_id: str
+
+
 async def answer_to(scope: Scope, receive: Receive, service: Service) -> Answer:
     """Read the form, judge the secret, sign; the answer before it is framed."""
     form = await read_form(receive, scope["headers"])
     if is_refusal(form):
         return refusal(Envelope(new_txn_id(), service.clock()), form)
     assert isinstance(form, dict)
+    peer = scope["client"]
+    presented = _presented(form, scope["headers"], peer[0] if peer else "", service)
+    if isinstance(presented, Answer):
+        return presented
+    issued = await issue_entity_token(presented, service)
+    return _answer(issued, Envelope(presented.txn_id, service.clock()))
+
+
+def answer_at_once(headers: Headers, body: bytes, peer: str, service: Service) -> Answer | None:
+    """Answer from memory alone what `answer_to` would answer.
+
+    None where that is not possible: nothing was counted or noted then. A wrong secret and an
+    entity that does not exist take this road or the other alike, so time does not tell them apart.
+    """
+    form = plain_form(headers, body)
+    if form is None or not service.signer.is_ready():
+        return None
+    presented = _presented(form, headers, peer, service)
+    if isinstance(presented, Answer):
+        return presented
+    credentials = service.credentials.at_hand(presented.entity_id)
+    if credentials is None and not service.credentials.surely_none(presented.entity_id):
+        return None
+    now = service.clock()
+    issued = _limited(presented, service) or _issue(presented, credentials, service, now)
+    return _answer(issued, Envelope(presented.txn_id, now))
+
+
+def _presented(
+    form: dict[str, str], headers: Headers, peer: str, service: Service
+) -> Presented | Answer:
     txn_id = read_txn_id(form)
     if isinstance(txn_id, EnvelopeFault):
         return refusal(Envelope(new_txn_id(), service.clock()), txn_id)
     order = read_members(form, EntityTokenRequest)
     if not isinstance(order, EntityTokenRequest):
         return refusal(Envelope(txn_id, service.clock()), order)
-    peer = scope["client"]
     trusted = service.settings.trusted_proxies
     forwarded = [
         value.decode("latin-1")
-        for key, value in (scope["headers"] if trusted else ())
+        for key, value in (headers if trusted else ())
         if key == b"x-forwarded-for"
     ]
-    address = client_address(peer[0] if peer else "", forwarded, trusted)
-    issued = await issue_entity_token(order.id, order.secret, address, txn_id, service)
-    envelope = Envelope(txn_id, service.clock())
-    if not isinstance(issued, IssuedToken):
-        return refusal(envelope, issued)
-    return success(envelope, _members(issued), headers=_sunset(issued))
+    return Presented(order.id, order.secret, client_address(peer, forwarded, trusted), txn_id)
 
 
-async def issue_entity_token(
-    entity_id: str, secret: SecretText, address: str, txn_id: str, service: Service
-) -> IssuedToken | object:
+async def issue_entity_token(presented: Presented, service: Service) -> IssuedToken | object:
     """Judge the secret and sign a token, or give the refusal; both are noted for the audit."""
-    wait_s = service.entity_rate.wait_s(f"{entity_id}\0{address_key(address)}")
-    if wait_s:
-        return RateLimited(wait_s)
-    credentials = service.credentials.at_hand(entity_id)
+    limited = _limited(presented, service)
+    if limited:
+        return limited
+    credentials = service.credentials.at_hand(presented.entity_id)
     if credentials is None:
-        credentials = await service.credentials.of(entity_id)
-    mac = service.secret_mac(entity_id, secret)
+        credentials = await service.credentials.of(presented.entity_id)
     await service.signer.ready()
-    now = service.clock()
+    return _issue(presented, credentials, service, service.clock())
+
+
+def _limited(presented: Presented, service: Service) -> RateLimited | None:
+    key = f"{presented.entity_id}\0{address_key(presented.address)}"
+    wait_s = service.entity_rate.wait_s(key)
+    return RateLimited(wait_s) if wait_s else None
+
+
+def _issue(
+    presented: Presented, credentials: EntityCredentials | None, service: Service, now: datetime
+) -> IssuedToken | object:
+    entity_id, address, txn_id = presented.entity_id, presented.address, presented.txn_id
+    mac = service.secret_mac(entity_id, presented.secret)
     verdict = judge(credentials, mac, now)
     if not isinstance(verdict, SecretAccepted):
         reason = "wrong-credentials" if isinstance(verdict, SecretUnknown) else "secret-ended"
@@ -108,6 +155,12 @@ async def issue_entity_token(
         jti=jti,
     )
     return IssuedToken(token, str(claims["scope"]), verdict.grace_until)
+
+
+def _answer(issued: IssuedToken | object, envelope: Envelope) -> Answer:
+    if not isinstance(issued, IssuedToken):
+        return refusal(envelope, issued)
+    return success(envelope, _members(issued), headers=_sunset(issued))
 
 
 def _members(issued: IssuedToken) -> Body:

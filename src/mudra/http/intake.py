@@ -99,6 +99,22 @@ async def read_form(
         return MalformedBody(refused.sentence())
 
 
+def plain_form(headers: Headers, body: bytes) -> dict[str, str] | None:
+    """Give the fields of a form that is all there and not packed.
+
+    None for any other body, and for one that `read_form` would refuse with its reason.
+    """
+    framing = _framing(headers)
+    if framing.encodings or len(body) > FORM_LIMITS.max_bytes:
+        return None
+    if _media_type_refused(framing, FORM) or _announced_size_refused(framing, FORM_LIMITS):
+        return None
+    try:
+        return parse_form(body)
+    except FormRefused:
+        return None
+
+
 async def read_typed_body(
     receive: Receive, headers: Headers, limits: BodyLimits, allowed: str = JSON
 ) -> bytes | BodyRefused:

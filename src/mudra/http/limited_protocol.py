@@ -29,17 +29,9 @@ _LINE_OVERHEAD = 4  # ": " and the line's end
 _REQUEST_LINE_OVERHEAD = 12  # two spaces, HTTP/1.1, the line's end
 
 
-def limited_protocol(limits: ConnectionLimits, clock: Clock) -> type[HttpToolsProtocol]:
-    """Give the class for `uvicorn.Config(http=...)`; all its connections are counted together."""
+class Shared(Struct, frozen=True):
+    """What all connections of a process have in common."""
 
-    class Limited(_LimitedProtocol):
-        pass
-
-    Limited.shared = _Shared(limits, clock, OpenConnections(limits))
-    return Limited
-
-
-class _Shared(Struct, frozen=True):
     limits: ConnectionLimits
     clock: Clock
     open_connections: OpenConnections
@@ -49,8 +41,10 @@ class _RefusedInHeader(Exception):
     pass
 
 
-class _LimitedProtocol(HttpToolsProtocol):
-    shared: ClassVar[_Shared]
+class LimitedProtocol(HttpToolsProtocol):
+    """One connection; `prompt_protocol.py` makes the class that a server is given."""
+
+    shared: ClassVar[Shared]
 
     _deadline: asyncio.TimerHandle | None = None
     _refusal: RawRefusal | None = None
@@ -63,8 +57,11 @@ class _LimitedProtocol(HttpToolsProtocol):
     """Of the header being read, as far as the parser has told its lines."""
     _bytes_in_header = 0
     """Received since it began, in reads after the one in which it began."""
+    _answered_now = False
+    """The last read brought a request that was answered at once (`prompt_protocol.py`)."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin, if the peer may have one more connection."""
         self._lingering = LingeringTransport(transport, lambda: self._in_message)
         super().connection_made(self._lingering)
         self.timeout_keep_alive = self.shared.limits.idle_s  # type: ignore[assignment]  # call_later's
@@ -74,6 +71,7 @@ class _LimitedProtocol(HttpToolsProtocol):
         self._expect_end_within(self.shared.limits.header_s)
 
     def connection_lost(self, exc: Exception | None) -> None:
+        """Forget what waits for this connection."""
         self._forget_deadline()
         self._unset_keepalive_if_required()
         self.shared.open_connections.leave(self._peer())
@@ -81,12 +79,14 @@ class _LimitedProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        """Parse what came, and see that what is begun has an end."""
         if self._deaf or self.transport.is_closing():
             return
         begun_before = self._headers_begun
         super().data_received(data)
         if self.transport.is_closing():
             return
+        self._all_is_read()
         if self._in_header:
             # One field without an end is told to nobody while the parser gathers it.
             if self._headers_begun != begun_before:
@@ -99,7 +99,7 @@ class _LimitedProtocol(HttpToolsProtocol):
                 self._refuse(header_too_large(self.shared.limits))
                 return
             self._expect_end_within(self.shared.limits.header_s)
-        elif self._is_unanswered():
+        elif self._is_unanswered() or self._answered_now:
             self._forget_deadline()
         else:
             # Empty lines between requests, or the rest of a body that nobody reads any more.
@@ -120,40 +120,51 @@ class _LimitedProtocol(HttpToolsProtocol):
     # Callbacks of the parser
 
     def on_message_begin(self) -> None:
+        """Begin a request."""
         super().on_message_begin()
         self._in_header = self._in_message = True
         self._headers_begun += 1
         self._header_bytes = _REQUEST_LINE_OVERHEAD
 
     def on_url(self, url: bytes) -> None:
+        """Take a piece of the address."""
         super().on_url(url)
-        self._count_in_header(len(url))
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        super().on_header(name, value)
-        self._count_in_header(len(name) + len(value) + _LINE_OVERHEAD)
-        if len(self.headers) > self.shared.limits.header_fields:
+        self._header_bytes += len(url)
+        if self._header_bytes > self.shared.limits.header_bytes:
             self._stop_parser(header_too_large(self.shared.limits))
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a line of the header."""
+        super().on_header(name, value)
+        self._header_bytes += len(name) + len(value) + _LINE_OVERHEAD
+        limits = self.shared.limits
+        if self._header_bytes > limits.header_bytes or len(self.headers) > limits.header_fields:
+            self._stop_parser(header_too_large(limits))
+
     def on_headers_complete(self) -> None:
+        """Refuse what two readers could see differently; hand the rest over."""
         refusal = framing_refused(self.headers, self.parser.get_http_version())
         if refusal:
             self._stop_parser(refusal)
         self._in_header = False
+        self._begin_answer()
+
+    def _begin_answer(self) -> None:
+        """Hand the request over; its header is whole and may be believed."""
         super().on_headers_complete()
 
+    def _all_is_read(self) -> None:
+        """Do what remains when the parser has seen all that came in this turn."""
+
     def on_message_complete(self) -> None:
+        """Note that nothing more of this request comes."""
         self._in_message = False
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
+        """Send what is left of the answer."""
         self._lingering.flush()
         super().on_response_complete()
-
-    def _count_in_header(self, size: int) -> None:
-        self._header_bytes += size
-        if self._header_bytes > self.shared.limits.header_bytes:
-            self._stop_parser(header_too_large(self.shared.limits))
 
     def _stop_parser(self, refusal: RawRefusal) -> None:
         self._refusal = refusal

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from mudra.audit.event import Act, Caller, EventName
 from mudra.http.bearer import authorization_of, token_in
-from mudra.http.entity_token import IssuedToken, issue_entity_token
+from mudra.http.entity_token import IssuedToken, Presented, issue_entity_token
 from mudra.http.envelope import new_txn_id
 from mudra.http.errors import NoAuthorization, Problem, RateLimited, problem_of
 from mudra.http.exchange import AnyRequest, address_of
@@ -75,7 +75,8 @@ async def token(request: AnyRequest, service: Injected) -> Response[bytes]:
     if isinstance(login, OAuthError):
         return login.response()
     issued = await issue_entity_token(
-        login.entity_id, login.secret, address_of(request, service), new_txn_id(), service
+        Presented(login.entity_id, login.secret, address_of(request, service), new_txn_id()),
+        service,
     )
     if isinstance(issued, RateLimited):
         return OAuthError(

@@ -1,4 +1,4 @@
-"""Wraps the application: one log line and one count for each request, `txnId` included."""
+"""Wraps what answers: one log line and one count for each request, `txnId` included."""
 
 from collections.abc import Awaitable, Callable
 from time import perf_counter
@@ -6,6 +6,10 @@ from typing import Final
 
 from litestar.enums import ScopeType
 from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
+
+from mudra.http.answer import Answer
+from mudra.http.intake import Headers
+from mudra.http.prompt_protocol import Prompt
 
 Observe = Callable[[str, str, int, float, str, str], None]
 """Takes method, path, status, seconds, address and transaction ID of an answered request."""
@@ -54,3 +58,18 @@ def observed(app: ASGIApp, observe: Observe) -> ASGIApp:
             )
 
     return watching
+
+
+def observed_prompt(prompt: Prompt, observe: Observe) -> Prompt:
+    """Observe every request that `prompt` answers; the others are `observed` on their way."""
+
+    def answer(headers: Headers, body: bytes, peer: str) -> Answer | None:
+        started = perf_counter()
+        answered = prompt.answer(headers, body, peer)
+        if answered is not None:
+            txn_id = answered.headers["X-Request-Id"]
+            took = perf_counter() - started
+            observe("POST", prompt.address, answered.status, took, peer, txn_id)
+        return answered
+
+    return Prompt(prompt.address, answer)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Final
 from uuid import uuid4
@@ -27,7 +28,7 @@ def raw_answer(
     default_headers: list[tuple[bytes, bytes]],
     new_id: Callable[[], object] = uuid4,
 ) -> bytes:
-    """Give a whole HTTP/1.1 answer that ends the connection."""
+    """Refuse what never reached the application, with the body of spec 7; ends the connection."""
     txn_id = str(new_id())
     body = msgspec.json.encode(
         {
@@ -48,8 +49,14 @@ def raw_answer(
         *refusal.headers,
         (b"connection", b"close"),
     ]
-    status = f"HTTP/1.1 {refusal.status.value} {refusal.status.phrase}\r\n".encode()
-    return status + b"".join(b"%s: %s\r\n" % line for line in headers) + b"\r\n" + body
+    lines = (b"%s: %s\r\n" % line for line in headers)
+    return status_line(refusal.status) + b"".join(lines) + b"\r\n" + body
+
+
+@lru_cache(maxsize=64)
+def status_line(status: int) -> bytes:
+    """Give the first line of an answer (RFC 9112 4)."""
+    return f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n".encode()
 
 
 def _instant(now: datetime) -> str:

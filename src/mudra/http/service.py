@@ -29,12 +29,18 @@ class Credentials(Protocol):
     def at_hand(self, entity_id: str) -> EntityCredentials | None:
         """Give them from memory, or None when the database must be asked."""
 
+    def surely_none(self, entity_id: str) -> bool:
+        """Tell from memory that there is no such entity; False when the database must be asked."""
+
     async def of(self, entity_id: str) -> EntityCredentials | None:
         """Give them; None when there is no such entity."""
 
 
 class Signer(Protocol):
     """The signing keys of this node."""
+
+    def is_ready(self) -> bool:
+        """Tell whether the keys in memory may be believed now."""
 
     async def ready(self) -> None:
         """Return once the keys in memory may be believed."""

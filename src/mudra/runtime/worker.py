@@ -8,9 +8,10 @@ from collections.abc import Callable
 import uvicorn
 import uvloop
 
+from mudra.http.app import build_prompt
 from mudra.http.connection_limits import ConnectionLimits
-from mudra.http.limited_protocol import limited_protocol
-from mudra.http.observed import observed
+from mudra.http.observed import observed, observed_prompt
+from mudra.http.prompt_protocol import prompt_protocol
 from mudra.runtime.clock import Clock
 from mudra.runtime.lifeline import when_cut
 from mudra.runtime.logging import RequestLine, RequestLog
@@ -36,12 +37,14 @@ async def _serve(
     edge = open_edge(rooms)
     await edge.start()
     log, figures = RequestLog(), RequestFigures()
-    app = observed(application(edge), _observer(log, figures, rooms.clock))
+    observe = _observer(log, figures, rooms.clock)
+    app = observed(application(edge), observe)
+    prompt = observed_prompt(build_prompt(edge.service), observe)
     limits = ConnectionLimits(uncounted=rooms.settings.trusted_proxies)
     server = _Server(
         uvicorn.Config(
             app,
-            http=limited_protocol(limits, rooms.clock),
+            http=prompt_protocol(limits, rooms.clock, prompt),
             ws="none",
             lifespan="off",
             log_config=None,

@@ -14,6 +14,7 @@ from mudra.tokens.ports import EntityCredentials
 _MOST: Final = 20_000
 """Entries kept, those of unknown entities included; a network has a thousand members."""
 _MOST_TOGETHER: Final = 500
+_UNREAD: Final = object()
 
 
 class CredentialCache:
@@ -39,6 +40,11 @@ class CredentialCache:
         if kept is not None and self._freshness.believable(entity_key(entity_id)):
             return kept
         return None
+
+    def surely_none(self, entity_id: str) -> bool:
+        """Tell from memory that there is no such entity; False when the database must be asked."""
+        kept = self._kept.get(entity_id, _UNREAD)
+        return kept is None and self._freshness.believable(entity_key(entity_id))
 
     async def of(self, entity_id: str) -> EntityCredentials | None:
         """Give them; None when there is no such entity."""

@@ -61,14 +61,18 @@ class NodeKeys:
         if key in {"*", KEYS_CHANGED}:
             self._stale = True
 
+    def is_ready(self) -> bool:
+        """Tell whether the keys in memory may be believed now."""
+        believable = not self._stale and self._freshness.believable(KEYS_CHANGED)
+        return believable and monotonic() - self._read_at < _READ_ANEW_S
+
     async def ready(self) -> None:
         """Return once the keys in memory may be believed; reads them when they changed.
 
         Keys in memory outlive an absent database: which of them signs is a
         matter of time alone.
         """
-        believable = not self._stale and self._freshness.believable(KEYS_CHANGED)
-        if believable and monotonic() - self._read_at < _READ_ANEW_S:
+        if self.is_ready():
             return
         asked_at = monotonic()
         async with self._reading:

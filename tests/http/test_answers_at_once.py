@@ -1,0 +1,127 @@
+"""A request answered in the turn that read it gets what one gets that had to wait for its body."""
+
+import re
+import socket
+import time
+from urllib.parse import urlencode, urlsplit
+
+import pytest
+from tests.support.service import Member, Service, new_member
+
+from mudra.storage.cut import TRANSACTION_S
+
+PATH = "/iam/v1/entity/token/generate"
+FORM = "application/x-www-form-urlencoded"
+_CHANGING = re.compile(
+    rb'(?<=date: )[^\r]+|(?<="timestamp":")[^"]+|(?<="accessToken":")[^"]+', re.IGNORECASE
+)
+Fields = dict[str, str] | list[tuple[str, str]]
+
+
+def in_one_piece(service: Service, head: bytes, body: bytes) -> bytes:
+    """The answer when all is there at once, which memory can give."""
+    return spoken(service, [head + body])
+
+
+def in_two_pieces(service: Service, head: bytes, body: bytes) -> bytes:
+    """The answer when the body comes later, which the application gives."""
+    return spoken(service, [head, body])
+
+
+def spoken(service: Service, pieces: list[bytes]) -> bytes:
+    """What the service says to these pieces, sent apart from each other, until it closes."""
+    port = urlsplit(service.issuer).port
+    with socket.create_connection(("127.0.0.1", port), 30) as talk:
+        talk.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for place, piece in enumerate(pieces):
+            if place:
+                time.sleep(0.05)  # so that the pieces are read apart; together proves as much
+            talk.sendall(piece)
+        said = b""
+        while more := talk.recv(65536):
+            said += more
+    return said
+
+
+def a_request(fields: Fields, *, media: str = FORM, more: str = "") -> tuple[bytes, bytes]:
+    body = urlencode(fields).encode()
+    head = (
+        f"POST {PATH} HTTP/1.1\r\nhost: x\r\ncontent-type: {media}\r\n{more}"
+        f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"
+    )
+    return head.encode(), body
+
+
+@pytest.fixture(scope="module")
+def member(service: Service) -> Member:
+    one = new_member(service)
+    deadline = time.monotonic() + 3 * TRANSACTION_S
+    while one.entity_token(one.secret()).status_code != 200:
+        assert time.monotonic() < deadline
+    return one
+
+
+def test_both_roads_say_the_same(service: Service, member: Member) -> None:
+    secret, entity_id = member.secret(), member.entity_id
+    known = {"txnId": "the-same-one"}
+    asked = {
+        "good": a_request({"id": entity_id, "secret": secret, **known}),
+        "wrong secret": a_request({"id": entity_id, "secret": "w" * 43, **known}),
+        "no such entity": a_request({"id": "NOBODY-FIP", "secret": "w" * 43, **known}),
+        "no secret": a_request({"id": entity_id, **known}),
+        "another method of packing": a_request(
+            {"id": entity_id, "secret": secret, **known}, more="content-encoding: identity\r\n"
+        ),
+    }
+    for name, (head, body) in asked.items():
+        answers = [say(service, head, body) for say in (in_one_piece, in_two_pieces, in_one_piece)]
+
+        expected = (
+            b"HTTP/1.1 200" if name in {"good", "another method of packing"} else b"HTTP/1.1 4"
+        )
+        assert answers[0].startswith(expected), name
+        plain = {_CHANGING.sub(b"*", answer) for answer in answers}
+        assert len(plain) == 1, name
+
+
+def test_what_only_the_application_refuses_is_refused_alike(
+    service: Service, member: Member
+) -> None:
+    fields = {"id": member.entity_id, "secret": member.secret()}
+    for (head, body), status in (
+        (a_request(fields, media="text/plain"), b"415"),
+        (a_request([*fields.items(), ("id", "again")]), b"400"),
+        (a_request({**fields, "more": "m" * 9000}), b"413"),
+    ):
+        for say in (in_one_piece, in_two_pieces):
+            assert say(service, head, body)[9:12] == status
+
+
+def test_requests_sent_together_are_answered_in_their_order(
+    service: Service, member: Member
+) -> None:
+    fields = {"id": member.entity_id, "secret": member.secret()}
+    row = b"".join(
+        b"".join(a_request({**fields, "txnId": f"row-{place}"})).replace(
+            b"connection: close\r\n", b"" if place < 4 else b"connection: close\r\n"
+        )
+        for place in range(5)
+    )
+
+    said = spoken(service, [row])
+
+    assert re.findall(rb'"txnId":"([^"]+)"', said) == [b"row-%d" % place for place in range(5)]
+    assert said.count(b"HTTP/1.1 200 OK\r\n") == 5
+
+
+def test_a_connection_goes_on_after_either_road(service: Service, member: Member) -> None:
+    good = {"id": member.entity_id, "secret": member.secret()}
+    keeps, closes = (
+        b"".join(a_request(good)).replace(b"connection: close\r\n", b""),
+        b"".join(a_request(good)),
+    )
+    head, _, body = keeps.partition(b"\r\n\r\n")
+
+    said = spoken(service, [keeps, head + b"\r\n\r\n", body, keeps, b"\r\n", closes])
+
+    assert said.count(b"HTTP/1.1 200 OK\r\n") == 4
