@@ -18,7 +18,7 @@ TOGETHER = 50
 
 
 def test_kill_9_at_any_moment_loses_no_acknowledged_call_and_doubles_none(tmp_path: Path) -> None:
-    """G6: set MUDRA_AGENT_KILLS for more. 775 kills by 2026-11-21: none lost, none doubled."""
+    """G6: set MUDRA_AGENT_KILLS for more. 1,025 kills by 2026-11-22: none lost, none doubled."""
     for done in range(0, KILLS, TOGETHER):
         directory = tmp_path / str(done)
         directory.mkdir()
