@@ -92,6 +92,15 @@ class Visit:
         assert isinstance(found, list)
         return found
 
+    def fits(self) -> bool:
+        """Nothing sticks out to the side, and no table of 1280 pixels has a column out of sight."""
+        cut = (
+            "document.documentElement.scrollWidth > innerWidth || [...document"
+            ".querySelectorAll('.table .scroll, #findings .scroll')].some(one =>"
+            " one.offsetParent && one.scrollWidth > one.clientWidth + 1)"
+        )
+        return not self.page.evaluate(cut)
+
     def looks(self) -> Iterator[str]:
         """The page that is open, in one look after the other: both widths, both schemes."""
         for width, scheme in LOOKS:

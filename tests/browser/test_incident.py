@@ -54,7 +54,7 @@ def sign_in(page: Page, network: Service, noc: Operator) -> None:
 def is_sound(visit: Visit) -> None:
     """Nothing for axe, nothing that sticks out, nothing that the policy refused."""
     assert visit.violations() == []
-    assert visit.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert visit.fits()
     assert visit.complaints == []
     assert visit.strangers == []
 

@@ -18,7 +18,7 @@ PAGES = ("Overview", "Try it", "Health", "Registration", "People", "Activity", "
 def well(visit: Visit) -> None:
     """Nothing sticks out, and axe finds nothing."""
     assert visit.violations() == []
-    assert visit.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert visit.fits()
 
 
 def to(page: Page, title: str) -> None:

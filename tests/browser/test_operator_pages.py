@@ -30,11 +30,6 @@ def sign_in(visit: Visit, operator: Operator) -> None:
     expect(page.get_by_role("heading", name="What breaks this week")).to_be_visible()
 
 
-def fits(visit: Visit) -> bool:
-    """Nothing sticks out to the side."""
-    return bool(visit.page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
-
-
 def served_to(reader: Member, member: Member) -> str:
     """The base address that the directory serves of a member, to an entity that looks it up."""
     token = reader.entity_token(reader.secret()).json()["accessToken"]
@@ -69,7 +64,7 @@ def test_an_operator_compares_an_update_and_approves_it(visit: Visit, operator: 
     expect(page.get_by_text("Calls will go to another address.")).to_be_visible()
     expect(page.locator(".new", has_text="https://moved.example/v2")).to_be_visible()
     assert visit.violations() == []
-    assert fits(visit)
+    assert visit.fits()
     assert "moved" not in beside(served_to, counterparty, member)
     page.get_by_role("button", name="Approve version 2").click()
     expect(page.get_by_role("status")).to_have_text("Approved.")
@@ -97,7 +92,7 @@ def test_each_page_of_operators_is_usable_by_everybody(tour: Visit, operator: Op
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         for look in tour.looks():
             assert tour.violations() == [], (path, look)
-            assert fits(tour), (path, look)
+            assert tour.fits(), (path, look)
     page.get_by_role("button", name="Suspend…").click()
     expect(page.get_by_role("dialog")).to_be_visible()
     assert [tour.violations() for _ in tour.looks()] == [[], []]

@@ -5,15 +5,19 @@ import re
 import httpx
 from playwright.sync_api import expect
 from tests.browser.conftest import Visit, beside
-from tests.support.service import PASSWORD, latest_link, onboard, set_password
+from tests.support.pushing import pushing_aa
+from tests.support.registering import payload, send
+from tests.support.service import PASSWORD, latest_link, new_member, onboard, set_password
 from tools.demonstration import public_pages
+
+from mudra.console.navigation import member_path
 
 
 def is_sound(visit: Visit) -> None:
     """In each look axe finds nothing, and nothing sticks out to the side."""
     for look in visit.looks():
         assert visit.violations() == [], (visit.page.url, look)
-        assert visit.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), look
+        assert visit.fits(), (visit.page.url, look)
 
 
 def test_a_weak_password_is_refused_in_words_and_a_good_one_is_taken(tour: Visit) -> None:
@@ -123,3 +127,25 @@ def test_the_public_pages_are_usable_by_everybody(tour: Visit) -> None:
         assert answer.status == 200, one.path
         expect(tour.page.get_by_role("heading", level=1)).to_be_visible()
         is_sound(tour)
+
+
+def test_what_an_aa_and_a_fip_see_otherwise_is_usable_by_everybody(tour: Visit) -> None:
+    """Reporting and gaps of an AA with its FIPs; a FIP's form, with a difference to approve."""
+    aa, fip = beside(pushing_aa, tour.service), beside(new_member, tour.service, "FIP")
+    assert beside(aa.push, aa.requests(fips=2)).status_code == 200
+    beside(send, fip, payload(fip))
+    page = tour.page
+    for email, entity_id, words in (
+        (f"asha-{aa.aa_id.split('-')[1]}@member.example", aa.aa_id, ("health", "registration")),
+        (fip.email, fip.entity_id, ("", "health", "registration")),
+    ):
+        page.goto(f"{tour.service.root}/console/sign-in")
+        page.get_by_label("E-mail address").fill(email)
+        page.get_by_label("Password").fill(PASSWORD)
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", name="What needs attention now")).to_be_visible()
+        for word in words:
+            page.goto(tour.service.root + member_path(entity_id, word))
+            expect(page.get_by_role("heading", level=1)).to_be_visible()
+            is_sound(tour)
+        page.get_by_role("button", name="Sign out").click()
