@@ -92,6 +92,12 @@ function tell() {
 
 fields.hidden = false;
 document.addEventListener("htmx:afterSettle", tell);
+// htmx comes after the first paint: what was typed until then is judged when it is there.
+document.addEventListener("htmx:load", ({ target }) => {
+  if (target === document.body && payload.value !== payload.defaultValue) {
+    payload.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+});
 fields.addEventListener("input", toJson);
 payload.addEventListener("input", toForm);
 toForm();
