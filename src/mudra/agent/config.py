@@ -67,6 +67,11 @@ class Log(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
         """Where the lines keep what."""
         return renamed(FORMATS[self.format], self.fields)
 
+    def is_of(self, file: Path) -> bool:
+        """Whether a file is this log, or lies beside it under its name and more, as rotated ones."""
+        own, other = Path(self.path).resolve(), file.resolve()
+        return own.parent == other.parent and other.name.startswith(own.name)
+
 
 class Sessions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """How FI sessions are followed."""

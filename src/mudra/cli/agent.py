@@ -103,14 +103,19 @@ def replay(
 ) -> None:
     """Turn a log into payloads, one a line, without sending anything.
 
-    Example: `mudra agent replay /var/log/nginx/fips.json.1 --format nginx | jq .fips[0]`
+    What kind of log it is stands in the configuration, also of one that was rotated.
+
+    Example: `mudra agent replay /var/log/nginx/fips.json.1 | jq .fips[0]`
     """
     read = _read(config)
-    known = next((log for log in read.log if log.path == str(file)), None)
+    if not file.exists():
+        typer.echo(f"{file} cannot be read: there is no such file", err=True)
+        raise typer.Exit(1)
+    known = next((log for log in read.log if log.is_of(file)), None)
     if known is None and log_format not in FORMATS:
         typer.echo(
             f"--format must be one of {', '.join(FORMATS)}: "
-            f"{file} is not a log of the configuration",
+            f"{file} is no log of {config}, nor one that was rotated",
             err=True,
         )
         raise typer.Exit(2)

@@ -160,6 +160,23 @@ def test_replay_turns_a_log_into_payloads_and_sends_nothing(tmp_path: Path) -> N
     assert not (tmp_path / "spool").exists()
 
 
+def test_replay_knows_a_log_of_the_configuration_by_any_path_and_once_rotated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "fips.json"
+    config = _file(tmp_path, f'[[log]]\npath = "{log}"\nformat = "nginx"\ndirection = "to-fips"\n')
+    monkeypatch.chdir(tmp_path)
+    for name in ("fips.json", "fips.json.1"):
+        (tmp_path / name).write_text("")
+
+        assert CliRunner().invoke(app, ["replay", name, "--config", str(config)]).exit_code == 0
+    (tmp_path / "other.json").write_text("")
+    for name, code, told in (("other.json", 2, "--format must be"), ("gone", 1, "no such file")):
+        answer = CliRunner().invoke(app, ["replay", name, "--config", str(config)])
+
+        assert (answer.exit_code, told in answer.stderr) == (code, True)
+
+
 @pytest.mark.parametrize("command", ["run", "check", "status", "replay", "resend"])
 def test_every_command_has_help_with_an_example(command: str) -> None:
     answer = CliRunner().invoke(app, [command, "--help"])
