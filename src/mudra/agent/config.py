@@ -68,7 +68,7 @@ class Log(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
         return renamed(FORMATS[self.format], self.fields)
 
     def is_of(self, file: Path) -> bool:
-        """Whether a file is this log, or lies beside it under its name and more, as rotated ones."""
+        """Whether a file is this log, or one of it that was rotated: beside it, its name longer."""
         own, other = Path(self.path).resolve(), file.resolve()
         return own.parent == other.parent and other.name.startswith(own.name)
 
