@@ -122,7 +122,7 @@ def _incident(incident: Incident, now: datetime) -> Line:
             why = f"{lasts}: {counts}."
         case AaReporting():
             what, act = "Nothing is heard from your agent", "See the gaps"
-            why = f"{lasts}. `mudra agent status`, where it runs, says how it is."
+            why = f"{lasts}. Where it runs, mudra agent status says how it is."
     return Line(Weight.NOW, what, why, "health", act)
 
 

@@ -191,7 +191,7 @@ def _line(fip: FipHistory, incidents: Sequence[PublicIncident]) -> FipLine:
     words, tone = WORDS[state_now(fip, incidents)]
     good, known = share_of_good_days(fip.days)
     told = f"{good} of {known} days without trouble" if known else "no data yet"
-    if known < len(fip.days):
+    if 0 < known < len(fip.days):
         told += f", {len(fip.days) - known} without data"
     return FipLine(fip, words, tone, _bars(fip.days), told)
 
