@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import LiteralString
 
 import psycopg
 import pytest
@@ -81,6 +82,38 @@ def test_title_and_menu_are_there_before_the_figures(
     again = signed_in.get(own_health).text
     assert FIGURES in again
     assert "Out of reach" not in again
+
+
+def test_who_leaves_early_costs_no_connection(
+    service: Service, signed_in: Reader, own_health: str
+) -> None:
+    waiting = (
+        "SELECT pid FROM pg_locks WHERE relation = 'metrics_refused'::regclass AND NOT granted"
+    )
+    at_rest = "SELECT count(*) FROM pg_stat_activity WHERE pid = %s AND state = 'idle'"
+    with (
+        embedded_server(service.data_dir) as conninfo,
+        psycopg.connect(conninfo, autocommit=True) as watching,
+    ):
+        found: list[int] = []
+
+        def one_waits() -> bool:
+            found[:] = pids(watching, waiting)
+            return bool(found)
+
+        with (
+            figures_out_of_reach(service),
+            signed_in.client.stream("GET", service.root + own_health) as answer,
+        ):
+            next(answer.iter_raw())
+            service.wait_until(one_waits)
+
+        # The connection of the reader is closed; that of the database goes back to its pool.
+        service.wait_until(lambda: watching.execute(at_rest, [found[-1]]).fetchone() == (1,))
+
+
+def pids(watching: psycopg.Connection[tuple[int]], query: LiteralString) -> list[int]:
+    return [pid for (pid,) in watching.execute(query).fetchall()]
 
 
 def test_a_fault_behind_the_title_is_told_in_the_page_with_its_transaction(

@@ -4,13 +4,15 @@ The browser takes up the page, its styles and its menu while the figures are rea
 wrong behind the head is told in the page, and logged and counted as the 500 or 503 that it is.
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Final
 
 import structlog
 from litestar import Response
-from litestar.response import Stream
+from litestar.datastructures.cookie import Cookie
 from litestar.response.base import ASGIResponse
+from litestar.response.streaming import ASGIStreamingResponse
+from litestar.types import Receive, Send
 from msgspec.structs import replace
 
 from mudra.console.answer import Begun, Download, Outcome, Shown
@@ -80,7 +82,25 @@ class _InParts(Response[str]):
         super().__init__("", media_type=_HTML, headers=HEADERS)
         self._parts = parts
 
-    def to_asgi_response(self, *args: object, **kwargs: object) -> ASGIResponse:
-        """Stream in place of one body."""
-        stream = Stream(self._parts, media_type=_HTML, headers=self.headers)
-        return stream.to_asgi_response(*args, **kwargs)  # type: ignore[arg-type]  # as they came
+    def to_asgi_response(  # what a page has no use for is left out
+        self,
+        app: object,  # noqa: ARG002  # the framework's shape
+        request: object,  # noqa: ARG002
+        *,
+        headers: Mapping[str, str] | None = None,
+        cookies: Iterable[Cookie] | None = None,
+        **_: object,
+    ) -> ASGIResponse:
+        """Send part by part in place of one body."""
+        joined = {**(headers or {}), **self.headers}
+        return _Sending(iterator=self._parts, headers=joined, cookies=cookies, media_type=_HTML)
+
+
+class _Sending(ASGIStreamingResponse):
+    """Goes on to its end when the reader leaves: to cut a query off costs its connection."""
+
+    async def send_body(self, send: Send, receive: Receive) -> None:  # noqa: ARG002
+        async for part in self.iterator:
+            body = part if isinstance(part, bytes) else part.encode()
+            await send({"type": "http.response.body", "body": body, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
