@@ -6,8 +6,9 @@ For each page: the service's time to the last byte (median of 9, keep-alive), an
 a Chromium, the first contentful paint (median of 5, scripts and styles kept by the browser as on a
 second visit) of a browser at rest: the page before has drawn its charts. Beside it stands how much
 later that is than the paint of a page of one word, which the same browser is shown in between: that
-much is the browser's own, and a machine that is busy or slow shows in both. A page over the goal is
-marked. Figures are of a quiet machine, or of nothing: the load is told.
+much is the browser's own, and a machine that is busy or slow shows in both. The first paint of a
+page in parts (decision 0067) is its title and menu; its figures are there after the last byte. A
+page over the goal is marked. Figures are of a quiet machine, or of nothing: the load is told.
 """
 
 import os
