@@ -11,7 +11,8 @@ const drawn = new Map();
 const number = new Intl.NumberFormat();
 const word = (at, options) => new Intl.DateTimeFormat(undefined, options).format(new Date(at));
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
-const milliseconds = (v) => (v >= 10000 ? `${number.format(Math.round(v / 100) / 10)} s` : `${number.format(v)} ms`);
+// What stands at an axis is round: 9 s beside 12 s, not 9,000 ms.
+const milliseconds = (v) => (v >= 10000 || (v >= 1000 && v % 500 === 0) ? `${number.format(Math.round(v / 100) / 10)} s` : `${number.format(v)} ms`);
 
 function label(data, at) {
   if (data.step >= 86400) return word(at, { month: "short", day: "2-digit" });
