@@ -77,7 +77,7 @@ def test_a_draft_is_submitted_corrected_and_shown_with_its_difference(
     again = draft(browser, member)
     again["entityinfo"]["name"] = "Another Name"
     checked = browser.act(page, f"{page}/check", payload=json.dumps(again))
-    assert "<code>$.entityinfo.name</code>" in checked.text
+    assert "<td><code>name</code>" in checked.text
 
 
 def test_an_entry_of_another_is_not_taken(browser: Reader, member: Member) -> None:
