@@ -1,5 +1,6 @@
 """A request answered in the turn that read it gets what one gets that had to wait for its body."""
 
+import json
 import re
 import socket
 import time
@@ -12,6 +13,7 @@ from mudra.storage.cut import TRANSACTION_S
 
 PATH = "/iam/v1/entity/token/generate"
 FORM = "application/x-www-form-urlencoded"
+JSON = {"content-type": "application/json"}
 _CHANGING = re.compile(
     rb'(?<=date: )[^\r]+|(?<="timestamp":")[^"]+|(?<="accessToken":")[^"]+', re.IGNORECASE
 )
@@ -125,3 +127,22 @@ def test_a_connection_goes_on_after_either_road(service: Service, member: Member
     said = spoken(service, [keeps, head + b"\r\n\r\n", body, keeps, b"\r\n", closes])
 
     assert said.count(b"HTTP/1.1 200 OK\r\n") == 4
+
+
+def test_nothing_is_done_that_comes_behind_a_last_request(service: Service, member: Member) -> None:
+    last = b"".join(a_request({"id": member.entity_id, "secret": member.secret()}))
+    body = json.dumps({"username": member.email}).encode()
+    behind = (
+        b"POST /iam/v1/user/password/forgot HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n"
+        b"content-length: %d\r\n\r\n" % len(body)
+    ) + body
+
+    def letters() -> int:
+        return len(json.loads(service.cli("mail", "list", "--to", member.email, "--json").stdout))
+
+    before = letters()
+    assert spoken(service, [last + behind]).count(b"HTTP/1.1 ") == 1
+    assert spoken(service, [last]).startswith(b"HTTP/1.1 200")
+    assert letters() == before
+    assert member.client.post("/v1/user/password/forgot", content=body, headers=JSON).is_success
+    service.wait_until(lambda: letters() == before + 1)
