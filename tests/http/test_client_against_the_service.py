@@ -18,7 +18,7 @@ from mudra.client import (
 
 def test_a_token_from_the_source_is_passed_by_the_verifier(member: Member) -> None:
     source = EntityTokenSource(member.service.issuer, member.entity_id, member.secret)
-    verifier = TokenVerifier(member.service.issuer)
+    verifier = TokenVerifier(member.service.issuer, wall=member.service.wall)
 
     token = verifier.verify(source.token())
 
@@ -27,7 +27,7 @@ def test_a_token_from_the_source_is_passed_by_the_verifier(member: Member) -> No
 
 
 def test_the_metadata_lead_to_the_same_keys(member: Member) -> None:
-    verifier = TokenVerifier(member.service.issuer, ask_metadata=True)
+    verifier = TokenVerifier(member.service.issuer, ask_metadata=True, wall=member.service.wall)
 
     token = verifier.verify(member.entity_token(member.secret()).json()["accessToken"])
 
@@ -35,7 +35,7 @@ def test_the_metadata_lead_to_the_same_keys(member: Member) -> None:
 
 
 def test_the_token_of_a_person_is_no_entity_token(member: Member) -> None:
-    verifier = TokenVerifier(member.service.issuer)
+    verifier = TokenVerifier(member.service.issuer, wall=member.service.wall)
 
     with pytest.raises(NotAnEntityToken):
         verifier.verify(member.user_token())

@@ -17,6 +17,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 import httpx
@@ -58,8 +59,8 @@ class Service:
         self._clients.append(client)
         return client
 
-    def advance(self, duration: str) -> None:
-        """Move the service's clock forward, on all workers."""
+    def advance(self, duration: str) -> datetime:
+        """Move the service's clock forward, on all workers; give its time then."""
         answer = httpx.post(
             f"{self.root}/sandbox/v1/clock",
             json={"advance": duration},
@@ -67,6 +68,11 @@ class Service:
             verify=NO_TLS,
         )
         assert answer.status_code == 200, answer.text
+        return datetime.fromisoformat(answer.json()["now"])
+
+    def wall(self) -> float:
+        """The service's time in seconds since 1970: other tests may have moved it by years."""
+        return self.advance("PT0S").timestamp()
 
     def wait_until(self, condition: Callable[[], bool], seconds: float = 20) -> None:
         """Return once a condition holds; what this waits for is done by a process of the service."""

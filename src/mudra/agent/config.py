@@ -73,6 +73,15 @@ class Log(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
         return own.parent == other.parent and other.name.startswith(own.name)
 
 
+def log_of(file: Path, logs: Sequence[Log]) -> Log | None:
+    """Which configured log a file is or was: of names that begin alike the longest."""
+    return max(
+        (log for log in logs if log.is_of(file)),
+        key=lambda log: len(Path(log.path).name),
+        default=None,
+    )
+
+
 class Sessions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """How FI sessions are followed."""
 

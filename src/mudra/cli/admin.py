@@ -11,11 +11,11 @@ from mudra.cli.output import fail, show_facts, show_json
 from mudra.cli.settings import AsJson, DataDir
 from mudra.cli.store import with_rooms
 from mudra.cli.token_text import show_tokens
+from mudra.cli.user import user_of
 from mudra.http.people_errors import problem_of
 from mudra.http.people_responses import warnings_of
 from mudra.http.people_shown import token_members
 from mudra.identity.accounts import AccountChanged, NoSuchUser
-from mudra.identity.email_address import AddressRefused, normalise_email
 from mudra.identity.look_after import AdminsChanged
 from mudra.identity.user import User
 from mudra.runtime.rooms import Rooms
@@ -100,7 +100,7 @@ def tokens(email: Email, data_dir: DataDir = None, as_json: AsJson = False) -> N
 
     async def run(rooms: Rooms) -> object:
         async with rooms.open_work() as work:
-            user = await _user(work, email)
+            user = await user_of(work, email)
             return NoSuchUser() if user is None else list(await work.roster.tokens(user.user_id))
 
     held = with_rooms(run, data_dir)
@@ -141,15 +141,10 @@ def _of(
     email: str, act: Callable[[Work, str, Caller], Awaitable[object]]
 ) -> Callable[[Work, Caller], Awaitable[object]]:
     async def found(work: Work, by: Caller) -> object:
-        user = await _user(work, email)
+        user = await user_of(work, email)
         return NoSuchUser() if user is None else await act(work, user.user_id, by)
 
     return found
-
-
-async def _user(work: Work, email: str) -> User | None:
-    address = normalise_email(email)
-    return None if isinstance(address, AddressRefused) else await work.people.by_username(address)
 
 
 def _run(

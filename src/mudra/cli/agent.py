@@ -15,7 +15,7 @@ from mudra.agent.assembly import VERSION
 from mudra.agent.check import Checked
 from mudra.agent.check import check as look
 from mudra.agent.clock import MachineClock
-from mudra.agent.config import Config, ConfigFault, read_config
+from mudra.agent.config import Config, ConfigFault, log_of, read_config
 from mudra.agent.dead_letter import FOLDER, ask_again, dead_letters
 from mudra.agent.replay import Replay
 from mudra.agent.run import run as run_until_stopped
@@ -111,7 +111,7 @@ def replay(
     if not file.exists():
         typer.echo(f"{file} cannot be read: there is no such file", err=True)
         raise typer.Exit(1)
-    known = next((log for log in read.log if log.is_of(file)), None)
+    known = log_of(file, read.log)
     if known is None and log_format not in FORMATS:
         typer.echo(
             f"--format must be one of {', '.join(FORMATS)}: "

@@ -9,6 +9,7 @@ from mudra.cli.operator_name import operator_name
 from mudra.cli.output import Exit, fail, show_facts, show_json, show_table
 from mudra.cli.settings import AsJson, DataDir
 from mudra.cli.store import with_rooms
+from mudra.cli.user import user_of
 from mudra.identity.accounts import OperatorMade
 from mudra.identity.look_after import RolesApart, ValueRefused
 from mudra.identity.roster import Scope
@@ -62,7 +63,7 @@ def end(
 
     async def act(rooms: Rooms) -> object:
         async with rooms.open_work() as work:
-            user = await work.people.by_username(email.strip().lower())
+            user = await user_of(work, email)
             held = await work.roster.scopes(user.user_id) if user else frozenset()
             if user is None or not held:
                 return None

@@ -116,11 +116,12 @@ class Table(Struct, Generic[R], frozen=True):
         number = min(_whole(query.get(self._name("page"), "1")), pages)
         words = self._words(query)
         shown = chosen[(number - 1) * PAGE : number * PAGE]
+        across = [column for column in self.columns if column.kind != "below"]
         return TableView(
             name=self.name,
             title=self.title,
-            heads=[self._head(column, query) for column in self.columns if column.kind != "below"],
-            rows=_cells([column for column in self.columns if column.kind != "below"], shown),
+            heads=[self._head(column, query) for column in across],
+            rows=_cells(across, shown),
             below=self._below(shown),
             words=words,
             may_filter=bool(words) or len(rows) > 1,

@@ -40,7 +40,9 @@ class Answer(msgspec.Struct, frozen=True):
 
     def whole(self, first: Iterable[tuple[bytes, bytes]], last: bytes) -> bytes:
         """Give the whole HTTP/1.1 message: `first` before its own headers, lines `last` behind."""
-        lines = [_LINES.get(pair) or _line(pair) for pair in self.headers.items()]
+        lines = [
+            _LINES.get(pair) or b"%s: %s\r\n" % _encoded(pair) for pair in self.headers.items()
+        ]
         before = [b"%s: %s\r\n" % pair for pair in first]
         length = b"content-length: %d\r\n" % len(self.body)
         head = (status_line(self.status), *before, _JSON_LINE, *lines, length, last, b"\r\n")
@@ -49,10 +51,7 @@ class Answer(msgspec.Struct, frozen=True):
     async def send(self, send: Send) -> None:
         """Send it without a framework between, as the hot paths do."""
         headers = [(b"content-type", b"application/json")]
-        headers += [
-            _ENCODED.get(pair) or (_header_name(pair[0]), pair[1].encode())
-            for pair in self.headers.items()
-        ]
+        headers += [_ENCODED.get(pair) or _encoded(pair) for pair in self.headers.items()]
         if self.status != HTTPStatus.NOT_MODIFIED:
             headers.append((b"content-length", b"%d" % len(self.body)))
         await send({"type": "http.response.start", "status": self.status, "headers": headers})
@@ -64,16 +63,13 @@ def _header_name(name: str) -> bytes:
     return name.lower().encode()
 
 
-_ENCODED: Final = {pair: (_header_name(pair[0]), pair[1].encode()) for pair in _PRIVATE.items()}
+def _encoded(pair: tuple[str, str]) -> tuple[bytes, bytes]:
+    return _header_name(pair[0]), pair[1].encode()
 
+
+_ENCODED: Final = {pair: _encoded(pair) for pair in _PRIVATE.items()}
+_LINES: Final = {pair: b"%s: %s\r\n" % encoded for pair, encoded in _ENCODED.items()}
 _JSON_LINE: Final = b"content-type: application/json\r\n"
-
-
-def _line(pair: tuple[str, str]) -> bytes:
-    return b"%s: %s\r\n" % (_header_name(pair[0]), pair[1].encode())
-
-
-_LINES: Final = {pair: _line(pair) for pair in _PRIVATE.items()}
 
 
 def success(

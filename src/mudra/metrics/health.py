@@ -111,7 +111,8 @@ def verdict_of_calls(blocks: Sequence[RequestBlock]) -> Verdict:
     if not blocks:
         return Verdict(Status.UNSURE, 0, 0)
     counts = tuple(map(sum, zip(*(block.counts for block in blocks), strict=True)))
-    if not _judged(counts):
+    judged = _judged(counts)
+    if not judged:
         status = Status.UNSURE
     elif not (_succeeds(counts) and answered(counts)):
         status = Status.BAD
@@ -121,7 +122,7 @@ def verdict_of_calls(blocks: Sequence[RequestBlock]) -> Verdict:
         status = Status.GOOD
     else:
         status = health_of_calls(rollup(blocks)).status
-    return Verdict(status, counts[Position.OK_200], _judged(counts))
+    return Verdict(status, counts[Position.OK_200], judged)
 
 
 def health_of_notifications(row: Rollup) -> Health:

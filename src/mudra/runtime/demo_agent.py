@@ -89,7 +89,7 @@ def set_up(place: Place, settings: Settings, port: int) -> None:
         f'listen = ["127.0.0.1:{port}"]',
         "",
     ]
-    place.config.write_text("\n".join(lines), encoding="utf-8")
+    _put(place.config, "\n".join(lines))
 
 
 def service_root(settings: Settings) -> str:
@@ -130,9 +130,16 @@ async def fetch_secret(place: Place, settings: Settings, http: httpx.AsyncClient
     secret = found.get("secret")
     if not isinstance(secret, str):
         return False
-    place.secret.touch(mode=0o600)
-    place.secret.write_text(secret, encoding="utf-8")
+    _put(place.secret, secret)
     return True
+
+
+def _put(path: Path, text: str) -> None:
+    """Write it whole for its owner alone: whoever reads at this moment finds the old or the new."""
+    draft = path.with_name(f"{path.name}.draft")
+    draft.touch(mode=0o600)
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(path)
 
 
 async def _answer(

@@ -14,7 +14,6 @@ from mudra.tokens.ports import EntityCredentials
 _MOST: Final = 20_000
 """Entries kept, those of unknown entities included; a network has a thousand members."""
 _MOST_TOGETHER: Final = 500
-_UNREAD: Final = object()
 
 
 class CredentialCache:
@@ -36,19 +35,15 @@ class CredentialCache:
 
     def at_hand(self, entity_id: str) -> EntityCredentials | None:
         """Give them from memory, or None when the database must be asked."""
-        kept = self._kept.get(entity_id)
-        if kept is not None and self._freshness.believable(entity_key(entity_id)):
-            return kept
-        return None
+        return self._kept[entity_id] if self._is_kept(entity_id) else None
 
     def surely_none(self, entity_id: str) -> bool:
         """Tell from memory that there is no such entity; False when the database must be asked."""
-        kept = self._kept.get(entity_id, _UNREAD)
-        return kept is None and self._freshness.believable(entity_key(entity_id))
+        return self._is_kept(entity_id) and self._kept[entity_id] is None
 
     async def of(self, entity_id: str) -> EntityCredentials | None:
         """Give them; None when there is no such entity."""
-        if entity_id in self._kept and self._freshness.believable(entity_key(entity_id)):
+        if self._is_kept(entity_id):
             return self._kept[entity_id]
         if not entity_id.isprintable():
             return None  # PostgreSQL takes no NUL, and a refused reading would fail for others too
@@ -59,6 +54,9 @@ class CredentialCache:
             self._reading = asyncio.create_task(self._read_wanted(), name="credentials")
         # Others may wait for the same: a caller that gives up must not end it for them.
         return await asyncio.shield(wanted)
+
+    def _is_kept(self, entity_id: str) -> bool:
+        return entity_id in self._kept and self._freshness.believable(entity_key(entity_id))
 
     async def _read_wanted(self) -> None:
         try:

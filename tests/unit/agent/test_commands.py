@@ -177,6 +177,24 @@ def test_replay_knows_a_log_of_the_configuration_by_any_path_and_once_rotated(
         assert (answer.exit_code, told in answer.stderr) == (code, True)
 
 
+def test_replay_takes_the_longest_name_of_logs_that_begin_alike(tmp_path: Path) -> None:
+    log = tmp_path / "fips.json-inner"
+    log.write_text(
+        '{"time": "1775037600.5", "method": "POST", "uri": "/Consent",'
+        ' "host": "fip-1.test", "status": 200, "request_time": "0.1"}\n'
+    )
+    logs = "".join(
+        f'[[log]]\npath = "{tmp_path / name}"\nformat = "{form}"\ndirection = "to-fips"\n'
+        for name, form in (("fips.json", "envoy"), ("fips.json-inner", "nginx"))
+    )
+    config = str(_file(tmp_path, logs))
+
+    answer = CliRunner().invoke(app, ["replay", str(log), "--config", config, "--json"])
+
+    assert answer.exit_code == 0, answer.output
+    assert json.loads(answer.stdout)["notCounted"]["unreadable"] == 0
+
+
 @pytest.mark.parametrize("command", ["run", "check", "status", "replay", "resend"])
 def test_every_command_has_help_with_an_example(command: str) -> None:
     answer = CliRunner().invoke(app, [command, "--help"])
