@@ -17,7 +17,13 @@ ASSETS_STAMP := $(BUILT)/charts.min.js.gz
 NODE_DIR := tests/conformance/node
 NODE_STAMP := $(NODE_DIR)/node_modules/.package-lock.json
 
-.PHONY: screenshots assets help setup run test test-slow lint check bench docs clean
+LINTS := lint-types lint-style lint-imports lint-sizes lint-rules lint-reference lint-verification
+# Two at a time, each with its own words in one piece: `make lint` and `make test` are for two cores.
+BESIDE := $(MAKE) --no-print-directory -j 2 --output-sync=target
+PAGES_LOG := .build/pages.txt
+
+.PHONY: screenshots assets help setup run test test-all test-pages test-slow lint $(LINTS) bench \
+	docs clean
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 16
 
@@ -45,13 +51,22 @@ $(ASSETS_STAMP): $(wildcard $(ASSETS)/*.js $(ASSETS)/*.mjs) $(ASSETS)/package-lo
 assets: $(ASSETS_STAMP) ## build the console's scripts into the package
 
 lint: $(STAMP) ## format, style, types, import directions, sizes
+	@$(BESIDE) $(LINTS)
+
+lint-types:
+	@$(BIN)/mypy
+lint-style:
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
-	@$(BIN)/mypy
+lint-imports:
 	@$(BIN)/lint-imports --no-cache >/dev/null || $(BIN)/lint-imports --no-cache
+lint-sizes:
 	@$(BIN)/python tools/size_gate.py
+lint-rules:
 	@$(BIN)/python -m tools.lint
+lint-reference:
 	@$(BIN)/python -m tools.reference --check
+lint-verification:
 	@$(BIN)/python -m tools.verification --check
 
 # What one test compares with: libraries of Node.js, which itself is a Python package here.
@@ -59,9 +74,18 @@ $(NODE_STAMP): $(NODE_DIR)/package-lock.json | $(STAMP)
 	@cd $(NODE_DIR) && PATH="$(CURDIR)/$(BIN):$$PATH" npm ci --silent --no-audit --no-fund && \
 		touch $(CURDIR)/$@ || echo "note: npm packages cannot be had, the test that needs them is skipped"
 
-test: lint $(NODE_STAMP) assets ## everything that must hold before a change lands
+# Types first, they take longest; the npm packages come meanwhile.
+test: $(STAMP) ## everything that must hold before a change lands
+	@$(BESIDE) $(LINTS) $(NODE_STAMP) assets
+	@$(MAKE) --no-print-directory -j 2 test-pages test-all; failed=$$?; cat $(PAGES_LOG); exit $$failed
+
+test-all:
 	@$(BIN)/pytest -n 2 --dist worksteal --ignore tests/browser
-	@$(BIN)/pytest tests/browser  # apart: Playwright's event loop does not share a process
+
+# Apart, since Playwright's event loop does not share a process; its report is read when all is over.
+test-pages:
+	@mkdir -p $(dir $(PAGES_LOG))
+	@$(BIN)/pytest tests/browser >$(PAGES_LOG) 2>&1
 
 test-slow: $(STAMP) $(NODE_STAMP) ## what needs minutes, before a release
 	@$(BIN)/pytest -n 2 -m slow --ignore tests/browser
