@@ -6,11 +6,18 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.support.prepared import share
 from tests.support.service import Member, Service, new_member, running_service
 
 # A machine that runs other things beside is slow: no example fails for its time.
 settings.register_profile("untimed", settings(), deadline=None)
 settings.load_profile("untimed")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shared_database(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Databases are made once for all processes of this run, and copied."""
+    share(tmp_path_factory)
 
 
 @pytest.fixture(scope="session")

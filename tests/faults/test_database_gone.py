@@ -6,7 +6,6 @@ import time
 from pathlib import Path
 
 import httpx
-from tests.support.processes import children
 from tests.support.service import Service, new_member, running_service
 
 
@@ -17,7 +16,8 @@ def postmaster(service: Service) -> int:
 def freeze(service: Service, number: signal.Signals) -> None:
     """Stop or continue every process of the embedded server."""
     head = postmaster(service)
-    for pid in [head, *children(head)]:
+    children = Path(f"/proc/{head}/task/{head}/children").read_text().split()
+    for pid in [head, *map(int, children)]:
         os.kill(pid, number)
 
 

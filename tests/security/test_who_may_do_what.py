@@ -199,7 +199,8 @@ def test_an_entity_cannot_look_into_or_end_tokens_with_anothers_secret(cast: Cas
 
 
 def test_the_sandbox_is_nowhere_else(tmp_path_factory: pytest.TempPathFactory) -> None:
-    with running_service(tmp_path_factory.mktemp("plain") / "data", sandbox=False) as plain:
+    folder = tmp_path_factory.mktemp("plain") / "data"
+    with running_service(folder, sandbox=False, from_nothing=True) as plain:
         for path in (*SANDBOX_ONLY, "/"):
             assert httpx.post(plain.root + path, json={"advance": "PT1S"}).status_code == 404
             assert httpx.get(plain.root + path).status_code == 404

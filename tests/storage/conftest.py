@@ -6,10 +6,13 @@ import pytest
 
 from mudra.storage.embedded import embedded_server
 from mudra.storage.migrate import migrate
+from tests.support.prepared import prepare
 
 
 @pytest.fixture(scope="module")
 def conninfo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with embedded_server(tmp_path_factory.mktemp("stored") / "data") as address:
+    folder = tmp_path_factory.mktemp("stored") / "data"
+    prepare(folder)
+    with embedded_server(folder) as address:
         migrate(address)
         yield address

@@ -32,6 +32,7 @@ from mudra.tokens.manage_secret import (
     retire_old_secret,
 )
 from mudra.tokens.secret import first_secret, new_secret_text
+from tests.support.prepared import prepare
 
 T = TypeVar("T")
 CALLER = Caller("user:test")
@@ -114,6 +115,7 @@ class Nodes:
 @contextlib.contextmanager
 def two_nodes(data_dir: Path) -> Iterator[Nodes]:
     """Start an embedded server and two nodes on it."""
+    prepare(data_dir)
     settings = Settings(data_dir=data_dir, sandbox=True)
     with open_store(settings, create=True) as (conninfo, seal):
         loop = asyncio.new_event_loop()

@@ -12,6 +12,7 @@ from mudra.storage.freshness import Freshness
 from mudra.storage.migrate import migrate
 from mudra.storage.registry import PostgresRegistry
 from mudra.storage.registry_log import PostgresDirectoryLog
+from tests.support.prepared import prepare
 
 
 class RegistryNode:
@@ -43,6 +44,7 @@ async def registry_node(conninfo: str) -> AsyncIterator[RegistryNode]:
 @contextlib.contextmanager
 def registry_database(folder: Path):
     """Give the address of a fresh, migrated database."""
+    prepare(folder)
     with embedded_server(folder) as conninfo:
         migrate(conninfo)
         yield conninfo

@@ -24,6 +24,7 @@ import httpx
 from typer.testing import CliRunner, Result
 
 from mudra.cli.main import app
+from tests.support.prepared import prepare
 
 PASSWORD = "a-password-for-tests-only"
 START_S = 60.0
@@ -118,9 +119,19 @@ def new_address() -> str:
 
 @contextlib.contextmanager
 def running_service(
-    data_dir: Path, *options: str, port: int = 0, sandbox: bool = True, **variables: str
+    data_dir: Path,
+    *options: str,
+    port: int = 0,
+    sandbox: bool = True,
+    from_nothing: bool = False,
+    **variables: str,
 ) -> Iterator[Service]:
-    """Start `mudra serve` on a free port and stop it at the end."""
+    """Start `mudra serve` on a free port and stop it at the end.
+
+    `from_nothing` leaves it to the service to make its database, as on its very first start.
+    """
+    if not from_nothing and "MUDRA_DATABASE_URL" not in variables:
+        prepare(data_dir)
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith("MUDRA_")
     } | {

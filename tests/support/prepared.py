@@ -1,0 +1,44 @@
+"""A migrated, empty database that is made once for a test run; every other is a copy of it.
+
+To make a cluster and run all migrations takes two seconds of a core, and a run has some sixty
+databases. Keys at rest are not part of it: each data directory makes its own at its start.
+"""
+
+import fcntl
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from mudra.storage.embedded import embedded_server
+from mudra.storage.embedded_keeper import CLUSTER
+from mudra.storage.migrate import migrate
+
+_run: list[Path] = []
+
+
+def share(factory: pytest.TempPathFactory) -> None:
+    """Say where the processes of this run find each other: before the first database is made."""
+    base = factory.getbasetemp()
+    _run.append(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base)
+
+
+def prepare(data_dir: Path) -> None:
+    """Put the migrated database in a data directory that has none; nothing outside of a test run."""
+    cluster = data_dir / CLUSTER
+    if not _run or cluster.exists():
+        return
+    data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    shutil.copytree(_made_once(_run[-1]), cluster)
+
+
+def _made_once(run: Path) -> Path:
+    made = run / "prepared"
+    with (run / "prepared.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # given up when the file is closed
+        if not made.exists():
+            with embedded_server(run / "prepared.new") as url:
+                migrate(url)
+            (run / "prepared.new").rename(made)
+    return made / CLUSTER
