@@ -98,7 +98,7 @@ docs: $(STAMP) ## write the generated reference anew
 	@$(BIN)/python -m tools.verification
 
 screenshots: $(STAMP) assets ## take the pictures of the README anew (needs Chromium)
-	@tools/install_chromium.sh >/dev/null
+	@tools/install_program.sh chromium >/dev/null
 	@$(BIN)/python -m tools.screenshots $(INTO)
 
 clean: ## remove the environment and all caches (never the data directory)

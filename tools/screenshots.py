@@ -1,7 +1,7 @@
 """Take pictures of every page, and those of the README: `make screenshots [INTO=folder]`.
 
 Every page at 1280 and 390 pixels, light and dark, into the folder (.build/screenshots); the
-README's into docs/images. Needs a Chromium (tools/install_chromium.sh). Data and service are
+README's into docs/images. Needs a Chromium (tools/install_program.sh). Data and service are
 of the run's own.
 """
 
@@ -35,7 +35,7 @@ def main() -> int:
     """Start a sandbox, photograph it, stop it."""
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     if chromium is None:
-        print("no Chromium on this machine: run tools/install_chromium.sh", file=sys.stderr)
+        print("no Chromium on this machine: run tools/install_program.sh chromium", file=sys.stderr)
         return 1
     into = Path(sys.argv[1]) if len(sys.argv) > 1 else INTO
     with (

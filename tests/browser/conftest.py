@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -13,12 +12,10 @@ from typing import Final, Literal, ParamSpec, TypeVar
 
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
+from tests.support.programs import program
 from tests.support.service import Service
 
 NODE = Path(__file__).parent / "node"
-CHROMIUM = next(
-    (p for n in ("chromium", "chromium-browser", "google-chrome") if (p := shutil.which(n))), None
-)
 _PATIENCE_MS: Final = 45_000
 Scheme = Literal["light", "dark"]
 LOOKS: Final[tuple[tuple[int, Scheme], ...]] = ((1280, "light"), (390, "dark"))
@@ -26,11 +23,10 @@ LOOKS: Final[tuple[tuple[int, Scheme], ...]] = ((1280, "light"), (390, "dark"))
 
 @pytest.fixture(scope="module")  # its event loop must be gone before other files run
 def browser() -> Iterator[Browser]:
-    if CHROMIUM is None:
-        pytest.skip("no Chromium on this machine: tools/install_chromium.sh gets one")
+    chromium = program("chromium")
     expect.set_options(timeout=_PATIENCE_MS)  # of a machine that does much beside
     with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        launched = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         yield launched
         launched.close()
 

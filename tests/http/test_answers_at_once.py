@@ -116,6 +116,43 @@ def test_requests_sent_together_are_answered_in_their_order(
     assert said.count(b"HTTP/1.1 200 OK\r\n") == 5
 
 
+OFFER = (
+    "connection: upgrade, http2-settings\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABkAAQAAP__\r\n"
+)
+
+
+def test_an_offer_of_another_protocol_costs_no_body_and_no_connection(
+    service: Service, member: Member
+) -> None:
+    """As Java's client makes it with its first request over plain HTTP (RFC 9110 7.8)."""
+    good = {"id": member.entity_id, "secret": member.secret()}
+    head, body = a_request(good, more=OFFER)
+    stays = head.replace(b"connection: close\r\n", b"")
+    chunked = re.sub(rb"content-length: \d+", b"transfer-encoding: chunked", stays)
+    parts = b"%x\r\n%b\r\n%x\r\n%b\r\n0\r\n\r\n" % (5, body[:5], len(body) - 5, body[5:])
+    get = b"GET /livez HTTP/1.1\r\nhost: x\r\n" + OFFER.encode() + b"\r\n"
+    row = [stays + body, stays, body, stays + body[:9], body[9:] + get, chunked + parts, chunked]
+    row += [parts, stays + body + get + head, body]
+
+    for pieces in (row, [b"".join(row)]):
+        said = spoken(service, pieces)
+
+        assert said.count(b"HTTP/1.1 200 OK\r\n") == said.count(b"HTTP/1.1 ") == 9
+        assert said.count(b'"accessToken"') == 7
+
+
+def test_a_body_behind_an_offer_is_never_taken_for_a_request(service: Service) -> None:
+    inner = b"GET /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"
+    head = (
+        f"POST {PATH} HTTP/1.1\r\nhost: x\r\ncontent-type: {FORM}\r\n{OFFER}"
+        f"content-length: {len(inner)}\r\n\r\n"
+    ).encode()
+    for pieces in ([head + inner], [head, inner], [head[:-3], head[-3:], inner]):
+        said = spoken(service, [*pieces, inner])
+
+        assert re.findall(rb"HTTP/1.1 (\d+)", said) == [b"400", b"200"]
+
+
 def test_a_connection_goes_on_after_either_road(service: Service, member: Member) -> None:
     good = {"id": member.entity_id, "secret": member.secret()}
     keeps, closes = (

@@ -10,8 +10,11 @@ from pathlib import Path
 
 import httpx
 import pytest
+from joserfc import jwt
+from joserfc.jwk import KeySet
 from litestar.handlers import HTTPRouteHandler
 from tests.support.console import Reader, reader
+from tests.support.programs import program
 from tests.support.service import PASSWORD, Member, Service, latest_link, new_member, set_password
 
 from mudra.console.pages import activity, health, overview, people, registration, secret, try_it
@@ -168,7 +171,9 @@ RUNNERS = {
     "curl": "sh",
     "python": sys.executable,
     "node": str(Path(sys.executable).parent / "node"),
+    "java": "java",
 }
+_TOKEN = re.compile(r"eyJ[\w-]+\.[\w-]+\.[\w-]+")
 
 
 @pytest.mark.parametrize("language", sorted(RUNNERS))
@@ -178,14 +183,17 @@ def test_the_programs_of_the_page_give_a_token(
     runner = RUNNERS[language]
     if language == "curl" and shutil.which("curl") is None:
         pytest.skip("no curl on this machine")
-    program = next(
+    if language == "java":
+        program("java")  # with its compiler: the program is run from its source
+    shown = next(
         one for one in snippets(resident.service.issuer, resident.entity_id) if one.key == language
     )
-    file = tmp_path / program.file
-    file.write_text(program.text)
+    file = tmp_path / shown.file
+    file.write_text(shown.text)
     environment = {"PATH": os.environ["PATH"], "ENTITY_SECRET": resident.secret()}
     done = subprocess.run(
-        [runner, str(file)],
+        [runner, shown.file],
+        cwd=tmp_path,
         env=environment,
         capture_output=True,
         text=True,
@@ -194,7 +202,11 @@ def test_the_programs_of_the_page_give_a_token(
     )
 
     assert done.returncode == 0, done.stderr
-    assert "eyJ" in done.stdout
-    assert program.text.split("\n")[0] in html.unescape(
+    token = _TOKEN.search(done.stdout)
+    assert token, done.stdout
+    certs = httpx.get(f"{resident.service.issuer}/protocol/openid-connect/certs", timeout=30)
+    verified = jwt.decode(token[0], KeySet.import_key_set(certs.json()), algorithms=["RS256"])
+    assert verified.claims["sub"] == resident.entity_id
+    assert shown.text.split("\n")[0] in html.unescape(
         signed_in(resident).get(at(resident, "try")).text
     )

@@ -3,12 +3,14 @@
 A subclass of uvicorn's own protocol, so that requests take the same road. It
 adds deadlines for the header and for idle connections, limits for header and
 address, and the error body of spec part 7 where uvicorn writes plain text.
-Slow bodies are the matter of `intake.py`.
+Slow bodies are the matter of `intake.py`. A request that offers another protocol
+is read like any other (RFC 9110 7.8): uvicorn loses its body.
 """
 
 import asyncio
 from typing import ClassVar, cast
 
+from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
 from msgspec import Struct
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
@@ -50,6 +52,8 @@ class LimitedProtocol(HttpToolsProtocol):
     _refusal: RawRefusal | None = None
     _deaf = False
     """What else comes in is dropped: the connection ends after the pending answer."""
+    _plain = b""
+    """The head of a request that offers another protocol, without the offer."""
     _in_header = False
     _in_message = False
     _headers_begun = 0
@@ -83,7 +87,7 @@ class LimitedProtocol(HttpToolsProtocol):
         if self._deaf or self.transport.is_closing():
             return
         begun_before = self._headers_begun
-        super().data_received(data)
+        self._parse(data)
         if self.transport.is_closing():
             return
         self._all_is_read()
@@ -105,17 +109,26 @@ class LimitedProtocol(HttpToolsProtocol):
             # Empty lines between requests, or the rest of a body that nobody reads any more.
             self._expect_end_within(self.shared.limits.header_s)
 
-    def handle_websocket_upgrade(self) -> None:
-        """Never: there are no websockets here."""
-        raise NotImplementedError
+    def _parse(self, data: bytes) -> None:
+        """Feed the parser, as uvicorn does; a request with an offer is fed again without it."""
+        self._unset_keepalive_if_required()
+        while data:
+            try:
+                self.parser.feed_data(data)
+            except HttpParserError:
+                self.send_400_response("")
+            except HttpParserUpgrade as offered:
+                if self._plain:
+                    data, self._plain = self._plain + data[offered.args[0] :], b""
+                    # A fresh one: behind a last request the other would drop all it is fed.
+                    self.parser = HttpRequestParser(self)
+                    self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
+                    continue
+                self.cycle.keep_alive = False  # CONNECT: what follows is for nobody here
+            return
 
     def _should_upgrade_to_ws(self) -> bool:
         return False
-
-    def _unsupported_upgrade_warning(self) -> None:
-        # Java's client asks for h2c with its first request. It is answered, but the
-        # parser has stopped for good, so the connection cannot be used again.
-        self.cycle.keep_alive = False
 
     # Callbacks of the parser
 
@@ -147,7 +160,18 @@ class LimitedProtocol(HttpToolsProtocol):
         if refusal:
             self._stop_parser(refusal)
         self._in_header = False
-        self._begin_answer()
+        if self.parser.should_upgrade() and self.parser.get_method() != b"CONNECT":
+            # Java's client offers h2c with its first request. The parser would take the
+            # body for the other protocol's.
+            self._plain = self._head_without_offer()
+        else:
+            self._begin_answer()
+
+    def _head_without_offer(self) -> bytes:
+        version = self.parser.get_http_version().encode()
+        lines = [b"%s %s HTTP/%s\r\n" % (self.parser.get_method(), self.url, version)]
+        lines += [b"%s: %s\r\n" % line for line in self.headers if line[0] != b"upgrade"]
+        return b"".join((*lines, b"\r\n"))
 
     def _begin_answer(self) -> None:
         """Hand the request over; its header is whole and may be believed."""
@@ -158,8 +182,9 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         """Note that nothing more of this request comes."""
-        self._in_message = False
-        super().on_message_complete()
+        if not self._plain:
+            self._in_message = False
+            super().on_message_complete()
 
     def on_response_complete(self) -> None:
         """Send what is left of the answer."""

@@ -72,7 +72,6 @@ class _PromptProtocol(LimitedProtocol):
             and not self._answered_now
             and not self._is_unanswered()
             and not self.flow.write_paused
-            and not self.parser.should_upgrade()
         ):
             self._held = b""
         else:
