@@ -38,13 +38,13 @@ AA = os.environ.get("FUZZ_AA", "")
 LAST_WINDOW = window_start(_NOW) - WINDOW
 """Of a valid payload of metrics: no schema says whose, of when, and that its counts add up."""
 _numbers = itertools.count(700_000)
-_WORD = st.text("abcdefghijklmnopqrstuvwxyz0123456789", min_size=1, max_size=20)
+# Of one number each: letters drawn one by one, and thrown away where an address is too long, took
+# a third of the whole run.
+_WORD = st.integers(0, 16**20 - 1).map("{:x}".format)
 
-schemathesis.openapi.format(
-    "email", st.builds("{}.{}@{}.example".format, _WORD, _WORD, _WORD.map(lambda word: f"d{word}"))
-)
-schemathesis.openapi.format("webhook-url", st.builds("https://{}.example/alarms".format, _WORD))
-schemathesis.openapi.format("plain-line", st.builds("Ravi {}".format, _WORD))
+schemathesis.openapi.format("email", _WORD.map(lambda word: f"{word[::2]}.{word}@d{word}.example"))
+schemathesis.openapi.format("webhook-url", _WORD.map("https://{}.example/alarms".format))
+schemathesis.openapi.format("plain-line", _WORD.map("Ravi {}".format))
 
 
 @schemathesis.hook

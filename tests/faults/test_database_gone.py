@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import httpx
-from tests.support.service import Service, new_member, running_service
+from tests.support.service import NO_TLS, Service, new_member, running_service
 
 
 def postmaster(service: Service) -> int:
@@ -34,9 +34,9 @@ def test_a_database_that_does_not_answer_is_told_as_503_in_time(data_dir: Path) 
             asked = time.monotonic()
             read = member.read(bearer)
             answered = time.monotonic() - asked
-            keys = httpx.get(f"{service.issuer}/.well-known/jwks.json", timeout=10)
-            live = httpx.get(f"{service.root}/livez", timeout=10)
-            ready = httpx.get(f"{service.root}/readyz", timeout=10)
+            keys = httpx.get(f"{service.issuer}/.well-known/jwks.json", timeout=10, verify=NO_TLS)
+            live = httpx.get(f"{service.root}/livez", timeout=10, verify=NO_TLS)
+            ready = httpx.get(f"{service.root}/readyz", timeout=10, verify=NO_TLS)
         finally:
             freeze(service, signal.SIGCONT)
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 import httpx
 import pytest
-from tests.support.service import running_service
+from tests.support.service import NO_TLS, running_service
 
 AAS = ("SAARTHI-AA", "SETUFLOW-AA")
 PAST_THE_PUSH = "PT12M"
@@ -31,7 +31,7 @@ def status(service, aa_id="SAARTHI-AA"):
     """What the running agent says of itself; empty while it does not answer."""
     try:
         listen = tomllib.loads(config(service, aa_id).read_text())["http"]["listen"]
-        return httpx.get(f"http://{listen[0]}/status", timeout=30).json()
+        return httpx.get(f"http://{listen[0]}/status", timeout=30, verify=NO_TLS).json()
     except (FileNotFoundError, httpx.HTTPError):
         return {}
 
@@ -40,12 +40,15 @@ def told(service, aa_id, since):
     """What the service keeps of this AA's pushes, asked for with the agent's own credentials."""
     secret = (config(service, aa_id).parent / "secret").read_text()
     token = httpx.post(
-        f"{service.issuer}/v1/entity/token/generate", data={"id": aa_id, "secret": secret}
+        f"{service.issuer}/v1/entity/token/generate",
+        data={"id": aa_id, "secret": secret},
+        verify=NO_TLS,
     ).json()["accessToken"]
     answer = httpx.get(
         f"{service.root}/metrics/perf/v1/receipts",
         params={"from": since},
         headers={"Authorization": f"Bearer {token}"},
+        verify=NO_TLS,
     )
     assert answer.status_code == 200, answer.text
     return answer.json()

@@ -8,7 +8,7 @@ import httpx
 import msgspec
 from tests.support.error_body import assert_error
 from tests.support.pushing import pushing_aa
-from tests.support.service import Service, onboard
+from tests.support.service import NO_TLS, Service, onboard
 
 from mudra.metrics.health import health_of_calls
 from mudra.metrics.incident import AaCalls, AaReporting, Ending, FipApi, Incident
@@ -30,7 +30,7 @@ def incident(subject: object, began: datetime, ended: datetime | None, judged: i
 
 
 def get(service: Service, path: str) -> httpx.Response:
-    return httpx.get(f"{service.root}{path}", timeout=20)
+    return httpx.get(f"{service.root}{path}", timeout=20, verify=NO_TLS)
 
 
 def test_a_day_is_told_by_its_calls_and_incidents() -> None:

@@ -14,7 +14,7 @@ import httpx
 import pytest
 from tests.support.operators import Operator, new_operator
 from tests.support.registry_members import Registry, payload_of
-from tests.support.service import Service, new_member, running_service
+from tests.support.service import NO_TLS, Service, new_member, running_service
 
 from mudra.storage.embedded import embedded_server
 from mudra.storage.master_key import FILE
@@ -102,7 +102,7 @@ def test_a_suspension_on_one_node_stops_tokens_on_the_other_at_its_first_answer(
         answered = time.monotonic()
         first = asked.status()
         slowest = max(slowest, time.monotonic() - answered)
-        read = httpx.get(own, headers=registry.entity, timeout=30).status_code
+        read = httpx.get(own, headers=registry.entity, timeout=30, verify=NO_TLS).status_code
         assert (first, read) == (401, 401)
         assert nodes.decide(entity_id, "restore") == "live"
         assert asked.status() == 200

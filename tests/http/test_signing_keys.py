@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import httpx
 import jwt
 import pytest
-from tests.support.service import Member, Service, new_member, running_service
+from tests.support.service import NO_TLS, Member, Service, new_member, running_service
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def keyed_member(keyed: Service) -> Member:
 
 
 def jwks(service: Service, path: str = "/.well-known/jwks.json") -> dict[str, dict[str, str]]:
-    answer = httpx.get(service.issuer + path)
+    answer = httpx.get(service.issuer + path, verify=NO_TLS)
     assert answer.status_code == 200
     return {key["kid"]: key for key in answer.json()["keys"]}
 
@@ -68,12 +68,14 @@ def test_the_metadata_lead_to_the_keys_and_endpoints(keyed: Service, place: str)
         else f"{keyed.root}/.well-known/{place}/iam"
     )
 
-    metadata = httpx.get(address).json()
+    metadata = httpx.get(address, verify=NO_TLS).json()
 
     assert metadata["issuer"] == keyed.issuer
-    assert httpx.get(metadata["jwks_uri"]).json()["keys"]
+    assert httpx.get(metadata["jwks_uri"], verify=NO_TLS).json()["keys"]
     for name in ("token", "introspection", "revocation"):
-        assert httpx.post(metadata[f"{name}_endpoint"], data={"token": ""}).status_code in {
+        assert httpx.post(
+            metadata[f"{name}_endpoint"], data={"token": ""}, verify=NO_TLS
+        ).status_code in {
             400,
             401,
         }

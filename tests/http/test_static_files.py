@@ -7,7 +7,7 @@ import re
 import httpx
 import pytest
 from tests.support.error_body import assert_error
-from tests.support.service import Service
+from tests.support.service import NO_TLS, Service
 
 from mudra.console.shelf import STATIC, Shelf
 
@@ -18,11 +18,11 @@ UNPACKED = {"Accept-Encoding": "identity"}
 
 def get(service: Service, path: str, **headers: str) -> httpx.Response:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return httpx.get(f"{service.issuer}/static/{path}", headers=named, timeout=10)
+    return httpx.get(f"{service.issuer}/static/{path}", headers=named, timeout=10, verify=NO_TLS)
 
 
 def test_a_file_is_kept_for_a_year_under_the_digest_of_its_content(service: Service) -> None:
-    page = httpx.get(f"{service.root}/", timeout=10).text
+    page = httpx.get(f"{service.root}/", timeout=10, verify=NO_TLS).text
     linked = re.search(r'href="[^"]*/static/(mudra\.css\?v=[0-9a-f]{16})"', page)
     assert linked is not None
     answer = get(service, linked[1])

@@ -10,6 +10,7 @@ import pytest
 from tests.support.operators import in_store, new_operator
 from tests.support.people_rows import CALLERS, OBJECTS, ROWS, SCOPES, UNKNOWN_ID, Row
 from tests.support.service import (
+    NO_TLS,
     PASSWORD,
     Member,
     Service,
@@ -179,12 +180,18 @@ def test_a_refused_caller_hears_nothing_of_the_fields(cast: Cast) -> None:
         token = cast.tokens.get(caller)
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         answer = httpx.get(
-            f"{cast.a.service.root}/operator/v1/members?limit=none", headers=headers, timeout=30
+            f"{cast.a.service.root}/operator/v1/members?limit=none",
+            headers=headers,
+            timeout=30,
+            verify=NO_TLS,
         )
         assert answer.status_code == 401, caller
     with_right = {"Authorization": f"Bearer {cast.tokens['operator members']}"}
     answer = httpx.get(
-        f"{cast.a.service.root}/operator/v1/members?limit=none", headers=with_right, timeout=30
+        f"{cast.a.service.root}/operator/v1/members?limit=none",
+        headers=with_right,
+        timeout=30,
+        verify=NO_TLS,
     )
     assert answer.status_code == 400
     assert "limit" in answer.json()["errorMsg"]

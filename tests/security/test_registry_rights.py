@@ -9,7 +9,7 @@ from tests.security.test_who_may_do_what import routes
 from tests.support.operators import new_operator
 from tests.support.registry_members import Registry, live_entry
 from tests.support.registry_payloads import fip
-from tests.support.service import Service, new_member
+from tests.support.service import NO_TLS, Service, new_member
 
 OBJECTS = ("A", "B", "missing")
 CALLERS = (
@@ -82,7 +82,12 @@ class Cast:
         )
         body = {"json": payload} if call in {"POST", "PUT"} else {}
         return httpx.request(
-            call, self.root + address, headers=self.headers[caller], timeout=30, **body
+            call,
+            self.root + address,
+            headers=self.headers[caller],
+            timeout=30,
+            verify=NO_TLS,
+            **body,
         )
 
     def ids(self, text: str) -> set[str]:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 import sqlalchemy as sa
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mudra.audit.event import Caller
@@ -146,52 +146,58 @@ def deliveries(draw):
     return order, draw(st.sets(st.integers(0, len(order) - 1), max_size=3))
 
 
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-@given(deliveries())
-def test_sums_equal_a_plain_recount_whatever_came_when(conninfo, case):
+async def examine(store, case):
     order, make_after = case
-
-    async def act(store):
-        for table in WRITTEN:  # examples on top of others would take longer and longer
-            await store.run(f"DELETE FROM {table}")
-        standing = {}
-        for place, (aa_id, window, seed) in enumerate(order):
-            payload = request_metrics(2, aa_id, str(uuid.uuid4()), window, seed)
-            done = await store.push(payload)
-            former = standing.get((aa_id, window))
-            expected = (
-                IngestStatus.ACCEPTED
-                if former is None
-                else IngestStatus.DUPLICATE
-                if former.fips == payload.fips
-                else IngestStatus.REPLACED
-            )
-            assert done.status is expected
-            standing[aa_id, window] = payload
-            if place in make_after:
-                await store.make_sums()
-        wide = TimeRange(DAY, DAY + timedelta(days=2))
-        narrow = TimeRange(
-            DAY + timedelta(minutes=50), DAY + timedelta(days=1, hours=2, minutes=30)
+    for table in WRITTEN:  # examples on top of others would take longer and longer
+        await store.run(f"DELETE FROM {table}")
+    standing = {}
+    for place, (aa_id, window, seed) in enumerate(order):
+        payload = request_metrics(2, aa_id, str(uuid.uuid4()), window, seed)
+        done = await store.push(payload)
+        former = standing.get((aa_id, window))
+        expected = (
+            IngestStatus.ACCEPTED
+            if former is None
+            else IngestStatus.DUPLICATE
+            if former.fips == payload.fips
+            else IngestStatus.REPLACED
         )
-        for within in (wide, narrow):
-            truth = plain(standing.values(), within)
-            assert comparable(await store.totals(within)) == truth
-            await store.over_all_and_pairs_are_true(within)
-        await store.make_sums()
-        for within in (wide, narrow):
-            truth = plain(standing.values(), within)
-            assert comparable(await store.totals(within)) == truth
-            one = {key: sums for key, sums in truth.items() if key[0] == "aa-one"}
-            assert comparable(await store.totals(within, aa_id="aa-one")) == one
-            await store.over_all_and_pairs_are_true(within)
-        async with store.database.transaction() as tx:
-            for day in (DAY, DAY + timedelta(days=1)):
-                assert [found.different for found in await recount(tx, day)] == [0, 0]
+        assert done.status is expected
+        standing[aa_id, window] = payload
+        if place in make_after:
+            await store.make_sums()
+    wide = TimeRange(DAY, DAY + timedelta(days=2))
+    narrow = TimeRange(DAY + timedelta(minutes=50), DAY + timedelta(days=1, hours=2, minutes=30))
+    for within in (wide, narrow):
+        truth = plain(standing.values(), within)
+        assert comparable(await store.totals(within)) == truth
+        await store.over_all_and_pairs_are_true(within)
+    await store.make_sums()
+    for within in (wide, narrow):
+        truth = plain(standing.values(), within)
+        assert comparable(await store.totals(within)) == truth
+        one = {key: sums for key, sums in truth.items() if key[0] == "aa-one"}
+        assert comparable(await store.totals(within, aa_id="aa-one")) == one
+        await store.over_all_and_pairs_are_true(within)
+    async with store.database.transaction() as tx:
+        for day in (DAY, DAY + timedelta(days=1)):
+            assert [found.different for found in await recount(tx, day)] == [0, 0]
 
-    with_store(conninfo, act)
+
+def test_sums_equal_a_plain_recount_whatever_came_when(conninfo):
+    # One store for all examples: each new one has every statement compiled and prepared anew.
+    with asyncio.Runner() as runner:
+        store = Store(conninfo)
+
+        @settings(max_examples=25, deadline=None)
+        @given(deliveries())
+        def recounted(case):
+            runner.run(examine(store, case))
+
+        try:
+            recounted()
+        finally:
+            runner.run(store.database.close())
 
 
 def test_a_txn_id_used_for_other_content_changes_nothing(conninfo):
