@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import httpx
+from tests.support.processes import children
 from tests.support.service import NO_TLS, Service, new_member, running_service
 
 
@@ -16,8 +17,7 @@ def postmaster(service: Service) -> int:
 def freeze(service: Service, number: signal.Signals) -> None:
     """Stop or continue every process of the embedded server."""
     head = postmaster(service)
-    children = Path(f"/proc/{head}/task/{head}/children").read_text().split()
-    for pid in [head, *map(int, children)]:
+    for pid in [head, *children(head)]:
         os.kill(pid, number)
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 import httpx
 import psycopg
 import pytest
+from tests.support.processes import children
 from tests.support.service import NO_TLS, Member, Service, new_member, running_service
 
 from mudra.storage.embedded import embedded_server
@@ -51,17 +52,6 @@ class Journal:
             self.statuses.append(answer.status_code)
             if answer.status_code == 200:
                 self.acknowledged.append(answer.json()["secret"])
-
-
-def children(pid: int) -> list[int]:
-    """The direct children of a process."""
-    found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            fields = stat.read_text().rpartition(")")[2].split()
-            if int(fields[1]) == pid:
-                found.append(int(stat.parent.name))
-    return sorted(found)
 
 
 def alive(pid: int) -> bool:

@@ -1,12 +1,16 @@
 """A request answered in the turn that read it gets what one gets that had to wait for its body."""
 
+import base64
 import json
+import os
 import re
+import signal
 import socket
 import time
 from urllib.parse import urlencode, urlsplit
 
 import pytest
+from tests.support.processes import children
 from tests.support.service import Member, Service, new_member
 
 from mudra.storage.cut import TRANSACTION_S
@@ -151,6 +155,52 @@ def test_a_body_behind_an_offer_is_never_taken_for_a_request(service: Service) -
         said = spoken(service, [*pieces, inner])
 
         assert re.findall(rb"HTTP/1.1 (\d+)", said) == [b"400", b"200"]
+def test_connections_of_one_turn_get_each_its_own_answer(service: Service, member: Member) -> None:
+    other = new_member(service)
+    others_secret = other.secret()
+    asked = {
+        "one": {"id": member.entity_id, "secret": member.secret()},
+        "other": {"id": other.entity_id, "secret": others_secret},
+        "wrong": {"id": member.entity_id, "secret": "w" * 43},
+    }
+    port = urlsplit(service.issuer).port
+    talks = [
+        (name, place, socket.create_connection(("127.0.0.1", port), 30))
+        for place in range(7)
+        for name in asked
+    ]
+    processes = children(service.process.pid)
+    for pid in processes:  # so that all requests wait when the worker reads
+        os.kill(pid, signal.SIGSTOP)
+    for name, place, talk in talks:
+        talk.sendall(b"".join(a_request({**asked[name], "txnId": f"{name}-{place}"})))
+    for pid in processes:
+        os.kill(pid, signal.SIGCONT)
+
+    for name, place, talk in talks:
+        said = b"".join(iter(lambda talk=talk: talk.recv(65536), b""))
+        talk.close()
+        head, _, body = said.partition(b"\r\n\r\n")
+        told = json.loads(body)
+        assert told["txnId"] == f"{name}-{place}"
+        assert head.startswith(b"HTTP/1.1 401" if name == "wrong" else b"HTTP/1.1 200")
+        if name != "wrong":
+            claims = told["accessToken"].split(".")[1]
+            payload = json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)))
+            assert payload["sub"] == asked[name]["id"]
+
+
+def test_a_client_that_ends_its_side_still_gets_the_answer(
+    service: Service, member: Member
+) -> None:
+    port = urlsplit(service.issuer).port
+    request = a_request({"id": member.entity_id, "secret": member.secret()})
+    with socket.create_connection(("127.0.0.1", port), 30) as talk:
+        talk.sendall(b"".join(request))
+        talk.shutdown(socket.SHUT_WR)
+        said = b"".join(iter(lambda: talk.recv(65536), b""))
+
+    assert said.startswith(b"HTTP/1.1 200")
 
 
 def test_a_connection_goes_on_after_either_road(service: Service, member: Member) -> None:

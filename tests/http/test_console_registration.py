@@ -80,6 +80,20 @@ def test_a_draft_is_submitted_corrected_and_shown_with_its_difference(
     assert "<td><code>name</code>" in checked.text
 
 
+def test_a_requester_that_is_another_is_found_before_one_submits(
+    browser: Reader, member: Member
+) -> None:
+    page, payload = page_of(member), draft(browser, member)
+    payload["requester"]["id"] = "SOMEBODY-ELSE"
+    checked = browser.act(page, f"{page}/check", payload=json.dumps(payload))
+
+    assert "1 finding refuses" in checked.text
+    assert (
+        f'$.requester.id</code> is another&#39;s. <span class="quiet">Allowed: {member.entity_id}'
+        in (checked.text)
+    )
+
+
 def test_an_entry_of_another_is_not_taken(browser: Reader, member: Member) -> None:
     page, payload = page_of(member), draft(browser, member)
     payload["entityinfo"]["id"] = "SOMEBODY-ELSE"

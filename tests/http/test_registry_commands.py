@@ -169,6 +169,28 @@ def test_without_a_sign_in_submit_says_what_to_do(service: Service, tmp_path):
     assert "mudra login" in done.output
 
 
+def test_lint_asks_the_service_for_its_own_words_and_rules(
+    service: Service, admin: Member, tmp_path
+):
+    run(service, "vocabulary", "add", "fitype", "ART_LOAN")
+    file = written(tmp_path, payload_of(admin, fitypes=["ART_LOAN"], baseurl="http://10.0.0.1/v2"))
+
+    offline = run(service, "lint", file, code=1)
+    online = run(service, "lint", file, "--online")
+    wrong = run(service, "lint", written(tmp_path, {"type": "BANK"}), "--online", code=1)
+    others = run(service, "lint", written(tmp_path, fip(9)), "--online", code=1)
+    both = run(service, "lint", file, "--online", "--older", code=2)
+
+    assert {one["path"] for one in offline["findings"]} == {
+        "$.entityinfo.baseurl",
+        "$.entityinfo.fitypes[0]",
+    }
+    assert online == {"payloads": 1, "passes": True, "findings": []}
+    assert {"$.type", "$.entityinfo"} <= {one["path"] for one in wrong["findings"]}
+    assert "the entity that you act for" in others
+    assert "--older and --sandbox are for offline" in " ".join(both.split())
+
+
 def test_a_word_that_an_operator_adds_is_taken_from_then_on(service: Service, tmp_path):
     registry = Registry(new_member(service, "FIP"))
     payload = payload_of(registry.member, fitypes=["GOLD-LOANS"])

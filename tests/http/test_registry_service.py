@@ -7,6 +7,7 @@ import pytest
 from joserfc import jws
 from joserfc.jwk import KeySet
 from tests.support.registry_members import Registry, approve, live_entry, payload_of
+from tests.support.registry_payloads import fip
 from tests.support.service import Member, Service, new_member
 
 
@@ -115,6 +116,30 @@ def test_all_findings_come_at_once(two):
     assert (answer.status_code, body["errorCode"]) == (400, "InvalidRequest")
     assert {"$.entityinfo.baseurl", "$.entityinfo.ips[0]"} <= {f["path"] for f in body["findings"]}
     assert "more in findings" in body["errorMsg"]
+
+
+def test_the_same_findings_are_had_without_a_submission_and_nothing_is_kept(two):
+    registry = Registry(new_member(two, "FIP"))
+    wrong = payload_of(registry.member, baseurl="ftp://x", ips=["nonsense"])
+    right = payload_of(registry.member, fitypes=["TERM-DEPOSIT"])
+
+    refused = registry.submit(wrong).json()["findings"]
+    asked = [registry.lint(one) for one in (wrong, right, [right], {}, 17)]
+    lone = registry.lint(right, kind="AA")
+    nowhere = registry.lint(right, kind="BANK")
+    others = registry.lint(fip(1))
+
+    assert [one.status_code for one in (*asked, lone)] == [200] * 6, [one.text for one in asked]
+    told = [one.json() for one in asked]
+    assert (told[0]["findings"], told[0]["passes"]) == (refused, False)
+    assert [one["severity"] for one in told[1]["findings"]] == ["note"]
+    assert [one["passes"] for one in told] == [False, True, False, False, False]
+    assert lone.json()["findings"][0]["path"] == "$.type"
+    assert (nowhere.status_code, others.status_code) == (404, 401)
+    assert registry.lint("x" * 70_000).status_code == 413
+    for _ in range(30):  # as many as there are writes in an hour: none is used up
+        assert registry.lint(wrong).status_code == 200
+    assert registry.submit(right).json()["version"] == 1  # nothing was kept
 
 
 def test_a_scheduled_version_goes_live_when_the_clock_comes_there(two):

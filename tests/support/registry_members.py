@@ -45,6 +45,12 @@ class Registry:
             url, json=payload, headers=headers or self.entity, timeout=30, verify=NO_TLS
         )
 
+    def lint(self, payload: Any, kind: str = "FIP") -> httpx.Response:
+        """Ask what a submission would be told."""
+        return httpx.post(
+            f"{self.root}/lint/{kind}", json=payload, headers=self.entity, timeout=30, verify=NO_TLS
+        )
+
     def update(self, payload: dict[str, Any], **headers: str) -> httpx.Response:
         """Update the entry that the payload names."""
         url = f"{self.root}/entityInfo/{payload['type']}/{payload['entityinfo']['id']}"

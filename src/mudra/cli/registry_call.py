@@ -1,4 +1,4 @@
-"""mudra registry submit over HTTP: the entry goes to the service as the signed-in user."""
+"""mudra registry submit and lint --online: the entry goes to the service, as the signed-in user."""
 
 import sys
 from http import HTTPStatus
@@ -10,6 +10,7 @@ from mudra.cli.service_call import refused, send_json, signed_in
 from mudra.cli.settings import settings_of
 from mudra.cli.tokens_file import SignedIn
 from mudra.finding import Finding
+from mudra.registry.entry import EntityType
 
 
 def send_entry(raw: object, base_url: str | None) -> tuple[str, str]:
@@ -24,12 +25,28 @@ def send_entry(raw: object, base_url: str | None) -> tuple[str, str]:
     status, members = send_json("PUT", f"{address}/{quote(entity_id, safe='')}", raw, entry)
     if status == HTTPStatus.NOT_FOUND:
         status, members = send_json("POST", address, raw, entry)
-    notes = _sentences(members)
+    notes = [one.sentence() for one in _findings(members)]
     if status != HTTPStatus.OK:
         for note in notes:
             sys.stdout.write(f"{note}\n")
         refused(status, members)
     return str(members["status"]), "; ".join(notes)
+
+
+def ask_findings(raw: object, base_url: str | None) -> tuple[Finding, ...]:
+    """Ask the service what a submission would be told; ends with its sentence when it does not say.
+
+    Nothing is kept and no write is counted.
+    """
+    entry = signed_in(base_url)
+    kind = _addressed(raw)[0]
+    # Of a type that there is not, the findings tell, whatever the address says.
+    kind = kind if kind in tuple(EntityType) else EntityType.FIP
+    prefix = settings_of().registry_prefixes[0]
+    status, members = send_json("POST", f"{_origin(entry)}{prefix}/lint/{kind}", raw, entry)
+    if status != HTTPStatus.OK or "passes" not in members:
+        refused(status, members)
+    return tuple(_findings(members))
 
 
 def _origin(entry: SignedIn) -> str:
@@ -45,9 +62,8 @@ def _addressed(raw: object) -> tuple[str, str]:
     return str(kind or "FIP"), str(entity_id or "-")
 
 
-def _sentences(members: dict[str, object]) -> list[str]:
+def _findings(members: dict[str, object]) -> list[Finding]:
     try:
-        found = msgspec.convert(members.get("findings", []), list[Finding])
+        return msgspec.convert(members.get("findings", []), list[Finding])
     except msgspec.ValidationError:  # not of this service: its errorMsg is told alone
         return []
-    return [one.sentence() for one in found]

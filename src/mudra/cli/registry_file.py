@@ -10,7 +10,7 @@ from msgspec import Struct
 from rich.progress import track
 
 from mudra.cli.output import Exit, console, fail, show_facts, show_json
-from mudra.cli.registry_call import send_entry
+from mudra.cli.registry_call import ask_findings, send_entry
 from mudra.cli.registry_store import (
     findings_json,
     operator,
@@ -26,8 +26,8 @@ from mudra.finding import Finding
 from mudra.registry.address import AddressPolicy
 from mudra.registry.check import CheckedPayload, check_payload
 from mudra.registry.decision import Act, Decision
+from mudra.registry.lint import LintReport, listed_twice
 from mudra.registry.lint import lint as lint_file
-from mudra.registry.lint import listed_twice
 from mudra.registry.refusal import Refusal
 from mudra.registry.register import Outcome, foresee, submit_entry, update_entry
 from mudra.registry.submission import Repeat
@@ -68,11 +68,25 @@ def lint(
     file: File,
     older: Older = False,
     sandbox: Annotated[bool, typer.Option(help="Allow http and private addresses.")] = False,
+    online: Annotated[
+        bool,
+        typer.Option(help="Ask the service, as the signed-in user: its own words and rules."),
+    ] = False,
+    base_url: BaseUrl = None,
     as_json: AsJson = False,
 ) -> None:
-    """Judge a file offline: every finding at once. Exit code 1 when it would be refused."""
-    policy = AddressPolicy(sandbox, sandbox)
-    report = lint_file(read_file(file), parse, policy, shipped_vocabulary(), older=older)
+    """Judge a file: every finding at once. Exit code 1 when it would be refused.
+
+    Offline by the words and rules of this release; with --online by those of the service, to
+    which the operator may have added words. Neither keeps anything.
+    """
+    if online and (older or sandbox):
+        fail("--older and --sandbox are for offline: with --online the service decides", Exit.USAGE)
+    if online:
+        report = LintReport(1, ask_findings(_one_payload(file), base_url))
+    else:
+        policy = AddressPolicy(sandbox, sandbox)
+        report = lint_file(read_file(file), parse, policy, shipped_vocabulary(), older=older)
     if as_json:
         show_json(
             {
@@ -103,17 +117,15 @@ def submit(
 
     With --as-operator it goes into the data directory or database directly.
     """
-    raws = _payloads(file)
-    if len(raws) != 1:
-        fail(f"{file} holds {len(raws)} payloads: submit takes one, import an array", Exit.USAGE)
+    raw = _one_payload(file)
     if not as_operator:
-        status, notes = send_entry(raws[0], base_url)
-        _tell((Line(_id_of(raws[0]), status, notes),), as_json=as_json)
+        status, notes = send_entry(raw, base_url)
+        _tell((Line(_id_of(raw), status, notes),), as_json=as_json)
         return
 
     async def act(rooms: Rooms) -> Line:
         vocabulary = await vocabulary_of(rooms)
-        checked = check_payload(raws[0], rooms.address_policy, vocabulary)
+        checked = check_payload(raw, rooms.address_policy, vocabulary)
         if not isinstance(checked, CheckedPayload):
             return _refused(checked)
         return await _store(registry_of(rooms), checked, approved=False)
@@ -172,6 +184,17 @@ def sentence_of(outcome: object) -> str:
     """Say why the registry refused."""
     assert isinstance(outcome, Refusal), outcome
     return outcome.sentence()
+
+
+def _one_payload(file: Path) -> object:
+    raws = _payloads(file)
+    if len(raws) != 1:
+        fail(
+            f"{file} holds {len(raws)} payloads: the service takes one; lint offline and import "
+            "take an array",
+            Exit.USAGE,
+        )
+    return raws[0]
 
 
 def _payloads(file: Path) -> list[object]:

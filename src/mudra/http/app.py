@@ -15,6 +15,7 @@ from litestar.openapi.spec import Components, SecurityScheme
 from litestar.plugins import PluginProtocol
 from litestar.plugins.core import MsgspecDIPlugin
 from litestar.types import ASGIApp, ControllerRouterHandler, Receive, Scope, Send
+from msgspec import Struct
 
 from mudra.http import (
     entity_admins,
@@ -56,7 +57,7 @@ from mudra.http.intake import Headers
 from mudra.http.metrics_routes import metrics_routes
 from mudra.http.openapi import DocumentRouter, YamlOnce
 from mudra.http.options import with_options
-from mudra.http.prompt_protocol import Prompt
+from mudra.http.prompt_protocol import Promise, Prompt, Told
 from mudra.http.router import Router
 from mudra.http.service import Service
 from mudra.runtime.config import Settings
@@ -114,13 +115,33 @@ def build_app(service: Service, pages: Pages = (), lost: Lost = _no_page) -> ASG
 def build_prompt(service: Service) -> Prompt:
     """Build what answers the hot path without the application, whenever memory suffices."""
 
-    def answer(headers: Headers, body: bytes, peer: str) -> Answer | None:
+    def promise(headers: Headers, body: bytes, peer: str) -> Promise | None:
         try:
-            return entity_token.answer_at_once(headers, body, peer, service)
+            promised = entity_token.promise_at_once(headers, body, peer, service)
         except Exception as error:  # noqa: BLE001  # the last catcher: logged, told as 500
-            return _unexpected(error, service)
+            return Told(_unexpected(error, service))
+        return None if promised is None else _Caught(promised, service)
 
-    return Prompt(_hot_path(service), answer)
+    return Prompt(_hot_path(service), promise)
+
+
+class _Caught(Struct):
+    """A promise whose faults are told as 500: other connections wait behind it."""
+
+    promise: Promise
+    service: Service
+
+    def sign(self) -> None:
+        try:
+            self.promise.sign()
+        except Exception as error:  # noqa: BLE001  # the last catcher: logged, told as 500
+            self.promise = Told(_unexpected(error, self.service))
+
+    def answer(self) -> Answer:
+        try:
+            return self.promise.answer()
+        except Exception as error:  # noqa: BLE001  # the last catcher: logged, told as 500
+            return _unexpected(error, self.service)
 
 
 def _hot_path(service: Service) -> str:

@@ -1,6 +1,7 @@
-"""The registry over HTTP: /cr/v2/entityInfo and /cr/v2/changes (spec 2.7, 4.6).
+"""The registry over HTTP: /cr/v2/entityInfo, /cr/v2/lint, /cr/v2/changes (spec 2.7, 4.6).
 
-Here are the writes and the routes; registry_reads.py answers the reads.
+Here are the writes, what is found in a payload, and the routes; registry_reads.py answers
+the reads.
 """
 
 from collections.abc import Sequence
@@ -9,6 +10,7 @@ from litestar import Response, delete, get, post, put
 from msgspec import structs
 
 from mudra.audit.event import Caller
+from mudra.finding import Finding, Severity
 from mudra.http import registry_described, registry_reads
 from mudra.http.answer import Answer, refusal, success
 from mudra.http.envelope import new_txn_id
@@ -21,8 +23,8 @@ from mudra.http.registry_described import IdInPath, TypeInPath
 from mudra.http.registry_errors import PayloadRefused, TooManyWrites
 from mudra.http.router import Router
 from mudra.http.service import Injected
-from mudra.registry.actor import Actor
-from mudra.registry.check import CheckedPayload, address_findings, check_payload
+from mudra.registry.actor import Actor, may_submit
+from mudra.registry.check import CheckedPayload
 from mudra.registry.decision import Act, Decision
 from mudra.registry.entry import EntityType
 from mudra.registry.register import Order, decide, submit_entry, update_entry
@@ -31,7 +33,7 @@ from mudra.registry.submission import Repeat
 
 def registry_routers(prefixes: Sequence[str]) -> list[Router]:
     """Mount the registry under every prefix that the settings name."""
-    handlers = [submit, update, retire, read_all, read_one, read_changes]
+    handlers = [submit, update, retire, lint, read_all, read_one, read_changes]
     # The same calls at further addresses are described once.
     return [
         Router(prefix, route_handlers=handlers, include_in_schema=number == 0)
@@ -88,6 +90,13 @@ async def retire(
     return _done(exchange, outcome, exchange.txn_id, []).response()
 
 
+@post("/lint/{entity_type:str}", status_code=200, operation_class=registry_described.lint)
+async def lint(request: AnyRequest, service: Injected, entity_type: TypeInPath) -> Response[bytes]:
+    """Say what a submission of this payload would be told, and keep nothing of it (0032)."""
+    exchange = Exchange(service, request, new_txn_id())
+    return (await _linted(exchange, entity_type)).response()
+
+
 @get("/entityInfo/{entity_type:str}", status_code=200, operation_class=registry_described.read_all)
 async def read_all(
     request: AnyRequest, service: Injected, entity_type: TypeInPath
@@ -123,19 +132,40 @@ async def _written(exchange: Exchange, entity_type: str, entity_id: str | None) 
     raw = await read_document(request.receive, request.scope["headers"], REGISTRATION_LIMITS)
     if is_refusal(raw):
         return refusal(exchange.envelope, raw)
-    desk = service.registry
-    checked = check_payload(raw, desk.policy, await desk.vocabulary())
+    checked = await service.registry.check(raw, entity_type, entity_id)
     if not isinstance(checked, CheckedPayload):
         return refused(exchange.envelope, PayloadRefused(tuple(checked)))
-    misplaced = address_findings(checked.entry, entity_type, entity_id)
-    if misplaced:
-        return refused(exchange.envelope, PayloadRefused(tuple(misplaced)))
-    registry = desk.registry(_caller(exchange, actor))
+    registry = service.registry.registry(_caller(exchange, actor))
     write = submit_entry if entity_id is None else update_entry
     outcome = await write(registry, checked, actor)
     if not isinstance(outcome, Decision | Repeat):
         return refusal(exchange.envelope, outcome)
     return _done(exchange, outcome, checked.entry.txnid, list(checked.notes))
+
+
+async def _linted(exchange: Exchange, entity_type: str) -> Answer:
+    """Judge as `_written` does, by the same rights; what is wrong is the answer, no refusal."""
+    request, service = exchange.request, exchange.service
+    actor = await calling_actor(request, service)
+    if not isinstance(actor, Actor):
+        return refusal(exchange.envelope, actor)
+    if _kind(entity_type) is None:
+        return refusal(exchange.envelope, NoSuchAddress())
+    raw = await read_document(request.receive, request.scope["headers"], REGISTRATION_LIMITS)
+    if is_refusal(raw):
+        return refusal(exchange.envelope, raw)
+    checked = await service.registry.check(raw, entity_type, None)
+    if not isinstance(checked, CheckedPayload):
+        return _found(exchange, checked)
+    barred = may_submit(actor, checked.entry)
+    if barred is not None:
+        return refusal(exchange.envelope, barred)
+    return _found(exchange, checked.notes)
+
+
+def _found(exchange: Exchange, findings: Sequence[Finding]) -> Answer:
+    passes = all(one.severity is Severity.NOTE for one in findings)
+    return success(exchange.envelope, {"passes": passes, "findings": list(findings)})
 
 
 async def _actor(exchange: Exchange) -> Actor | object:

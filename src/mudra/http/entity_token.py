@@ -22,11 +22,12 @@ from mudra.http.exchange import AnyRequest
 from mudra.http.intake import Headers, plain_form, read_form
 from mudra.http.members import read_members
 from mudra.http.openapi import FORM, described
+from mudra.http.prompt_protocol import Promise, Told
 from mudra.http.requests import EntityTokenRequest
 from mudra.http.responses import TokenResponse
 from mudra.http.service import Service
 from mudra.secret_text import SecretText
-from mudra.tokens.claims import ENTITY_TOKEN_LIFE, TokenKind, entity_claims
+from mudra.tokens.claims import ENTITY_TOKEN_LIFE, Claims, TokenKind, entity_claims
 from mudra.tokens.issue import SecretAccepted, SecretUnknown, judge
 from mudra.tokens.ports import EntityCredentials
 
@@ -55,6 +56,16 @@ class Presented(msgspec.Struct, frozen=True):
     txn_id: str
 
 
+class Accepted(msgspec.Struct, frozen=True):
+    """A secret that was right at an instant, and the claims that are to be signed for it."""
+
+    presented: Presented
+    verdict: SecretAccepted
+    claims: Claims
+    jti: str
+    at: datetime
+
+
 async def answer_to(scope: Scope, receive: Receive, service: Service) -> Answer:
     """Read the form, judge the secret, sign; the answer before it is framed."""
     form = await read_form(receive, scope["headers"])
@@ -69,8 +80,8 @@ async def answer_to(scope: Scope, receive: Receive, service: Service) -> Answer:
     return _answer(issued, Envelope(presented.txn_id, service.clock()))
 
 
-def answer_at_once(headers: Headers, body: bytes, peer: str, service: Service) -> Answer | None:
-    """Answer from memory alone what `answer_to` would answer.
+def promise_at_once(headers: Headers, body: bytes, peer: str, service: Service) -> Promise | None:
+    """Promise from memory alone what `answer_to` would answer.
 
     None where that is not possible: nothing was counted or noted then. A wrong secret and an
     entity that does not exist take this road or the other alike, so time does not tell them apart.
@@ -80,13 +91,31 @@ def answer_at_once(headers: Headers, body: bytes, peer: str, service: Service) -
         return None
     presented = _presented(form, headers, peer, service)
     if isinstance(presented, Answer):
-        return presented
+        return Told(presented)
     credentials = service.credentials.at_hand(presented.entity_id)
     if credentials is None and not service.credentials.surely_none(presented.entity_id):
         return None
     now = service.clock()
-    issued = _limited(presented, service) or _issue(presented, credentials, service, now)
-    return _answer(issued, Envelope(presented.txn_id, now))
+    outcome = _limited(presented, service) or _judged(presented, credentials, service, now)
+    if not isinstance(outcome, Accepted):
+        return Told(refusal(Envelope(presented.txn_id, now), outcome))
+    return _Granted(outcome, service)
+
+
+class _Granted(msgspec.Struct):
+    """The token of a secret that was right."""
+
+    accepted: Accepted
+    service: Service
+    token: SecretText | None = None
+
+    def sign(self) -> None:
+        self.token = _signed(self.accepted, self.service)
+
+    def answer(self) -> Answer:
+        assert self.token is not None
+        issued = _issued(self.accepted, self.token, self.service)
+        return _answer(issued, Envelope(self.accepted.presented.txn_id, self.accepted.at))
 
 
 def _presented(
@@ -116,7 +145,10 @@ async def issue_entity_token(presented: Presented, service: Service) -> IssuedTo
     if credentials is None:
         credentials = await service.credentials.of(presented.entity_id)
     await service.signer.ready()
-    return _issue(presented, credentials, service, service.clock())
+    outcome = _judged(presented, credentials, service, service.clock())
+    if not isinstance(outcome, Accepted):
+        return outcome
+    return _issued(outcome, _signed(outcome, service), service)
 
 
 def _limited(presented: Presented, service: Service) -> RateLimited | None:
@@ -125,9 +157,9 @@ def _limited(presented: Presented, service: Service) -> RateLimited | None:
     return RateLimited(wait_s) if wait_s else None
 
 
-def _issue(
+def _judged(
     presented: Presented, credentials: EntityCredentials | None, service: Service, now: datetime
-) -> IssuedToken | object:
+) -> Accepted | object:
     entity_id, address, txn_id = presented.entity_id, presented.address, presented.txn_id
     mac = service.secret_mac(entity_id, presented.secret)
     verdict = judge(credentials, mac, now)
@@ -145,16 +177,24 @@ def _issue(
         jti=jti,
         issued_at=int(now.timestamp()),
     )
-    token = SecretText(service.signer.sign(TokenKind.ENTITY, claims))
+    return Accepted(presented, verdict, claims, jti, now)
+
+
+def _signed(accepted: Accepted, service: Service) -> SecretText:
+    return SecretText(service.signer.sign(TokenKind.ENTITY, accepted.claims))
+
+
+def _issued(accepted: Accepted, token: SecretText, service: Service) -> IssuedToken:
+    presented, verdict = accepted.presented, accepted.verdict
     service.issue_journal.issued(
-        entity_id,
-        address,
-        txn_id,
+        presented.entity_id,
+        presented.address,
+        presented.txn_id,
         version=verdict.secret.version,
         in_grace=verdict.grace_until is not None,
-        jti=jti,
+        jti=accepted.jti,
     )
-    return IssuedToken(token, str(claims["scope"]), verdict.grace_until)
+    return IssuedToken(token, str(accepted.claims["scope"]), verdict.grace_until)
 
 
 def _answer(issued: IssuedToken | object, envelope: Envelope) -> Answer:

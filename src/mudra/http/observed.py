@@ -6,10 +6,11 @@ from typing import Final
 
 from litestar.enums import ScopeType
 from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
+from msgspec import Struct
 
 from mudra.http.answer import Answer
 from mudra.http.intake import Headers
-from mudra.http.prompt_protocol import Prompt
+from mudra.http.prompt_protocol import Promise, Prompt
 
 Observe = Callable[[str, str, int, float, str, str], None]
 """Takes method, path, status, seconds, address and transaction ID of an answered request."""
@@ -63,13 +64,29 @@ def observed(app: ASGIApp, observe: Observe) -> ASGIApp:
 def observed_prompt(prompt: Prompt, observe: Observe) -> Prompt:
     """Observe every request that `prompt` answers; the others are `observed` on their way."""
 
-    def answer(headers: Headers, body: bytes, peer: str) -> Answer | None:
+    def promise(headers: Headers, body: bytes, peer: str) -> Promise | None:
         started = perf_counter()
-        answered = prompt.answer(headers, body, peer)
-        if answered is not None:
-            txn_id = answered.headers["X-Request-Id"]
-            took = perf_counter() - started
-            observe("POST", prompt.address, answered.status, took, peer, txn_id)
-        return answered
+        promised = prompt.promise(headers, body, peer)
+        if promised is None:
+            return None
+        return _ObservedPromise(promised, started, peer, prompt.address, observe)
 
-    return Prompt(prompt.address, answer)
+    return Prompt(prompt.address, promise)
+
+
+class _ObservedPromise(Struct, frozen=True):
+    promise: Promise
+    started: float
+    peer: str
+    address: str
+    observe: Observe
+
+    def sign(self) -> None:
+        self.promise.sign()
+
+    def answer(self) -> Answer:
+        answer = self.promise.answer()
+        took = perf_counter() - self.started
+        txn_id = answer.headers["X-Request-Id"]
+        self.observe("POST", self.address, answer.status, took, self.peer, txn_id)
+        return answer

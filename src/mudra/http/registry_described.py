@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 
 from mudra.finding import Finding
 from mudra.http.openapi import described
-from mudra.http.registry_submission import SUBMISSION
+from mudra.http.registry_submission import EXAMPLE, SUBMISSION
 from mudra.registry.entry import EntityType, Entry
 from mudra.registry.mirror import PUT, REMOVE
 
@@ -38,6 +38,16 @@ class Written(Struct):
     response_text: str = msgspec.field(name="responseText")
     status: str
     version: int
+    findings: list[Finding]
+
+
+class Linted(Struct):
+    """What is found in a payload that is not submitted."""
+
+    ver: str
+    timestamp: str
+    txn_id: str = msgspec.field(name="txnId")
+    passes: Annotated[bool, Meta(description="whether no finding refuses the payload")]
     findings: list[Finding]
 
 
@@ -95,6 +105,13 @@ _SIGNED: Final = {
 
 submit = described("Submit an entry", SUBMISSION, Written, bearer=True, conflict=True)
 update = described("Update an entry", SUBMISSION, Written, bearer=True, conflict=True)
+# Any JSON value: what a submission refuses is what this call is there to say.
+lint = described(
+    "Lint an entry",
+    {"description": "a payload as it would be submitted", "examples": [EXAMPLE]},
+    Linted,
+    bearer=True,
+)
 retire = described("Retire an entry", None, Written, bearer=True, conflict=True, query=Retirement)
 read_all = described(
     "List live entries", None, list[Entry], bearer=True, query=Moment, headers=_SIGNED

@@ -7,7 +7,9 @@ from typing import Final
 from msgspec import Struct
 
 from mudra.audit.event import Caller
+from mudra.finding import Finding
 from mudra.registry.address import AddressPolicy
+from mudra.registry.check import CheckedPayload, check_submission
 from mudra.registry.directory import Answer, Directory
 from mudra.registry.ports import DirectoryLog, Registry, Wordbook
 from mudra.registry.vocabulary import Vocabulary, shipped_vocabulary
@@ -68,3 +70,10 @@ class RegistryDesk(Struct, frozen=True):
     async def vocabulary(self) -> Vocabulary:
         """The words of this release and those that the operator added."""
         return shipped_vocabulary().extended(await self.words.additions())
+
+    async def check(
+        self, raw: object, entity_type: str, entity_id: str | None
+    ) -> CheckedPayload | list[Finding]:
+        """Judge a payload with the words and the policy of this service; keeps nothing."""
+        words = await self.vocabulary()
+        return check_submission(raw, self.policy, words, entity_type, entity_id)

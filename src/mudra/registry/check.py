@@ -66,6 +66,24 @@ def check_payload(
     return CheckedPayload(entry, key_facts(info.certificate), tuple(look.findings))
 
 
+def check_submission(
+    raw: object,
+    policy: AddressPolicy,
+    vocabulary: Vocabulary,
+    entity_type: str,
+    entity_id: str | None,
+) -> CheckedPayload | list[Finding]:
+    """Judge a payload by itself and by the address it was sent to.
+
+    The one judgement of what is submitted and of what is only asked about. What other
+    members' entries have to say to it (a key that is taken) only the submission tells.
+    """
+    checked = check_payload(raw, policy, vocabulary)
+    if not isinstance(checked, CheckedPayload):
+        return checked
+    return address_findings(checked.entry, entity_type, entity_id) or checked
+
+
 def address_findings(entry: Entry, entity_type: str, entity_id: str | None) -> list[Finding]:
     """Say where a payload differs from the address it was sent to.
 

@@ -46,9 +46,8 @@ ROWS: dict[tuple[str, str], tuple[str, ...]] = {
         "/cr/v2/entityInfo/{entity_type:str}",
         "registry submit",
     ),
-    # Findings change nothing: the API gives them all with its refusal, the command beforehand.
     ("registration", f"{OWN}/registration/check"): (
-        "/cr/v2/entityInfo/{entity_type:str}",
+        "/cr/v2/lint/{entity_type:str}",
         "registry lint",
     ),
     ("operator_onboard", "/console/operator/onboard"): (MEMBERS, "member onboard"),

@@ -23,8 +23,8 @@ from mudra.http.intake import BodyLimits
 from mudra.http.registry_errors import PayloadRefused, TooManyWrites
 from mudra.http.service import Injected
 from mudra.http.strict_json import JsonRefused, parse_document
-from mudra.registry.actor import Actor, ActorKind
-from mudra.registry.check import CheckedPayload, address_findings, check_payload
+from mudra.registry.actor import Actor, ActorKind, may_submit
+from mudra.registry.check import CheckedPayload
 from mudra.registry.decision import Decision
 from mudra.registry.difference import FieldChange, difference, matters, needs_approval
 from mudra.registry.record import Record, Status, Version
@@ -123,8 +123,7 @@ async def submit(entity_id: FromPath[str], request: AnyRequest, service: Injecte
         if judged.checked is None:
             refused = PayloadRefused(tuple(judged.findings))
             return await _page(visit, record, draft, refused)
-        user = visit.user
-        actor = Actor(ActorKind.MEMBER_ADMIN, f"user:{user.user_id}", frozenset(user.administers))
+        actor = _actor(visit)
         wait_s = await service.registry_budget.wait_s(actor.name)
         if wait_s:
             return await _page(visit, record, draft, TooManyWrites(wait_s))
@@ -147,17 +146,24 @@ async def _judge(visit: Visit, record: Record | None, draft: str) -> Judged:
     return Judged(findings, checked, shown, first, live is None or needs_approval(changes))
 
 
+def _actor(visit: Visit) -> Actor:
+    user = visit.user
+    return Actor(ActorKind.MEMBER_ADMIN, f"user:{user.user_id}", frozenset(user.administers))
+
+
 async def _checked(visit: Visit, draft: str) -> tuple[Sequence[Finding], CheckedPayload | None]:
-    desk, member = visit.service.registry, visit.member
+    member = visit.member
     try:
         raw = parse_document(draft.encode())
     except JsonRefused as refused:
         return [Finding("$", refused.sentence())], None
-    checked = check_payload(raw, desk.policy, await desk.vocabulary())
+    checked = await visit.service.registry.check(raw, member.entity_type, member.entity_id)
     if not isinstance(checked, CheckedPayload):
         return checked, None
-    misplaced = address_findings(checked.entry, member.entity_type, member.entity_id)
-    return (misplaced, None) if misplaced else (checked.notes, checked)
+    barred = may_submit(_actor(visit), checked.entry)
+    if barred is not None:  # all but the requester is checked above
+        return [Finding("$.requester.id", "is another's", member.entity_id)], None
+    return checked.notes, checked
 
 
 async def _page(
