@@ -1,7 +1,7 @@
 """Sums for pictures: implements metrics/ports.py Figures, always true to the raw rows."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -193,19 +193,36 @@ class PostgresFigures:
 
 
 def _chosen(table: sa.Table, column: sa.Column[object], rows: Rows) -> sa.ColumnElement[bool]:
-    whose = sa.tuple_(table.c.aa_id, table.c.tag, column)
     wanted: list[sa.ColumnElement[bool]] = []
     if rows.times:
         base = within_times(column, rows.times)
-        wanted.append(sa.and_(base, whose.not_in(_values(rows.without))) if rows.without else base)
+        without = rows.without
+        wanted.append(sa.and_(base, ~_among(table, column, without)) if without else base)
     if rows.only:
         times = sorted({one.at for one in rows.only})
-        wanted.append(sa.and_(within_times(column, times), whose.in_(_values(rows.only))))
+        wanted.append(sa.and_(within_times(column, times), _among(table, column, rows.only)))
     return sa.or_(*wanted)
 
 
-def _values(rows: Iterable[Whose]) -> list[tuple[str, str, datetime]]:
-    return [(one.aa_id, one.tag, one.at) for one in rows]
+def _among(
+    table: sa.Table, column: sa.Column[object], rows: Collection[Whose]
+) -> sa.ColumnElement[bool]:
+    """Rows of these AAs, tags and times, sent as a list for each column.
+
+    A parameter for each value makes a new statement of each number of rows, and nobody keeps it.
+    """
+    lists = {
+        "aa_id": [one.aa_id for one in rows],
+        "tag": [one.tag for one in rows],
+        column.name: [one.at for one in rows],
+    }
+    columns = [table.c[name] for name in lists if name in table.c]  # sums for the matrix: no tag
+    values = (
+        sa.func.unnest(*(sa.literal(lists[one.name], sa.ARRAY(one.type)) for one in columns))
+        .table_valued(*(one.name for one in columns))
+        .render_derived()
+    )
+    return sa.tuple_(*columns).in_(sa.select(*values.c))
 
 
 def _only(notes: Notes, tag: str) -> Notes:
@@ -217,21 +234,13 @@ def _only(notes: Notes, tag: str) -> Notes:
 
 def _pairs_query(table: sa.Table, rows: Rows, code: str) -> sa.Select[tuple[object, ...]]:
     c = table.c
-    wanted: list[sa.ColumnElement[bool]] = []
-    whose = sa.tuple_(c.aa_id, c.at)
-    if rows.times:
-        base = within_times(c.at, rows.times)
-        without = [(one.aa_id, one.at) for one in rows.without]
-        wanted.append(sa.and_(base, whose.not_in(without)) if without else base)
-    if rows.only:
-        wanted.append(whose.in_([(one.aa_id, one.at) for one in rows.only]))
     summed = [
         (sa.func.max if name == "longest" else sa.func.sum)(c[name]).label(name)
         for name in _PAIR_SUMS
     ]
     return (
         sa.select(c.aa_id, c.fip_id, *summed)
-        .where(c.type == code, sa.or_(*wanted))
+        .where(c.type == code, _chosen(table, c.at, rows))
         .group_by(c.aa_id, c.fip_id)
     )
 
