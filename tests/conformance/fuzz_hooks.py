@@ -18,7 +18,7 @@ from tests.support.registry_payloads import aa, fip, fiu
 from mudra.metrics.catalogue import WINDOW, window_start
 
 SPARED = set(os.environ.get("FUZZ_SPARED", "").split(","))
-"""The caller's own user ID and token: a fuzzer that reads lists finds them there."""
+"""User IDs and tokens of the callers: a fuzzer that reads lists finds them there."""
 NOBODY = "00000000-0000-4000-8000-000000000007"
 HARMLESS = {
     "/sandbox/v1/clock": {"advance": "PT1S"},

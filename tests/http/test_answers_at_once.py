@@ -155,6 +155,8 @@ def test_a_body_behind_an_offer_is_never_taken_for_a_request(service: Service) -
         said = spoken(service, [*pieces, inner])
 
         assert re.findall(rb"HTTP/1.1 (\d+)", said) == [b"400", b"200"]
+
+
 def test_connections_of_one_turn_get_each_its_own_answer(service: Service, member: Member) -> None:
     other = new_member(service)
     others_secret = other.secret()

