@@ -96,6 +96,13 @@ def reports(network: Service, minutes: int) -> None:
     beside(network.cli, "sandbox", "traffic", "--days", days, "--load", "3000")
 
 
+def comes_down(page: Page, title: str) -> float:
+    """How far down the card of this title begins."""
+    box = page.get_by_role("region", name=title).bounding_box()
+    assert box
+    return box["y"]
+
+
 def renews_its_charts(page: Page, before: list[str]) -> None:
     """Without a click the page has other figures, and each chart is drawn anew."""
     for _ in range(MINUTE_MS // 1000):
@@ -144,6 +151,8 @@ def test_an_incident_is_seen_looked_after_and_over(
     page.goto(f"{network.root}/console/operator/health")
     opened.click()
     expect(page.get_by_text("first bad window")).to_be_visible()
+    expect(page.get_by_text("over once 3 windows in a row are good")).to_be_visible()
+    assert comes_down(page, "Whose fault") == comes_down(page, "Over time")  # side by side
     page.get_by_role("button", name="I look after it").click()
     expect(page.get_by_text(f"By {noc.email}.")).to_be_visible()
     is_sound(wide)
@@ -162,6 +171,7 @@ def test_an_incident_is_seen_looked_after_and_over(
     page.goto(incident)
     comes(page, page.get_by_text("good again"))  # a job finds the end within seconds
     expect(page.get_by_text("recovered")).to_be_visible()
+    assert comes_down(page, "Looked after") < comes_down(page, "Over time")
     has_charts(page)
     is_sound(narrow)
 

@@ -15,6 +15,7 @@ from mudra.tokens.reset_rule import (
     ResetPermitted,
     ResetTooSoon,
     decide,
+    permitted_after,
 )
 
 NOW = datetime(2028, 2, 29, 12, tzinfo=UTC)  # a leap day
@@ -83,3 +84,17 @@ def test_what_is_refused_is_permitted_at_the_time_told_and_not_a_millisecond_bef
     # A history beyond the rule (rows by hand) may need more than one wait; ours never does.
     if len([at for at in history if at > NOW - PERIOD]) <= MAX_RESETS:
         assert isinstance(decide(history, decision.retry_at), ResetPermitted)
+
+
+@given(st.lists(spans, max_size=40))
+def test_when_the_next_after_one_now_is_permitted_is_told_to_the_millisecond(
+    attempts: list[timedelta],
+) -> None:
+    done: list[datetime] = []
+    for at in sorted(NOW + span for span in attempts):
+        if isinstance(decide(done, at), ResetPermitted):
+            then = permitted_after(done, at)
+            done.append(at)
+
+            assert isinstance(decide(done, then), ResetPermitted)
+            assert not isinstance(decide(done, then - MS), ResetPermitted)

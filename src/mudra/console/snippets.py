@@ -12,15 +12,18 @@ from typing import Final
 from msgspec import Struct
 
 _LANGUAGES: Final = (
-    ("curl", "curl", "token.sh", "sh token.sh"),
-    ("python", "Python", "token.py", "python3 token.py"),
-    ("java", "Java", "Token.java", "java Token.java"),
-    ("node", "Node.js", "token.mjs", "node token.mjs"),
+    # token.py would be taken for the module of that name, which Python itself imports.
+    ("curl", "curl", "get_token.sh", "sh get_token.sh"),
+    ("python", "Python", "get_token.py", "python3 get_token.py"),
+    ("java", "Java", "GetToken.java", "java GetToken.java"),
+    ("node", "Node.js", "get_token.mjs", "node get_token.mjs"),
 )
+KEPT: Final = "token.jwt"
+"""Where the page keeps the token, to verify it from there."""
 
 
 class Snippet(Struct, frozen=True):
-    """One program: its file name, how it is run, its text."""
+    """One program: its file name, how it is run, its text. It writes the token and no more."""
 
     key: str
     title: str
@@ -34,7 +37,13 @@ def snippets(issuer: str, entity_id: str) -> Sequence[Snippet]:
     folder = files("mudra.console").joinpath("snippets_text")
     values = {"url": f"{issuer}/v1/entity/token/generate", "id": entity_id}
     return [
-        Snippet(key, title, file, run, _filled(folder.joinpath(f"{file}.txt").read_text(), values))
+        Snippet(
+            key,
+            title,
+            file,
+            f"{run} > {KEPT}",
+            _filled(folder.joinpath(f"{file}.txt").read_text(), values),
+        )
         for key, title, file, run in _LANGUAGES
     ]
 

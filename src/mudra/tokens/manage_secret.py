@@ -134,7 +134,8 @@ async def retire_old_secret(
 class UseShown(Struct, frozen=True):
     """How the current secret, and the old one while its grace runs, were used.
 
-    `next_reset` tells whether a reset is permitted now, and when not.
+    `next_reset` tells whether a reset is permitted now, and when not; `then_reset` from when
+    another is if there is one now.
     """
 
     current: EntitySecret
@@ -142,6 +143,7 @@ class UseShown(Struct, frozen=True):
     old: EntitySecret | None
     old_use: SecretUse
     next_reset: ResetDecision
+    then_reset: datetime
     now: datetime
 
 
@@ -159,6 +161,7 @@ async def secret_use(
         old,
         await uses.of(entity_id, old.version) if old else NEVER_USED,
         reset_rule.decide(holding.resets, holding.now),
+        reset_rule.permitted_after(holding.resets, holding.now),
         holding.now,
     )
 

@@ -53,3 +53,9 @@ def decide(history: Sequence[datetime], now: datetime) -> ResetDecision:
     if now < after_wait:
         return ResetTooSoon(after_wait, now)
     return ResetPermitted(left=MAX_RESETS - len(recent) - 1)
+
+
+def permitted_after(history: Sequence[datetime], now: datetime) -> datetime:
+    """Tell when the next reset is permitted if there is one `now`."""
+    then = decide([*history, now], now)
+    return now if isinstance(then, ResetPermitted) else then.retry_at

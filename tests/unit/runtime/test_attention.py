@@ -18,7 +18,7 @@ NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 
 def used(days_left: int) -> UseShown:
     current = EntitySecret("A-FIP", 2, SecretState.CURRENT, NOW, NOW + timedelta(days=days_left))
-    return UseShown(current, NEVER_USED, None, NEVER_USED, ResetPermitted(4), NOW)
+    return UseShown(current, NEVER_USED, None, NEVER_USED, ResetPermitted(4), NOW, NOW)
 
 
 def whats(days_left: int = 100, *, able: int = 2, missing: int = 0, **old: UseShown) -> list[str]:

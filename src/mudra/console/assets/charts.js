@@ -11,7 +11,7 @@ const drawn = new Map();
 const number = new Intl.NumberFormat();
 const word = (at, options) => new Intl.DateTimeFormat(undefined, options).format(new Date(at));
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
-// What stands at an axis is round: 9 s beside 12 s, not 9,000 ms.
+// What stands at an axis is round: 9 s beside 12 s, not 9,000 ms. Its foot is 0, whatever the unit.
 const milliseconds = (v) => (v >= 10000 || (v >= 1000 && v % 500 === 0) ? `${number.format(Math.round(v / 100) / 10)} s` : `${number.format(v)} ms`);
 
 function label(data, at) {
@@ -60,7 +60,7 @@ function times(data) {
   const said = (name, v) => (v === null ? [] : [`${name} about ${milliseconds(v[0])}, surely ${milliseconds(v[1])} to ${milliseconds(v[2])}`]);
   return {
     legend: ["p50", "p95"],
-    yAxis: { min: 0, axisLabel: { formatter: milliseconds } },
+    yAxis: { min: 0, axisLabel: { formatter: (v) => (v === 0 ? "0" : milliseconds(v)) } },
     series: [...band("p50", data.p50, colour("accent")), ...band("p95", data.p95, colour("aa"))],
     say: (i) => (data.p50[i] === null ? ["no answers: a gap"] : [...said("p50", data.p50[i]), ...said("p95", data.p95[i])]),
   };

@@ -124,7 +124,7 @@ def incidents_table(title: str = "Incidents") -> Table[StoredIncident]:
             ),
             Column("ended", "Ended", lambda one: one.incident.ended, "time"),
             Column("bad", "Bad windows", lambda one: one.incident.bad_windows, "number"),
-            Column("success", "Success %", _incident_success, "number"),
+            Column("success", "Success %", incident_success, "number"),
             Column("seen", "Looked after by", lambda one: one.acknowledged_by),
         ),
         first_sort="-began",
@@ -248,6 +248,7 @@ def _longest(time: ResponseTime | None) -> int | None:
     return time.p100 if time else None
 
 
-def _incident_success(one: StoredIncident) -> float | None:
+def incident_success(one: StoredIncident) -> float | None:
+    """Success in the bad windows of an incident as a percentage; None where no call was judged."""
     incident = one.incident
     return percent(incident.succeeded / incident.judged) if incident.judged else None

@@ -14,7 +14,7 @@ from mudra.console.entrance import Fields, operator_act, operator_page
 from mudra.console.health.asked import Asked
 from mudra.console.health.grid import HEALTH
 from mudra.console.health.over_time import LATER, PART, comes_later, is_part, over_time
-from mudra.console.health.tables import incident_path, incidents_table
+from mudra.console.health.tables import incident_path, incident_success, incidents_table
 from mudra.console.health.words import findings, state_words, subject_words
 from mudra.console.pages.silences import silence_facts, silence_link
 from mudra.console.visit import Visit
@@ -31,6 +31,7 @@ from mudra.metrics.incident import (
     Ending,
     FipApi,
     Incident,
+    IncidentRules,
 )
 from mudra.metrics.news import StoredIncident
 from mudra.metrics.picture import matrix
@@ -118,6 +119,8 @@ async def _shown(visit: Visit, stored: StoredIncident) -> Outcome:
             "state": state_words(incident),
             "reporting": isinstance(subject, AaReporting),
             "noticed": _noticed(incident),
+            "close_after": _rules(incident).close_after,
+            "success": incident_success(stored),
             "findings": causes,
             "asked": asked,
             "path": incident_path(stored),
@@ -140,9 +143,11 @@ def _asked(incident: Incident, now: datetime) -> Asked:
 
 
 def _noticed(incident: Incident) -> datetime:
-    reporting = isinstance(incident.subject, AaReporting)
-    rules = REPORTING_RULES if reporting else CALL_RULES
-    return incident.began + rules.open_after * WINDOW
+    return incident.began + _rules(incident).open_after * WINDOW
+
+
+def _rules(incident: Incident) -> IncidentRules:
+    return REPORTING_RULES if isinstance(incident.subject, AaReporting) else CALL_RULES
 
 
 handlers: Final[list[ControllerRouterHandler]] = [incidents, incident, acknowledge]

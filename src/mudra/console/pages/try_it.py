@@ -8,7 +8,7 @@ from litestar.types import ControllerRouterHandler
 
 from mudra.console.answer import Outcome, Shown
 from mudra.console.entrance import member_page
-from mudra.console.snippets import snippets
+from mudra.console.snippets import KEPT, snippets
 from mudra.console.visit import Visit
 from mudra.http.exchange import AnyRequest
 from mudra.http.service import Injected
@@ -22,7 +22,8 @@ async def try_it(
 
     async def look(_: Visit) -> Outcome:
         issuer = service.settings.issuer
-        return Shown("try_it.html", {"snippets": snippets(issuer, entity_id), "issuer": issuer})
+        facts = {"snippets": snippets(issuer, entity_id), "issuer": issuer, "kept": KEPT}
+        return Shown("try_it.html", facts)
 
     return await member_page(request, service, entity_id, look)
 
