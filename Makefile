@@ -19,7 +19,7 @@ NODE_STAMP := $(NODE_DIR)/node_modules/.package-lock.json
 
 LINTS := lint-types lint-style lint-imports lint-sizes lint-rules lint-reference lint-verification
 # Two at a time, each with its own words in one piece: `make lint` and `make test` are for two cores.
-BESIDE := $(MAKE) --no-print-directory -j 2 --output-sync=target
+BESIDE := $(MAKE) --no-print-directory -j 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 PAGES_LOG := .build/pages.txt
 
 .PHONY: screenshots assets help setup run test test-all test-pages test-slow lint $(LINTS) bench \
