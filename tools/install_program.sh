@@ -19,8 +19,11 @@ apt() { # bounded: where no mirror answers it must not hold up the tests
 }
 find_it && exit 0
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
-    apt install -y --no-install-recommends "$package" ||
-        { apt update && apt install -y --no-install-recommends "$package"; } || true
+    ( # the tests' processes may want both programs at once, and an update of the lists does not wait
+        flock -w 150 9 2>/dev/null || true
+        find_it >/dev/null || apt install -y --no-install-recommends "$package" ||
+            { apt update && apt install -y --no-install-recommends "$package"; } || true
+    ) 9<"$0"
 fi
 find_it && exit 0
 echo "no $1 here and Debian's $package could not be installed: $what: skipped" >&2
