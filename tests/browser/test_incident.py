@@ -154,7 +154,7 @@ def test_an_incident_is_seen_looked_after_and_over(
     expect(page.get_by_text("over once 3 windows in a row are good")).to_be_visible()
     assert comes_down(page, "Whose fault") == comes_down(page, "Over time")  # side by side
     page.get_by_role("button", name="I look after it").click()
-    expect(page.get_by_text(f"By {noc.email}.")).to_be_visible()
+    expect(page.get_by_text(f"By {noc.email} since")).to_be_visible()
     is_sound(wide)
     incident = page.url
 

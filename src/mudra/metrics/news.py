@@ -30,6 +30,12 @@ class StoredIncident(Struct, frozen=True):
     incident: Incident
     acknowledged_by: str | None
     told: bool = True
+    acknowledged_at: datetime | None = None
+
+    @property
+    def looked_after_by(self) -> str:
+        """Who acknowledged it, as people name that person; empty for nobody."""
+        return (self.acknowledged_by or "").removeprefix("operator:")
 
 
 class Event(enum.StrEnum):

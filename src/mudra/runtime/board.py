@@ -104,7 +104,7 @@ def _worst_first(rows: Iterable[BoardRow]) -> tuple[BoardRow, ...]:
 
 def _incident(stored: StoredIncident) -> BoardRow:
     incident = stored.incident
-    taken = f"; {stored.acknowledged_by} looks after it" if stored.acknowledged_by else ""
+    taken = f"; {stored.looked_after_by} looks after it" if stored.acknowledged_by else ""
     act = "See the windows" if stored.acknowledged_by else "See the windows, acknowledge"
     match incident.subject:
         case AaReporting(aa_id):

@@ -236,4 +236,5 @@ def _stored(row: Row) -> StoredIncident:
         ),
         cast("str | None", row["acknowledged_by"]),
         cast("bool", row["told"]),
+        cast("datetime | None", row["acknowledged_at"]),
     )

@@ -125,7 +125,7 @@ def incidents_table(title: str = "Incidents") -> Table[StoredIncident]:
             Column("ended", "Ended", lambda one: one.incident.ended, "time"),
             Column("bad", "Bad windows", lambda one: one.incident.bad_windows, "number"),
             Column("success", "Success %", incident_success, "number"),
-            Column("seen", "Looked after by", lambda one: one.acknowledged_by),
+            Column("seen", "Looked after by", lambda one: one.looked_after_by or None),
         ),
         first_sort="-began",
     )
