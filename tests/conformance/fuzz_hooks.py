@@ -63,6 +63,8 @@ def before_call(
     for name, value in list((case.path_parameters or {}).items()):
         if str(value) in SPARED:
             case.path_parameters[name] = NOBODY
+            if isinstance(case.body, dict) and case.body.get("entityinfo") and is_positive(case):
+                case.body = valid_entry(case)  # an entry names its address
     if isinstance(case.body, dict) and is_positive(case):  # examples are not mapped
         case.body = {**case.body, **HARMLESS.get(case.operation.path, {})}
 
@@ -74,10 +76,12 @@ def map_case(context: schemathesis.HookContext, case: schemathesis.Case) -> sche
         if is_positive(case):
             case.body = valid_entry(case)
     elif isinstance(case.body, dict) and is_positive(case):
+        document = case.operation.schema.raw_schema
+        order = document["paths"][case.operation.path][case.operation.method]["requestBody"]
         named = {
             name
-            for body in case.operation.body
-            for schema in _objects(body.definition["schema"])
+            for content in order["content"].values()
+            for schema in _objects(content["schema"], document)
             for name in schema["properties"]
         }
         case.body = {
@@ -93,9 +97,14 @@ def map_case(context: schemathesis.HookContext, case: schemathesis.Case) -> sche
     return case
 
 
-def _objects(schema: dict[str, Any]) -> list[dict[str, Any]]:
+def _objects(schema: dict[str, Any], document: dict[str, Any]) -> list[dict[str, Any]]:
     """The objects that a body may be: one, or either payload of metrics."""
-    return [schema] if "properties" in schema else schema["anyOf"]
+    if "$ref" in schema:
+        name = schema["$ref"].removeprefix("#/components/schemas/")
+        return _objects(document["components"]["schemas"][name], document)
+    if "properties" in schema:
+        return [schema]
+    return [one for part in schema["anyOf"] for one in _objects(part, document)]
 
 
 def valid_entry(case: schemathesis.Case) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from litestar.di import Provide
 from litestar.enums import ScopeType
 from litestar.exceptions import HTTPException, MethodNotAllowedException, NotFoundException
 from litestar.openapi.config import OpenAPIConfig
-from litestar.openapi.plugins import JsonRenderPlugin
 from litestar.openapi.spec import Components, SecurityScheme
 from litestar.plugins import PluginProtocol
 from litestar.plugins.core import MsgspecDIPlugin
@@ -55,7 +54,7 @@ from mudra.http.exchange import AnyRequest
 from mudra.http.head import with_head
 from mudra.http.intake import Headers
 from mudra.http.metrics_routes import metrics_routes
-from mudra.http.openapi import DocumentRouter, YamlOnce
+from mudra.http.openapi import DocumentRouter, JsonOnce, YamlOnce
 from mudra.http.options import with_options
 from mudra.http.prompt_protocol import Promise, Prompt, Told
 from mudra.http.router import Router
@@ -226,7 +225,7 @@ def _litestar(service: Service, pages: Pages, lost: Lost = _no_page) -> Litestar
             version="2.1.0",
             openapi_router=DocumentRouter("/schema", route_handlers=[], include_in_schema=False),
             # No viewer: those that come with the framework load scripts from elsewhere.
-            render_plugins=[JsonRenderPlugin(), YamlOnce()],
+            render_plugins=[JsonOnce(), YamlOnce()],
             components=Components(
                 security_schemes={
                     "bearer": SecurityScheme(type="http", scheme="bearer", bearer_format="JWT")

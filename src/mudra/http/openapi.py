@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 from litestar.handlers import HTTPRouteHandler
-from litestar.openapi.plugins import YamlRenderPlugin
+from litestar.openapi.plugins import JsonRenderPlugin, YamlRenderPlugin
 from litestar.openapi.spec import (
     OpenAPIHeader,
     OpenAPIMediaType,
@@ -26,6 +26,7 @@ from litestar.serialization import get_serializer
 from litestar.types import ControllerRouterHandler
 
 from mudra.http.exchange import AnyRequest
+from mudra.http.openapi_components import with_components
 from mudra.http.requests import EnvelopeMembers
 from mudra.http.responses import ErrorBody
 from mudra.http.router import Router
@@ -149,17 +150,31 @@ class DocumentRouter(Router):
         return super().register(value)
 
 
-class YamlOnce(YamlRenderPlugin):
-    """The document as YAML, written at the first request: it costs a second of CPU."""
+class JsonOnce(JsonRenderPlugin):
+    """The document as JSON, written at the first request."""
 
     _written: bytes = b""
 
     def render(self, request: AnyRequest, openapi_schema: dict[str, object]) -> bytes:
         """Give the document; it never changes while the service runs."""
-        if not self._written:
-            encoders = get_serializer(request.route_handler.resolve_type_encoders())
-            self._written = msgspec.yaml.encode(openapi_schema, enc_hook=encoders)
+        self._written = self._written or msgspec.json.encode(_document(request, openapi_schema))
         return self._written
+
+
+class YamlOnce(YamlRenderPlugin):
+    """The document as YAML, written at the first request."""
+
+    _written: bytes = b""
+
+    def render(self, request: AnyRequest, openapi_schema: dict[str, object]) -> bytes:
+        """Give the document; it never changes while the service runs."""
+        self._written = self._written or msgspec.yaml.encode(_document(request, openapi_schema))
+        return self._written
+
+
+def _document(request: AnyRequest, made: dict[str, object]) -> dict[str, object]:
+    encoders = get_serializer(request.route_handler.resolve_type_encoders())
+    return with_components(_mapping(msgspec.to_builtins(made, enc_hook=encoders)))
 
 
 def _errors(*, conflict: bool) -> dict[str, OpenAPIResponse]:

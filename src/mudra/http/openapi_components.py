@@ -1,0 +1,86 @@
+"""Named parts of the OpenAPI document: each schema once, and the errors that many calls share.
+
+Who generates a client from the document gets a class for each name. With every schema in its
+place the document was ten times as long, and a client had a class for each error of each call.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from http import HTTPStatus
+from typing import TypeAlias
+
+import msgspec
+
+Document: TypeAlias = dict[str, object]
+
+
+class NamedTwice(ValueError):
+    """Two schemas of one name that differ: a client could have a class for one of them only."""
+
+
+def with_components(document: Document) -> Document:
+    """Give the same document with references (OpenAPI 3.1, 4.8.7); `document` stays as it is.
+
+    Raises NamedTwice.
+    """
+    schemas: Document = {}
+    paths = _with_references(document["paths"], schemas)
+    shared = _shared_errors(paths)
+    for responses in _responses(paths):
+        for status, response in responses.items():
+            name = _error_name(status)
+            if name and shared[name] == response:
+                responses[status] = {"$ref": f"#/components/responses/{name}"}
+    components = {
+        **_mapping(document["components"]),
+        "schemas": dict(sorted(schemas.items())),
+        "responses": dict(sorted(shared.items())),
+    }
+    return {**document, "paths": paths, "components": components}
+
+
+def _with_references(node: object, schemas: Document) -> object:
+    if isinstance(node, list):
+        return [_with_references(part, schemas) for part in node]
+    if not isinstance(node, dict):
+        return node
+    whole = {name: _with_references(part, schemas) for name, part in node.items()}
+    title = whole.get("title")
+    # A member may be called title, too: then it is described by a mapping.
+    if not isinstance(title, str) or not ({"properties", "enum"} & whole.keys()):
+        return whole
+    if schemas.setdefault(title, whole) != whole:
+        raise NamedTwice(title)
+    return {"$ref": f"#/components/schemas/{title}"}
+
+
+def _shared_errors(paths: object) -> Mapping[str, object]:
+    """Of each error what most operations say."""
+    said: dict[str, Counter[bytes]] = {}
+    for responses in _responses(paths):
+        for status, response in responses.items():
+            if name := _error_name(status):
+                said.setdefault(name, Counter())[msgspec.json.encode(response)] += 1
+    return {
+        name: msgspec.json.decode(count.most_common(1)[0][0], type=dict[str, object])
+        for name, count in said.items()
+    }
+
+
+def _responses(paths: object) -> Iterator[Document]:
+    for operations in _mapping(paths).values():
+        for operation in _mapping(operations).values():
+            if isinstance(operation, dict) and "responses" in operation:
+                yield _mapping(operation["responses"])
+
+
+def _error_name(status: str) -> str:
+    """`TooManyRequests` of 429; nothing of what is no error."""
+    if not status.isdigit() or int(status) < HTTPStatus.BAD_REQUEST:
+        return ""
+    return HTTPStatus(int(status)).phrase.replace(" ", "")
+
+
+def _mapping(value: object) -> Document:
+    assert isinstance(value, dict)
+    return value
