@@ -24,8 +24,8 @@ from mudra.http.raw_answer import RawRefusal
 from mudra.runtime.clock import Clock
 
 _METHOD = b"POST"
-_TOGETHER = 8
-"""Signed before the first of them is sent: 8 ms at most of waiting for the others."""
+_TOGETHER = 16
+"""Signed before the first of them is sent: 16 ms or so of waiting, as the last had anyway."""
 
 
 class Promise(Protocol):
