@@ -26,7 +26,7 @@ from litestar.serialization import get_serializer
 from litestar.types import ControllerRouterHandler
 
 from mudra.http.exchange import AnyRequest
-from mudra.http.openapi_components import with_components
+from mudra.http.openapi_components import mapping, with_components
 from mudra.http.requests import EnvelopeMembers
 from mudra.http.responses import ErrorBody
 from mudra.http.router import Router
@@ -115,14 +115,14 @@ def _parameters(query: type[msgspec.Struct]) -> list[Parameter | Reference]:
     """Describe each member of a query."""
     schema = _schema_of(query)
     needed = schema.get("required", [])
-    members = _portable(_mapping(schema["properties"]))
+    members = _portable(mapping(schema["properties"]))
     assert isinstance(needed, list)
     return [
         Parameter(
             name=name,
             param_in="query",
             required=name in needed,
-            schema=_Written(_mapping(member)),
+            schema=_Written(mapping(member)),
         )
         for name, member in members.items()
     ]
@@ -174,7 +174,7 @@ class YamlOnce(YamlRenderPlugin):
 
 def _document(request: AnyRequest, made: dict[str, object]) -> dict[str, object]:
     encoders = get_serializer(request.route_handler.resolve_type_encoders())
-    return with_components(_mapping(msgspec.to_builtins(made, enc_hook=encoders)))
+    return with_components(mapping(msgspec.to_builtins(made, enc_hook=encoders)))
 
 
 def _errors(*, conflict: bool) -> dict[str, OpenAPIResponse]:
@@ -227,12 +227,12 @@ class _Inline(Schema):
         """Write the JSON Schema of the struct, with nothing to resolve."""
         schema = _schema_of(self._shape)
         if self._envelope_of and "properties" in schema:
-            members = _mapping(_schema_of(EnvelopeMembers)["properties"])
-            for member in map(_mapping, members.values()):
+            members = mapping(_schema_of(EnvelopeMembers)["properties"])
+            for member in map(mapping, members.values()):
                 del member["default"]
                 if self._envelope_of == JSON:
                     member["type"] = ["string", "null"]
-            schema["properties"] = _portable({**members, **_mapping(schema["properties"])})
+            schema["properties"] = _portable({**members, **mapping(schema["properties"])})
         return schema
 
 
@@ -240,7 +240,7 @@ def _schema_of(shape: object) -> dict[str, object]:
     (schema,), components = msgspec.json.schema_components(
         [shape], schema_hook=_text_for_secret, ref_template="{name}"
     )
-    return _mapping(_inlined(schema, components))
+    return mapping(_inlined(schema, components))
 
 
 def _inlined(schema: object, components: Mapping[str, object]) -> object:
@@ -257,14 +257,9 @@ def _inlined(schema: object, components: Mapping[str, object]) -> object:
     }
 
 
-def _mapping(value: object) -> dict[str, object]:
-    assert isinstance(value, dict)
-    return value
-
-
 def _portable(properties: dict[str, object]) -> dict[str, object]:
     r"""Write patterns as ECMA 262 has them: its `$` is Python's `\Z`."""
-    for member in map(_mapping, properties.values()):
+    for member in map(mapping, properties.values()):
         if "pattern" in member:
             member["pattern"] = str(member["pattern"]).replace(r"\Z", "$")
     return properties

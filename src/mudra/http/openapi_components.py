@@ -32,7 +32,7 @@ def with_components(document: Document) -> Document:
             if name and shared[name] == response:
                 responses[status] = {"$ref": f"#/components/responses/{name}"}
     components = {
-        **_mapping(document["components"]),
+        **mapping(document["components"]),
         "schemas": dict(sorted(schemas.items())),
         "responses": dict(sorted(shared.items())),
     }
@@ -68,10 +68,10 @@ def _shared_errors(paths: object) -> Mapping[str, object]:
 
 
 def _responses(paths: object) -> Iterator[Document]:
-    for operations in _mapping(paths).values():
-        for operation in _mapping(operations).values():
+    for operations in mapping(paths).values():
+        for operation in mapping(operations).values():
             if isinstance(operation, dict) and "responses" in operation:
-                yield _mapping(operation["responses"])
+                yield mapping(operation["responses"])
 
 
 def _error_name(status: str) -> str:
@@ -81,6 +81,7 @@ def _error_name(status: str) -> str:
     return HTTPStatus(int(status)).phrase.replace(" ", "")
 
 
-def _mapping(value: object) -> Document:
+def mapping(value: object) -> Document:
+    """Take a part of a document for the object that it is."""
     assert isinstance(value, dict)
     return value
