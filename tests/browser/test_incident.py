@@ -127,6 +127,11 @@ def test_charts_that_do_not_come_are_said_to_be_missing(
     assert visit.violations() == []
     page.get_by_role("link", name="Show them as a table").click()
     expect(page.get_by_role("region", name="Figures for each")).to_be_visible()
+
+    page.goto(f"{network.root}/console/operator/health/pair/SAARTHI-AA/DECCAN-FIP?range=6h")
+    expect(page.get_by_role("region", name="The fifteen counts")).to_be_visible()
+    expect(page.get_by_text("The figures over time did not come.")).to_be_visible()
+    assert visit.violations() == []
     assert visit.strangers == []
     assert all("over-time=part" in words for words in visit.complaints), visit.complaints
 

@@ -81,10 +81,15 @@ def test_a_draft_is_submitted_corrected_and_shown_with_its_difference(
     assert versions[0] == "Version,Status,Submitted,Decided,Reason"
     assert versions[1].startswith("1,submitted,")
 
+    waiting = browser.get(page).text
+    assert "Version 1 waits for the operator's approval since" in waiting
+    assert "the version that waits says the same" in waiting
     again = draft(browser, member)
     again["entityinfo"]["name"] = "Another Name"
     checked = browser.act(page, f"{page}/check", payload=json.dumps(again))
     assert "<td><code>name</code>" in checked.text
+    assert "Nothing is wrong with this draft" in checked.text
+    assert "Difference to the version that waits" in checked.text
 
 
 def test_a_requester_that_is_another_is_found_before_one_submits(

@@ -10,6 +10,8 @@ from tests.support.operators import Operator, new_operator
 from tests.support.pushing import PushingAa
 from tests.support.service import Member, Service, latest_link, new_member
 
+from mudra.metrics.catalogue import REQUEST_COUNT_NAMES
+
 
 @pytest.fixture(scope="module")
 def resident(service: Service) -> Member:
@@ -194,6 +196,7 @@ def test_an_operator_has_pictures_and_matrix_by_command_as_in_the_api(service: S
     assert matrix["cells"] == cells["cells"]
     assert "WHOSE FAULT" in service.cli("health", "matrix").stdout
     words_come_first(noc, aa.aa_id)
+    counts_come_last(noc, aa.aa_id, told["rows"][0]["fipId"])
     for wrong in (["picture", "banks"], ["picture", "--last", "PT1S"], ["matrix", "--type", "x"]):
         assert service.cli("health", *wrong, check=False).exit_code == 2
 
@@ -212,6 +215,26 @@ def words_come_first(noc: Operator, aa_id: str) -> None:
     for whole in ("over-time=shown", "moments.sort=success"):
         assert "data-figures" in desk.get(f"{path}?{whole}").text
     assert desk.get(f"{path}?export=moments").text.startswith("From,Success %")
+
+
+def counts_come_last(noc: Operator, aa_id: str, fip_id: str) -> None:
+    """The fifteen counts of a pair are a part of their own, and beside nobody else."""
+    desk = Reader(noc.client, noc.root)
+    desk.sign_in(noc.email)
+    path = f"/console/operator/health/pair/{aa_id}/{fip_id}"
+    page, part = desk.get(path).text, desk.get(f"{path}?as-reported=part").text
+    assert "Counts as reported" in page
+    assert 'id="counts"' not in page
+    assert 'id="counts"' in part
+    assert "<html" not in part
+    assert "as-reported=part" not in part, "its links lead to the page"
+    for whole in ("as-reported=shown", "counts.sort=type"):
+        assert 'id="counts"' in desk.get(f"{path}?{whole}").text
+    rows = desk.get(f"{path}?export=counts").text.splitlines()
+    assert rows[0].count(",") == len(REQUEST_COUNT_NAMES), "the file holds all fifteen"
+    assert len(rows) > 1
+    of_all = desk.get(f"/console/operator/health/aa/{aa_id}?as-reported=part").text
+    assert "Counts as reported" not in of_all
 
 
 def test_operators_have_mailbox_and_time_machine_in_their_console(

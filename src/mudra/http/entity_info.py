@@ -132,7 +132,8 @@ async def _written(exchange: Exchange, entity_type: str, entity_id: str | None) 
     raw = await read_document(request.receive, request.scope["headers"], REGISTRATION_LIMITS)
     if is_refusal(raw):
         return refusal(exchange.envelope, raw)
-    checked = await service.registry.check(raw, entity_type, entity_id)
+    words = await service.registry.vocabulary()
+    checked = service.registry.check(raw, words, entity_type, entity_id)
     if not isinstance(checked, CheckedPayload):
         return refused(exchange.envelope, PayloadRefused(tuple(checked)))
     registry = service.registry.registry(_caller(exchange, actor))
@@ -154,7 +155,8 @@ async def _linted(exchange: Exchange, entity_type: str) -> Answer:
     raw = await read_document(request.receive, request.scope["headers"], REGISTRATION_LIMITS)
     if is_refusal(raw):
         return refusal(exchange.envelope, raw)
-    checked = await service.registry.check(raw, entity_type, None)
+    words = await service.registry.vocabulary()
+    checked = service.registry.check(raw, words, entity_type, None)
     if not isinstance(checked, CheckedPayload):
         return _found(exchange, checked)
     barred = may_submit(actor, checked.entry)

@@ -71,9 +71,8 @@ class RegistryDesk(Struct, frozen=True):
         """The words of this release and those that the operator added."""
         return shipped_vocabulary().extended(await self.words.additions())
 
-    async def check(
-        self, raw: object, entity_type: str, entity_id: str | None
+    def check(
+        self, raw: object, words: Vocabulary, entity_type: str, entity_id: str | None
     ) -> CheckedPayload | list[Finding]:
-        """Judge a payload with the words and the policy of this service; keeps nothing."""
-        words = await self.vocabulary()
+        """Judge a payload with these words and the policy of this service; keeps nothing."""
         return check_submission(raw, self.policy, words, entity_type, entity_id)

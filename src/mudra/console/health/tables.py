@@ -1,7 +1,6 @@
 """The tables of the health pages, each with its columns."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TypeVar
 
 from msgspec import Struct
@@ -12,16 +11,12 @@ from mudra.console.health.grid import HEALTH, pair_path
 from mudra.console.health.words import state_words, subject_words
 from mudra.console.table import Column, Table
 from mudra.metrics.catalogue import (
-    REQUEST_COUNT_NAMES,
-    Position,
     Tag,
 )
 from mudra.metrics.health import Health, Status
 from mudra.metrics.news import StoredIncident
 from mudra.metrics.percentile import Percentile, ResponseTime
 from mudra.metrics.picture import ApiPicture
-from mudra.metrics.ports import Cell
-from mudra.metrics.rollup import Rollup
 from mudra.metrics.status_history import api_words, notification_words
 from mudra.metrics.step import Step
 
@@ -134,53 +129,6 @@ def incidents_table(title: str = "Incidents") -> Table[StoredIncident]:
 def incident_path(one: StoredIncident) -> str:
     """The page of an incident."""
     return f"/console/operator/incidents/{one.incident_id}"
-
-
-class CountsRow(Struct, frozen=True):
-    """What was reported of one type, its fifteen counts."""
-
-    type: str
-    counts: Sequence[int]
-
-
-def counts_table(shown: Sequence[CountsRow] | None = None) -> Table[CountsRow]:
-    """The fifteen counts of each type, by their names in request metrics.
-
-    With rows to show, what is zero in all of them has no column: the names are long.
-    """
-    return Table(
-        "counts",
-        "The fifteen counts of each type",
-        (
-            Column("type", "Type", lambda row: row.type, "code"),
-            *(
-                Column(f"n{place}", _count_title(name), partial(_count, place=place), "number")
-                for place, name in enumerate(REQUEST_COUNT_NAMES)
-                if shown is None or any(row.counts[place] for row in shown)
-            ),
-        ),
-    )
-
-
-def _count_title(name: str) -> str:
-    return name.replace("RecdCnt", "").replace("totalSentCnt", "total")
-
-
-def _count(row: CountsRow, *, place: int) -> int:
-    return row.counts[place]
-
-
-def counts_rows(totals: Sequence[tuple[Cell, Rollup]]) -> list[CountsRow]:
-    """The counts of each type as they were reported, requests first."""
-    found: list[CountsRow] = []
-    for tag, words in ((Tag.REQUESTS, "{}"), (Tag.NOTIFICATIONS, "{} (notification)")):
-        sums: dict[str, list[int]] = {}
-        for cell, row in totals:
-            if cell.tag is tag:
-                held = sums.setdefault(cell.type, [0] * len(Position))
-                sums[cell.type] = [a + b for a, b in zip(held, row.counts, strict=True)]
-        found += [CountsRow(words.format(code), sums[code]) for code in sorted(sums)]
-    return found
 
 
 def api_rows(apis: Sequence[ApiPicture], asked: Asked) -> list[ApiRow]:

@@ -14,14 +14,13 @@ from mudra.console.answer import Begun, Download, Outcome, Shown
 from mudra.console.entrance import operator_page
 from mudra.console.health.asked import CALLS, Asked, asked_of
 from mudra.console.health.charts import percent
-from mudra.console.health.over_time import LATER, PART, comes_later, is_part, over_time
+from mudra.console.health.counts import AS_REPORTED, COUNTS_PART, counted, counts_export
+from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
 from mudra.console.health.tables import (
     ApiRow,
     api_rows,
     apis_table,
     counterpart_path,
-    counts_rows,
-    counts_table,
     incidents_table,
 )
 from mudra.console.health.words import findings
@@ -105,16 +104,26 @@ async def _look(visit: Visit, about: About, code: str = "") -> Outcome:
         if code not in CALLS:
             return InvalidField(f"the address must end in one of {', '.join(CALLS)}")
         asked = replace(asked, code=code)
-    if is_part(visit.query):
+    if OVER_TIME.is_part(visit.query):
         incidents = await _incidents(visit, about, asked)
         drawn = await _drawn(visit, about, asked, incidents)
         return drawn if isinstance(drawn, Download) else Shown(PART, {**drawn, "asked": asked})
+    if _is_pair(about) and AS_REPORTED.is_part(visit.query):
+        totals = await _totals(visit, about, asked)
+        return Shown(COUNTS_PART, {"counts": counted(totals, visit.query)})
     names = {one.entity_id: one.name for one in await visit.work.people.members()}
     return Begun(
         "health_subject.html",
         {"asked": asked, "about": about, "title": _title(about, asked, names), "names": names},
         lambda then: _figures(then, about, asked, code),
     )
+
+
+async def _totals(visit: Visit, about: About, asked: Asked) -> Mapping[Cell, Rollup]:
+    figures = visit.work.figures
+    if about == About():
+        return await figures.over_aas(asked.within, tag=Tag.REQUESTS)
+    return await figures.totals(asked.within, aa_id=about.aa_id, fip_id=about.fip_id)
 
 
 async def _drawn(
@@ -130,14 +139,11 @@ async def _figures(
     work, within = visit.work, asked.within
     incidents = await _incidents(visit, about, asked)
     drawn: Mapping[str, object] | Download = LATER
-    if not comes_later(visit.query):
+    if not OVER_TIME.comes_later(visit.query):
         drawn = await _drawn(visit, about, asked, incidents)
     if isinstance(drawn, Download):
         return drawn
-    if about == About():
-        totals = await work.figures.over_aas(within, tag=Tag.REQUESTS)
-    else:
-        totals = await work.figures.totals(within, aa_id=about.aa_id, fip_id=about.fip_id)
+    totals = await _totals(visit, about, asked)
     heard = await coverage(within, visit.now, work, about.aa_id)
     rows = picture(totals, about.grouping, heard)
     apis = apis_table("apis", "APIs", "API")
@@ -145,9 +151,8 @@ async def _figures(
     listed = incidents_table()
     api_list = api_rows(_apis(totals, heard), asked)
     other_list = _others(rows, about, asked)
-    counts, reported = counts_table(), counts_rows(list(totals.items()))
     for export in (
-        counts.export(reported, visit.query),
+        counts_export(totals, visit.query),
         apis.export(api_list, visit.query),
         others.export(other_list, visit.query),
         listed.export(incidents, visit.query),
@@ -163,8 +168,15 @@ async def _figures(
         "others": others.view(other_list, visit.query) if _has_others(about) else None,
         "incidents": listed.view(incidents, visit.query),
         "findings": await _causes(visit, about, asked),
-        "counts": counts_table(reported).view(reported, visit.query) if _is_pair(about) else None,
+        **_counts(visit, about, totals),
     }
+
+
+def _counts(visit: Visit, about: About, totals: Mapping[Cell, Rollup]) -> Mapping[str, object]:
+    """The counts of a pair, now or in a part of their own."""
+    later = AS_REPORTED.comes_later(visit.query)
+    shown = _is_pair(about) and not later
+    return {"is_pair": _is_pair(about), "counts": counted(totals, visit.query) if shown else None}
 
 
 async def _causes(visit: Visit, about: About, asked: Asked) -> Sequence[object]:

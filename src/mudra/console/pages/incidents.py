@@ -13,7 +13,7 @@ from mudra.console.answer import Download, GoTo, Outcome, Shown
 from mudra.console.entrance import Fields, operator_act, operator_page
 from mudra.console.health.asked import Asked
 from mudra.console.health.grid import HEALTH
-from mudra.console.health.over_time import LATER, PART, comes_later, is_part, over_time
+from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
 from mudra.console.health.tables import incident_path, incident_success, incidents_table
 from mudra.console.health.words import findings, state_words, subject_words
 from mudra.console.pages.silences import silence_facts, silence_link
@@ -94,11 +94,11 @@ async def _shown(visit: Visit, stored: StoredIncident) -> Outcome:
     fip_id = subject.fip_id if isinstance(subject, FipApi) else None
     aa_id = None if isinstance(subject, FipApi) else subject.aa_id
     drawn: Mapping[str, object] | Download = LATER
-    if not comes_later(visit.query):
+    if not OVER_TIME.comes_later(visit.query):
         drawn = await over_time(visit, asked, [incident], aa_id=aa_id, fip_id=fip_id)
     if isinstance(drawn, Download):
         return drawn
-    if is_part(visit.query):
+    if OVER_TIME.is_part(visit.query):
         return Shown(PART, {**drawn, "asked": asked})
     during = TimeRange(incident.began, incident.last_bad + WINDOW)
     cells = await visit.work.figures.pairs(during, asked.code)

@@ -30,6 +30,7 @@ from mudra.registry.difference import FieldChange, difference, matters, needs_ap
 from mudra.registry.record import Record, Status, Version
 from mudra.registry.register import submit_entry, update_entry
 from mudra.registry.submission import Repeat
+from mudra.registry.vocabulary import Vocabulary
 
 _PATH: Final = "/entity/{entity_id:str}/registration"
 _PAGES = Response[str] | Response[bytes]
@@ -64,11 +65,17 @@ class Judged(Struct, frozen=True):
     changes: Sequence[FieldChange]
     first: bool
     approval: bool
+    waits: bool
+    """Whether the version that waits already says the same."""
+    against: str
+    """What the changes are told against."""
 
     @property
     def worth_sending(self) -> bool:
         """Tell whether submitting it would do anything."""
-        return self.checked is not None and (self.first or matters(tuple(self.changes)))
+        if self.checked is None or self.waits:
+            return False
+        return self.first or matters(tuple(self.changes))
 
 
 @get(_PATH, include_in_schema=False)
@@ -103,9 +110,9 @@ async def check(entity_id: FromPath[str], request: AnyRequest, service: Injected
         draft = fields.get("payload", "")
         record = await service.registry.registry(visit.caller).history(entity_id)
         if request.headers.get("hx-request"):
-            return Shown(
-                "registration_checked.html", {"judged": await _judge(visit, record, draft)}
-            )
+            words = await service.registry.vocabulary()
+            judged = _judge(visit, record, draft, words)
+            return Shown("registration_checked.html", {"judged": judged})
         return await _page(visit, record, draft)
 
     return await member_act(request, service, entity_id, do, _LIMITS)
@@ -119,7 +126,7 @@ async def submit(entity_id: FromPath[str], request: AnyRequest, service: Injecte
         draft = fields.get("payload", "")
         registry = service.registry.registry(visit.caller)
         record = await registry.history(entity_id)
-        judged = await _judge(visit, record, draft)
+        judged = _judge(visit, record, draft, await service.registry.vocabulary())
         if judged.checked is None:
             refused = PayloadRefused(tuple(judged.findings))
             return await _page(visit, record, draft, refused)
@@ -136,14 +143,18 @@ async def submit(entity_id: FromPath[str], request: AnyRequest, service: Injecte
     return await member_act(request, service, entity_id, do, _LIMITS)
 
 
-async def _judge(visit: Visit, record: Record | None, draft: str) -> Judged:
+def _judge(visit: Visit, record: Record | None, draft: str, words: Vocabulary) -> Judged:
     first = record is None or (record.live is None and record.pending is None)
-    findings, checked = await _checked(visit, draft)
-    live = record.live if record else None
-    base = live or (record.pending if record else None)
+    findings, checked = _checked(visit, draft, words)
+    live, pending = (record.live, record.pending) if record else (None, None)
+    base = live or pending
     changes = difference(base.entry, checked.entry) if base and checked else ()
     shown = tuple(change for change in changes if change.path not in _OF_THE_REQUEST)
-    return Judged(findings, checked, shown, first, live is None or needs_approval(changes))
+    approval = live is None or needs_approval(changes)
+    same = difference(pending.entry, checked.entry) if pending and checked else None
+    waits = same is not None and not matters(same)
+    against = "live version" if live else "version that waits" if pending else "registry"
+    return Judged(findings, checked, shown, first, approval, waits, against)
 
 
 def _actor(visit: Visit) -> Actor:
@@ -151,13 +162,15 @@ def _actor(visit: Visit) -> Actor:
     return Actor(ActorKind.MEMBER_ADMIN, f"user:{user.user_id}", frozenset(user.administers))
 
 
-async def _checked(visit: Visit, draft: str) -> tuple[Sequence[Finding], CheckedPayload | None]:
+def _checked(
+    visit: Visit, draft: str, words: Vocabulary
+) -> tuple[Sequence[Finding], CheckedPayload | None]:
     member = visit.member
     try:
         raw = parse_document(draft.encode())
     except JsonRefused as refused:
         return [Finding("$", refused.sentence())], None
-    checked = await visit.service.registry.check(raw, member.entity_type, member.entity_id)
+    checked = visit.service.registry.check(raw, words, member.entity_type, member.entity_id)
     if not isinstance(checked, CheckedPayload):
         return checked, None
     barred = may_submit(_actor(visit), checked.entry)
@@ -170,16 +183,17 @@ async def _page(
     visit: Visit, record: Record | None, draft: str, refusal: object | None = None
 ) -> Shown:
     problem = problem_of(refusal) if refusal is not None else None
-    vocabulary = await visit.service.registry.vocabulary()
+    words = await visit.service.registry.vocabulary()
     rejected = record.versions[-1] if record and record.versions else None
     return Shown(
         "registration.html",
         {
             "versions": _VERSIONS.view(record.versions if record else (), visit.query),
             "rejected": rejected if rejected and rejected.status is Status.REJECTED else None,
+            "pending": record.pending if record else None,
             "draft": draft,
-            "judged": await _judge(visit, record, draft),
-            "fi_types": vocabulary.fi_types.listed,
+            "judged": _judge(visit, record, draft, words),
+            "fi_types": words.fi_types.listed,
             "problem": sentence(problem.sentence) if problem else "",
             "told": visit.query.get("told", ""),
         },
