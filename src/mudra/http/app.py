@@ -9,8 +9,6 @@ from litestar.datastructures import ResponseHeader
 from litestar.di import Provide
 from litestar.enums import ScopeType
 from litestar.exceptions import HTTPException, MethodNotAllowedException, NotFoundException
-from litestar.openapi.config import OpenAPIConfig
-from litestar.openapi.spec import Components, SecurityScheme
 from litestar.plugins import PluginProtocol
 from litestar.plugins.core import MsgspecDIPlugin
 from litestar.types import ASGIApp, ControllerRouterHandler, Receive, Scope, Send
@@ -54,7 +52,7 @@ from mudra.http.exchange import AnyRequest
 from mudra.http.head import with_head
 from mudra.http.intake import Headers
 from mudra.http.metrics_routes import metrics_routes
-from mudra.http.openapi import DocumentRouter, JsonOnce, YamlOnce
+from mudra.http.openapi_document import document_router, openapi_config
 from mudra.http.options import with_options
 from mudra.http.prompt_protocol import Promise, Prompt, Told
 from mudra.http.router import Router
@@ -208,6 +206,7 @@ def _litestar(service: Service, pages: Pages, lost: Lost = _no_page) -> Litestar
         well_known.authorization_server_route(service.settings.token_prefix),
         probes.livez,
         probes.readyz,
+        document_router(),
         Router("/operator/v1", route_handlers=_OPERATOR_HANDLERS),
         *metrics_routes(service.settings.metrics_prefixes),
         *entity_info.registry_routers(service.settings.registry_prefixes),
@@ -220,18 +219,7 @@ def _litestar(service: Service, pages: Pages, lost: Lost = _no_page) -> Litestar
         dependencies={"service": Provide(lambda: service, sync_to_thread=False)},
         exception_handlers=_exception_handlers(service, lost),
         response_headers=safety_headers(service.settings),
-        openapi_config=OpenAPIConfig(
-            title="Mudra",
-            version="2.1.0",
-            openapi_router=DocumentRouter("/schema", route_handlers=[], include_in_schema=False),
-            # No viewer: those that come with the framework load scripts from elsewhere.
-            render_plugins=[JsonOnce(), YamlOnce()],
-            components=Components(
-                security_schemes={
-                    "bearer": SecurityScheme(type="http", scheme="bearer", bearer_format="JWT")
-                }
-            ),
-        ),
+        openapi_config=openapi_config(),
         logging_config=None,
         request_max_body_size=None,  # http/intake.py bounds every body
     )

@@ -8,8 +8,6 @@ from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
-from litestar.handlers import HTTPRouteHandler
-from litestar.openapi.plugins import JsonRenderPlugin, YamlRenderPlugin
 from litestar.openapi.spec import (
     OpenAPIHeader,
     OpenAPIMediaType,
@@ -21,15 +19,10 @@ from litestar.openapi.spec import (
     Schema,
 )
 from litestar.openapi.spec.enums import OpenAPIType
-from litestar.routes import BaseRoute
-from litestar.serialization import get_serializer
-from litestar.types import ControllerRouterHandler
 
-from mudra.http.exchange import AnyRequest
-from mudra.http.openapi_components import mapping, with_components
+from mudra.http.openapi_components import mapping
 from mudra.http.requests import EnvelopeMembers
 from mudra.http.responses import ErrorBody
-from mudra.http.router import Router
 from mudra.secret_text import SecretText
 
 JSON: Final = "application/json"
@@ -138,43 +131,6 @@ class _Written(Schema):
     def to_schema(self) -> dict[str, object]:
         """Give it as it is."""
         return self._written
-
-
-class DocumentRouter(Router):
-    """Where the document is served, without the framework's own "not found" page in HTML."""
-
-    def register(self, value: ControllerRouterHandler) -> list[BaseRoute]:
-        """Register what serves the document; other paths get the service's own 404."""
-        if isinstance(value, HTTPRouteHandler) and any("{path:str}" in p for p in value.paths):
-            return []
-        return super().register(value)
-
-
-class JsonOnce(JsonRenderPlugin):
-    """The document as JSON, written at the first request."""
-
-    _written: bytes = b""
-
-    def render(self, request: AnyRequest, openapi_schema: dict[str, object]) -> bytes:
-        """Give the document; it never changes while the service runs."""
-        self._written = self._written or msgspec.json.encode(_document(request, openapi_schema))
-        return self._written
-
-
-class YamlOnce(YamlRenderPlugin):
-    """The document as YAML, written at the first request."""
-
-    _written: bytes = b""
-
-    def render(self, request: AnyRequest, openapi_schema: dict[str, object]) -> bytes:
-        """Give the document; it never changes while the service runs."""
-        self._written = self._written or msgspec.yaml.encode(_document(request, openapi_schema))
-        return self._written
-
-
-def _document(request: AnyRequest, made: dict[str, object]) -> dict[str, object]:
-    encoders = get_serializer(request.route_handler.resolve_type_encoders())
-    return with_components(mapping(msgspec.to_builtins(made, enc_hook=encoders)))
 
 
 def _errors(*, conflict: bool) -> dict[str, OpenAPIResponse]:
