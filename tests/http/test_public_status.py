@@ -3,18 +3,26 @@
 import csv
 import io
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import UUID
 
 import httpx
 import msgspec
+import sqlalchemy as sa
 from tests.support.error_body import assert_error
-from tests.support.pushing import pushing_aa
-from tests.support.service import NO_TLS, Service, onboard
+from tests.support.operators import in_store
+from tests.support.pushing import PushingAa, pushing_aa
+from tests.support.service import NO_TLS, Service, onboard, running_service
 
+from mudra.metrics.catalogue import Position, RequestType
 from mudra.metrics.health import health_of_calls
 from mudra.metrics.incident import AaCalls, AaReporting, Ending, FipApi, Incident
+from mudra.metrics.report import RequestBlock, RequestFip
 from mudra.metrics.rollup import Rollup
 from mudra.metrics.spread import spread_of
 from mudra.metrics.status_history import DayState, StatusSnapshot, day_of_fip, public_incident
+from mudra.runtime.rooms import Rooms
+from mudra.storage.metrics_tables import metrics_incident
 
 DAY = datetime(2026, 3, 4, tzinfo=UTC)
 
@@ -100,3 +108,67 @@ def test_an_unknown_institution_is_not_found(service: Service) -> None:
         assert (page.status_code, "There is no page at this address." in page.text) == (404, True)
         assert "Network status" in page.text
     assert_error(get(service, "/status/v1/nothing"), 404, "NotFound")
+
+
+def test_no_day_with_an_incident_is_good_however_many_incidents_came_later(tmp_path: Path) -> None:
+    with running_service(tmp_path / "data") as service:  # whose clock nobody has moved
+        aa, (fip_id, _) = pushing_aa(service), onboard(service, "FIP", name="Narmada Bank")
+        midnight = aa.now().replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=3)
+        for hours in (-30, -2, 2, 30):  # a good day, two around midnight, a good one
+            says_consent(aa, midnight + timedelta(hours=hours), fip_id)
+
+        async def keep(rooms: Rooms) -> None:
+            over_midnight = row(0, "fip-api", fip_id, midnight - timedelta(hours=1))
+            later = midnight + timedelta(hours=3)
+            others = [
+                row(n, "aa-reporting", "ANOTHER-AA", later + timedelta(minutes=n))
+                for n in range(1, 600)
+            ]
+            async with rooms.database.transaction() as transaction:
+                await transaction.connection.execute(
+                    sa.insert(metrics_incident), [over_midnight, *others]
+                )
+
+        in_store(service, keep)
+        found: list[StatusSnapshot] = []
+
+        def has_all() -> bool:
+            answer = get(service, "/status/network.json")
+            found.append(msgspec.json.decode(answer.content, type=StatusSnapshot))
+            return bool(found[-1].incidents)
+
+        service.wait_until(has_all, 60)
+        (fip,) = [one for one in found[-1].fips if one.fip_id == fip_id]
+        days = {day.day: day.state for day in fip.days if day.state is not DayState.NO_DATA}
+        assert list(days.values()) == ["good", "partly", "partly", "good"]
+        assert min(days) == (midnight - timedelta(days=2)).date()
+        assert [one.fip_id for one in found[-1].incidents] == [fip_id]  # of AAs nothing is told
+        assert "2 of 4 days without trouble, 86 without data" in get(service, "/status").text
+
+
+def says_consent(aa: PushingAa, window: datetime, fip_id: str) -> None:
+    """Report a window of a FIP's consents in which all is well."""
+    counts = [0] * len(Position)
+    counts[Position.TOTAL] = counts[Position.OK_200] = 200
+    block = RequestBlock(RequestType.CONSENT.value, (90, 200, 300, 400), tuple(counts))
+    payload = msgspec.structs.replace(aa.requests(window), fips=(RequestFip(fip_id, (block,)),))
+    answer = aa.push(payload)
+    assert answer.status_code == 200, answer.text
+
+
+def row(number: int, kind: str, entity_id: str, began: datetime) -> dict[str, object]:
+    """Make an incident of two hours as it is stored."""
+    return {
+        "incident_id": str(UUID(int=number)),
+        "kind": kind,
+        "entity_id": entity_id,
+        "type": "cns" if kind == "fip-api" else "",
+        "began": began,
+        "last_bad": began + timedelta(minutes=90),
+        "ended": began + timedelta(hours=2),
+        "ending": "recovered",
+        "bad_windows": 10,
+        "succeeded": 10,
+        "judged": 1000,
+        "changed_at": began,
+    }

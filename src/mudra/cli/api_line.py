@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
+from mudra.metrics.percentage import percentage
+
 COLUMNS: Final = (
     *("AA", "FIP", "API", "STATUS", "CALLS"),
     *("SUCCESS %", "P50 MS", "P95 MS", "LONGEST MS"),
@@ -12,7 +14,7 @@ COLUMNS: Final = (
 def api_line(row: Mapping[str, object], api: Mapping[str, object]) -> list[str]:
     """One API of one subject; what cannot be said is a dash, never 0 or 100 %."""
     rate, time = api["successRate"], api["time"]
-    shown = f"{100 * rate:.2f}" if isinstance(rate, float | int) else "-"
+    shown = f"{percentage(rate):.2f}" if isinstance(rate, float | int) else "-"
     times = ["-"] * 3
     if isinstance(time, dict):
         times = [str(time[name]["estimate"]) for name in ("p50", "p95")] + [str(time["p100"])]

@@ -27,7 +27,6 @@ from mudra.metrics.ports import Cell, DayMark
 from mudra.metrics.rollup import Rollup
 from mudra.metrics.series import health_of_all
 from mudra.metrics.status_history import (
-    DAYS,
     FipHistory,
     StatusSnapshot,
     day_of_fip,
@@ -51,7 +50,6 @@ _FIRST: Final = timedelta(minutes=30)
 _DAY: Final = timedelta(days=1)
 _OPEN_DAYS: Final = timedelta(days=8)
 """A window may come 7 days late; older days do not change."""
-_MOST_INCIDENTS: Final = 500
 _FILE: Final = "status-snapshot.json"
 _log = structlog.get_logger()
 
@@ -124,10 +122,10 @@ class StatusKeeper:
         await self._read_days(service, days_before(now), day_start(now))
         async with service.open_work(within_s=_READ_S) as work:
             names = {one.entity_id: one.name for one in await work.people.members()}
-            stored = await work.incidents.shown(
-                only_open=False, entity_id=None, limit=_MOST_INCIDENTS
-            )
-        return self._put_together(network, names, [one.incident for one in stored], now)
+            # All of them: a day whose incident is left out would be shown as good.
+            stored = await work.incidents.known(days_before(now)[0])
+        newest_first = [one.incident for one in reversed(stored)]
+        return self._put_together(network, names, newest_first)
 
     async def _read_days(self, service: Service, days: Sequence[datetime], today: datetime) -> None:
         """Read the days of which reports came since; each in a transaction of its own."""
@@ -147,7 +145,6 @@ class StatusKeeper:
         network: NetworkHealth,
         names: Mapping[str, str],
         incidents: Sequence[Incident],
-        now: datetime,
     ) -> StatusSnapshot:
         apis: dict[str, list[PublicRow]] = {}
         for row in public_status(network.fips):
@@ -156,8 +153,7 @@ class StatusKeeper:
         for one in incidents:
             if isinstance(one.subject, FipApi):
                 by_fip.setdefault(one.subject.fip_id, []).append(one)
-        oldest = now - timedelta(days=DAYS)
-        told = [public_incident(one) for one in incidents if (one.ended or now) >= oldest]
+        told = [public_incident(one) for one in incidents]
         proof = network.coverage.proof()
         return StatusSnapshot(
             network.within.end,

@@ -23,6 +23,7 @@ from mudra.metrics.health import (
     fi_outcomes,
     health_of_calls,
 )
+from mudra.metrics.percentage import percentage
 from mudra.metrics.percentile import ResponseTime, response_time
 from mudra.metrics.rollup import EMPTY, Rollup
 
@@ -34,7 +35,6 @@ _APIS: Final = {
     "fi_request": RequestType.FI_REQUEST,
     "fi_fetch": RequestType.FI_FETCH,
 }
-_PLACES_AFTER_POINT: Final = 2
 
 
 class ApiFeed(msgspec.Struct, frozen=True):
@@ -128,7 +128,7 @@ def _fip_feed(rows: FipRows) -> FipFeed:
 
 def _api_feed(row: Rollup) -> ApiFeed:
     health = health_of_calls(row)
-    return ApiFeed(health.status, _p50(health.time), _percent(health.success))
+    return ApiFeed(health.status, _p50(health.time), percentage(health.success))
 
 
 def _notification_feed(outcomes: FiOutcomes, time: ResponseTime | None) -> ApiFeed:
@@ -139,7 +139,7 @@ def _notification_feed(outcomes: FiOutcomes, time: ResponseTime | None) -> ApiFe
         status = Status.GOOD  # no limit on the time: gathering data takes a FIP minutes
     else:
         status = Status.BAD
-    return ApiFeed(status, _p50(time), _percent(outcomes.success))
+    return ApiFeed(status, _p50(time), percentage(outcomes.success))
 
 
 def _summary(feed: FipFeed) -> FipSummary:
@@ -160,14 +160,6 @@ def _worst(*apis: ApiFeed) -> Status:
 
 def _p50(time: ResponseTime | None) -> int | None:
     return time.p50.estimate if time else None
-
-
-def _percent(share: float | None) -> float | None:
-    """Rounded down, so that 99.999 % is not shown as 100 %."""
-    if share is None:
-        return None
-    scale = 10**_PLACES_AFTER_POINT
-    return int(share * 100 * scale) / scale
 
 
 def _written(moment: datetime) -> str:
@@ -229,11 +221,11 @@ def _public_row(fip_id: str, api: str, row: Rollup, floor: PublicFloor) -> Publi
         api,
         health.status,
         health.total,
-        _percent(health.success),
-        _percent(errors.no_answer / health.total),
-        _percent(errors.server_5xx / health.total),
-        _percent(errors.not_found_404 / health.total),
-        _percent(errors.other_4xx / health.total),
+        percentage(health.success),
+        percentage(errors.no_answer / health.total),
+        percentage(errors.server_5xx / health.total),
+        percentage(errors.not_found_404 / health.total),
+        percentage(errors.other_4xx / health.total),
         _p50(time),
         time.p95.estimate if time else None,
         time.p99.estimate if time else None,

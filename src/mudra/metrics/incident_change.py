@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from msgspec import Struct
 
 from mudra.metrics.incident import AaCalls, AaReporting, Ending, FipApi, Incident, Subject
+from mudra.metrics.percentage import percentage
 from mudra.metrics.status_history import api_words
 
 
@@ -119,7 +120,7 @@ def _trouble(incident: Incident) -> str:
         return "stopped reporting"
     if not incident.judged:
         return "bad"
-    return f"bad, {100 * incident.succeeded / incident.judged:.1f} % success"
+    return f"bad, {percentage(incident.succeeded / incident.judged, 1):.1f} % success"
 
 
 def _story(incident: Incident) -> str:

@@ -183,6 +183,10 @@ class Incidents(Protocol):
         """The latest incidents, newest first."""
         ...
 
+    async def known(self, since: datetime) -> Sequence[StoredIncident]:
+        """Incidents that are open, or ended after this moment; oldest first."""
+        ...
+
     async def one(self, incident_id: str) -> StoredIncident | None:
         """The incident of this ID, however old."""
         ...

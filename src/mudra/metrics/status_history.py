@@ -17,8 +17,10 @@ from mudra.metrics.catalogue import WINDOW, NotificationType, RequestType
 from mudra.metrics.feed import PublicFloor, PublicRow
 from mudra.metrics.health import Health, Status
 from mudra.metrics.incident import CALL_RULES, Ending, FipApi, Incident
+from mudra.metrics.percentage import percentage
 
 DAYS: Final = 90
+_PLACES: Final = 1
 FLOOR: Final = PublicFloor()
 _WORDS: Final = {
     RequestType.ACCOUNT_DISCOVERY: "account discovery",
@@ -116,7 +118,7 @@ def day_of_fip(day: datetime, health: Health | None, incidents: Iterable[Inciden
     else:
         hit = any(one.began < end and (one.ended or end) > day for one in incidents)
         state = DayState.PARTLY if hit else DayState.GOOD
-    return Day(day.date(), state, health.total, _percent(health.success))
+    return Day(day.date(), state, health.total, percentage(health.success, _PLACES))
 
 
 def public_incident(incident: Incident) -> PublicIncident | None:
@@ -134,7 +136,7 @@ def public_incident(incident: Incident) -> PublicIncident | None:
         incident.ended,
         incident.ending,
         incident.bad_windows,
-        _percent(incident.succeeded / incident.judged) if enough else None,
+        percentage(incident.succeeded / incident.judged, _PLACES) if enough else None,
     )
 
 
@@ -174,8 +176,3 @@ def share_of_good_days(days: Iterable[Day]) -> tuple[int, int]:
     """How many days were good throughout, of those with data."""
     known = [day for day in days if day.state is not DayState.NO_DATA]
     return sum(1 for day in known if day.state is DayState.GOOD), len(known)
-
-
-def _percent(share: float | None) -> float | None:
-    """Rounded down to a tenth: 99.96 % is not 100 %."""
-    return None if share is None else int(share * 1000) / 10

@@ -9,6 +9,7 @@ from mudra.console.health.asked import Asked
 from mudra.metrics.coverage import TimeRange
 from mudra.metrics.health import Health
 from mudra.metrics.incident import Incident
+from mudra.metrics.percentage import percentage
 from mudra.metrics.percentile import Percentile
 from mudra.metrics.series import Point
 from mudra.metrics.step import Step
@@ -48,7 +49,7 @@ def timeline(
         "starts": [int(one.start.timestamp() * 1000) for one in points],
         "step": int(step.value.total_seconds()),
         "links": [] if step is Step.WINDOW else [one.link for one in moments],
-        "success": [percent(one.success) if one else None for one in found],
+        "success": [percentage(one.success) if one else None for one in found],
         "ok": [one.succeeded if one else None for one in found],
         "client": [
             one.errors.not_found_404 + one.errors.other_4xx if one else None for one in found
@@ -65,11 +66,6 @@ def timeline(
         ],
     }
     return Timeline(step, moments, data)
-
-
-def percent(share: float | None) -> float | None:
-    """A share as a percentage, rounded down to a hundredth: 99.999 % is not 100 %."""
-    return None if share is None else int(share * 10_000) / 100
 
 
 def _bounds(one: Percentile) -> list[int]:

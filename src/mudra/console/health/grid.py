@@ -5,10 +5,10 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.console.health.charts import percent
 from mudra.console.health.words import BLAMED, LETTERS
 from mudra.metrics.fault import MatrixCell, Verdict
 from mudra.metrics.health import Status
+from mudra.metrics.percentage import percentage
 from mudra.metrics.picture import Matrix
 
 HEALTH: Final = "/console/operator/health"
@@ -72,11 +72,11 @@ def _cell(aa_id: str, fip_id: str, cell: MatrixCell | None, verdict: Verdict | N
     pair = f"{aa_id} to {fip_id}"
     if cell is None:
         return GridCell("none", "", "-", f"{pair}: no calls", path)
-    share = percent(cell.succeeded / cell.judged) if cell.judged else None
+    share = percentage(cell.succeeded / cell.judged, 1) if cell.judged else None
     counts = f"{cell.succeeded:,} of {cell.judged:,} judged calls succeeded"
     if cell.status is Status.UNSURE or share is None:
         return GridCell("unsure", "", "?", f"{pair}: nothing can be said, {counts}", path)
-    figure = f"{int(share * 10) / 10:.1f} %"
+    figure = f"{share:.1f} %"
     if verdict is None:
         return GridCell("good", "", figure, f"{pair}: good, {counts}", path)
     told = f"{pair}: bad, {counts}; {BLAMED[verdict.blame]}"

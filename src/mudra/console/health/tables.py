@@ -6,7 +6,7 @@ from typing import TypeVar
 from msgspec import Struct
 
 from mudra.console.health.asked import Asked
-from mudra.console.health.charts import Moment, percent
+from mudra.console.health.charts import Moment
 from mudra.console.health.grid import HEALTH, pair_path
 from mudra.console.health.words import state_words, subject_words
 from mudra.console.table import Column, Table
@@ -15,6 +15,7 @@ from mudra.metrics.catalogue import (
 )
 from mudra.metrics.health import Health, Status
 from mudra.metrics.news import StoredIncident
+from mudra.metrics.percentage import percentage
 from mudra.metrics.percentile import Percentile, ResponseTime
 from mudra.metrics.picture import ApiPicture
 from mudra.metrics.status_history import api_words, notification_words
@@ -161,7 +162,7 @@ def _tone(row: ApiRow) -> str:
 
 def success_of(health: Health | None) -> float | None:
     """Success as a percentage; None where nothing can be said."""
-    return percent(health.success) if health else None
+    return percentage(health.success) if health else None
 
 
 class _Errors(Struct, frozen=True):
@@ -199,4 +200,4 @@ def _longest(time: ResponseTime | None) -> int | None:
 def incident_success(one: StoredIncident) -> float | None:
     """Success in the bad windows of an incident as a percentage; None where no call was judged."""
     incident = one.incident
-    return percent(incident.succeeded / incident.judged) if incident.judged else None
+    return percentage(incident.succeeded / incident.judged) if incident.judged else None

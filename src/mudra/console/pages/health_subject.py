@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from mudra.console.answer import Begun, Download, Outcome, Shown
 from mudra.console.entrance import operator_page
 from mudra.console.health.asked import CALLS, Asked, asked_of
-from mudra.console.health.charts import percent
 from mudra.console.health.counts import AS_REPORTED, COUNTS_PART, counted, counts_export
 from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
 from mudra.console.health.tables import (
@@ -34,6 +33,7 @@ from mudra.metrics.catalogue import Tag
 from mudra.metrics.coverage import TimeRange
 from mudra.metrics.incident import FipApi, Incident
 from mudra.metrics.news import StoredIncident
+from mudra.metrics.percentage import percentage
 from mudra.metrics.picture import ApiPicture, Coverage, Grouping, Row, matrix, picture
 from mudra.metrics.ports import Cell
 from mudra.metrics.rollup import Rollup
@@ -163,7 +163,7 @@ async def _figures(
         **drawn,
         "proof": heard.proof(about.aa_id or ""),
         "whole": health_of_all(totals.items(), asked.code),
-        "percent": percent,
+        "percent": percentage,
         "apis": apis.view(api_list, visit.query) if not code else None,
         "others": others.view(other_list, visit.query) if _has_others(about) else None,
         "incidents": listed.view(incidents, visit.query),

@@ -50,6 +50,8 @@ WORDS: Final = {
     DayState.NO_DATA: ("No data", "quiet"),
 }
 _RECENT: Final = timedelta(days=14)
+_MOST_RECENT: Final = 50
+"""How many of those that are over the first page tells; all stand with their institutions."""
 InjectedKeeper: TypeAlias = SkipValidation[StatusKeeper]
 
 
@@ -79,7 +81,8 @@ async def status(
         return download(export)
     lines = [_line(fip, snapshot.incidents) for fip in snapshot.fips]
     since = snapshot.as_of - _RECENT
-    recent = [one for one in snapshot.incidents if one.ended is None or one.ended >= since]
+    over = [one for one in snapshot.incidents if one.ended is not None]
+    recent = [one for one in over if one.ended is not None and one.ended >= since][:_MOST_RECENT]
     return page(
         "status.html",
         facts
@@ -90,7 +93,7 @@ async def status(
             "headline": _headline(lines, len(snapshot.fips)),
             "open": open_incidents(snapshot),
             "incidents": recent,
-            "older": len(snapshot.incidents) - len(recent),
+            "older": len(over) - len(recent),
             "api_words": api_words,
             "names": {fip.fip_id: fip.name for fip in snapshot.fips},
         },
