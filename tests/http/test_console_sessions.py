@@ -185,6 +185,51 @@ def test_a_session_ends_when_it_was_not_used_for_an_hour(
     assert sent_to_sign_in(signed_in.get(page_of(resident)))
 
 
+def test_a_form_of_an_ended_session_says_so_and_leads_back_to_its_page(
+    service: Service, resident: Member, signed_in: Reader
+) -> None:
+    people = f"{page_of(resident)}/people"
+    word = signed_in.word(people)
+    service.advance("PT61M")
+    sent = signed_in.post(f"{people}/add", {"email": "x@y.example", "form_word": word})
+
+    assert sent_to_sign_in(sent)
+    asked = signed_in.get(sent.headers["location"]).text
+    assert "You were not signed in any more, so nothing was changed." in asked
+    to = asked.partition('name="to" value="')[2].partition('"')[0]
+    back = signed_in.sign_in(resident.email, to=to).headers["location"]
+    assert signed_in.get(back).headers["location"] == people
+
+
+def test_what_is_sent_while_one_types_never_takes_the_page_away(
+    service: Service, resident: Member, signed_in: Reader
+) -> None:
+    page = f"{page_of(resident)}/registration"
+    word = signed_in.word(page)
+    assert signed_in.act(page, "/console/sign-out").status_code == 303
+    typed = {"payload": "{}", "form_word": word}
+    nobody = signed_in.post(f"{page}/check", typed, **{"HX-Request": "true"})
+    signed_in.sign_in(resident.email)
+    stale = signed_in.post(f"{page}/check", typed, **{"HX-Request": "true"})
+    sent = signed_in.post(f"{page}/submit", typed)
+
+    assert nobody.status_code == stale.status_code == sent.status_code == 403
+    assert "hx-redirect" not in nobody.headers
+    assert f'href="{page}/submit">Open the page again' in sent.text
+
+
+def test_a_live_page_of_an_ended_session_leads_back_to_itself(
+    service: Service, resident: Member, signed_in: Reader
+) -> None:
+    page = f"{page_of(resident)}/health?days=7"
+    live = {"HX-Request": "true", "HX-Current-URL": service.root + page}
+    service.advance("PT61M")
+    told = signed_in.get(f"{page_of(resident)}/health", **live).headers["hx-redirect"]
+
+    to = signed_in.get(told).text.partition('name="to" value="')[2].partition('"')[0]
+    assert signed_in.sign_in(resident.email, to=to).headers["location"] == page
+
+
 def test_a_page_is_kept_nowhere_and_framed_by_nobody(signed_in: Reader, resident: Member) -> None:
     headers = signed_in.get(page_of(resident)).headers
 

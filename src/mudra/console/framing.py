@@ -3,12 +3,13 @@
 import re
 from collections.abc import Mapping
 from typing import Final
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from litestar import Response
 
 from mudra.console.answer import Download, GoTo, Outcome, Shown
 from mudra.console.navigation import CONSOLE, Link, member_links, member_path, operator_links
+from mudra.console.refused import StaleForm
 from mudra.console.render import page, sentence
 from mudra.console.visit import Visit
 from mudra.http import people_errors as people_errors  # noqa: PLC0414  # its rows are needed
@@ -22,6 +23,7 @@ _OWN_PAGE: Final = re.compile(
 )
 _UNAUTHORIZED: Final = 401
 _FORBIDDEN: Final = 403
+_UNCHANGED: Final = "Nothing was changed"
 HEADINGS: Final = {
     400: "That could not be read",
     403: "Not yours to see",
@@ -48,7 +50,10 @@ def frame(visit: Visit, outcome: Outcome) -> Response[str] | Response[bytes]:
         return redirect(visit.exchange, outcome.path)
     if isinstance(outcome, Download):
         return download(outcome)
-    shown = outcome if isinstance(outcome, Shown) else _told(visit, problem_of(outcome))
+    stale = isinstance(outcome, StaleForm)
+    shown = (
+        outcome if isinstance(outcome, Shown) else _told(visit, problem_of(outcome), stale=stale)
+    )
     return page(shown.template, together(layout_facts(visit), shown.facts), status=shown.status)
 
 
@@ -80,13 +85,20 @@ def redirect(exchange: Exchange, path: str) -> Response[str]:
 
 
 def nobody_signed_in(exchange: Exchange) -> Response[str]:
-    """Ask to sign in, and remember where to go then when that was a page."""
+    """Ask to sign in, and lead back then; the address of a form leads to its page.
+
+    What htmx sends while one types is refused in place: the page with what was typed stays.
+    """
     request = exchange.request
-    back = ""
-    if request.method in {"GET", "HEAD"} and not request.headers.get("hx-request"):
-        query = f"?{request.url.query}" if request.url.query else ""
-        back = f"?to={quote(request.url.path + query, safe='')}"
-    return redirect(exchange, SIGN_IN + back)
+    asks = request.method in {"GET", "HEAD"}
+    url, told = str(request.url), "" if asks else "&told=ended"
+    if request.headers.get("hx-request"):
+        if not asks:
+            return Response("", status_code=_FORBIDDEN, headers={"Cache-Control": "no-store"})
+        url = request.headers.get("hx-current-url", "")
+    at = urlsplit(url)
+    back = at.path + (f"?{at.query}" if at.query else "")
+    return redirect(exchange, f"{SIGN_IN}?to={quote(back, safe='')}{told}")
 
 
 def own_page_path(text: str) -> str:
@@ -105,6 +117,7 @@ def layout_facts(visit: Visit) -> dict[str, object]:
         "now": visit.now,
         "query": visit.query,
         "fault": None,
+        "answers_form": visit.exchange.request.method == "POST",
         "entity": entity,
         "entities": [
             Link(name, member_path(entity_id), bool(entity and entity.entity_id == entity_id))
@@ -117,16 +130,18 @@ def layout_facts(visit: Visit) -> dict[str, object]:
     }
 
 
-def _told(visit: Visit, problem: Problem) -> Shown:
+def _told(visit: Visit, problem: Problem, *, stale: bool) -> Shown:
     # Who is signed in is known here: what the API calls 401 is a right that is missing.
     status = _FORBIDDEN if problem.status == _UNAUTHORIZED else problem.status
     words = problem.sentence
     if problem.status == _UNAUTHORIZED:
         words = "you have no right to this page, or there is none; an operator can say who has"
+    heading = HEADINGS.get(status, HEADINGS[400])
     return Shown(
         "refused.html",
         {
-            "heading": HEADINGS.get(status, HEADINGS[400]),
+            "heading": _UNCHANGED if stale else heading,
+            "again": visit.exchange.request.url.path if stale else "",
             "words": sentence(words),
             "txn_id": visit.exchange.txn_id,
         },

@@ -74,6 +74,10 @@ document.addEventListener("submit", (event) => {
   }
   form.setAttribute("aria-busy", "true");
 });
+// What a tab keeps of its reader's typing ends with a sign-out.
+document.addEventListener("submit", ({ target }) => {
+  if (target.getAttribute("action") === "/console/sign-out") sessionStorage.clear();
+});
 addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[aria-busy]")) form.removeAttribute("aria-busy");
 });
@@ -81,6 +85,14 @@ addEventListener("pageshow", () => {
 document.addEventListener("htmx:load", (event) => localise(event.target));
 localise(document);
 menu();
+
+// A reload, and the way back, ask for the page again: they send no form a second time, and do not
+// tell once more what was done.
+const here = new URL(location.href);
+here.searchParams.delete("told");
+if ("answersForm" in document.body.dataset || here.search !== location.search) {
+  history.replaceState(null, "", here);
+}
 
 // Words and figures are painted first: what fetches charts and draws them is large, and comes after.
 function loadLate() {

@@ -1,0 +1,102 @@
+"""What is typed into a registration: never lost, and never judged as something else (issue 6)."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+from tests.browser.conftest import Visit, beside
+from tests.support.service import PASSWORD, Member, new_member
+
+from mudra.console.shelf import STATIC
+
+pytestmark = pytest.mark.skipif(
+    not (STATIC / "built" / "htmx.min.js").exists(), reason="without htmx nothing is told so early"
+)
+
+
+def signed_in(page: Page, member: Member) -> None:
+    if "sign-in" not in page.url:
+        page.goto(f"{member.service.root}/console/sign-in")
+    page.get_by_label("E-mail address").fill(member.email)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+
+
+def signed_out_elsewhere(page: Page) -> None:
+    other = page.context.new_page()
+    other.goto(page.url)
+    other.get_by_role("button", name="Sign out").click()
+    expect(other.get_by_text("You are signed out.")).to_be_visible()
+    other.close()
+
+
+def heard(tour: Visit, *failures: str) -> None:
+    """What htmx logs of the failures that a test brought about, and no other."""
+    told = [one for one in tour.complaints if not any(failure in one for failure in failures)]
+    assert len(told) < len(tour.complaints)
+    tour.complaints[:] = told
+
+
+def test_a_draft_outlives_the_session_that_it_was_typed_in(tour: Visit) -> None:
+    member, page = beside(new_member, tour.service, "FIP"), tour.page
+    name, verdict = page.get_by_label("Name", exact=True), page.locator("#verdict")
+    kept = page.get_by_text("What you typed before and did not submit is filled in again.")
+    signed_in(page, member)
+    page.goto(f"{tour.service.root}/console/entity/{member.entity_id}/registration")
+    name.fill("Bank of Two Sessions")
+    expect(page.locator("#findings")).to_contain_text("$.entityinfo.baseurl")
+
+    signed_out_elsewhere(page)
+    page.get_by_label("Code").fill("TYPED-LATER")
+    expect(verdict).to_contain_text("Not checked: you signed out")
+    expect(page.locator("#findings")).to_have_text("Not checked.")
+    assert tour.violations() == []
+    page.get_by_role("button", name="Submit").click()
+    expect(page.get_by_text("nothing was changed")).to_be_visible()
+    signed_in(page, member)
+
+    expect(kept).to_be_visible()
+    expect(name).to_have_value("Bank of Two Sessions")
+    expect(page.get_by_label("Code")).to_have_value("TYPED-LATER")
+    expect(page.get_by_label("Payload")).to_have_value(re.compile('"code": "TYPED-LATER"'))
+    for look in tour.looks():
+        assert tour.violations() == [], look
+        assert tour.fits(), look
+    page.get_by_role("button", name="Discard it").click()
+    expect(page.get_by_label("Code")).to_have_value("")
+    page.reload()
+    expect(page.get_by_label("Code")).to_have_value("")
+    expect(kept).to_be_hidden()
+    heard(tour, "Response Status Error Code 403")
+
+
+def test_a_verdict_is_of_the_draft_that_is_seen(tour: Visit) -> None:
+    member, page = beside(new_member, tour.service, "FIP"), tour.page
+    verdict, key = page.locator("#verdict"), page.get_by_label("Public key")
+    signed_in(page, member)
+    page.goto(f"{tour.service.root}/console/entity/{member.entity_id}/registration")
+    page.route("**/registration/check", lambda at: at.abort())
+    page.get_by_label("Code").fill("REG-1")
+    expect(verdict).to_contain_text("the service could not judge this draft")
+    page.unroute("**/registration/check")
+    page.get_by_label("Code").fill("REG-2")
+    expect(verdict).to_contain_text("findings refuse this draft")
+
+    key.fill('{"kty":')
+    page.get_by_label("Code").fill("REG-3")
+    expect(verdict).to_contain_text("A field is not JSON yet")
+    expect(key).to_have_value('{"kty":')  # typing elsewhere takes nothing away
+    page.get_by_role("button", name="Submit").click()
+    expect(key).to_be_focused()
+    page.get_by_label("Payload").fill("")
+    expect(page.locator("#findings")).to_contain_text("it is empty")
+    expect(verdict).to_contain_text("1 finding refuses")
+    expect(page.get_by_text("The form rests until")).to_be_visible()
+    assert tour.violations() == []
+    page.get_by_label("Payload").fill('{"entityinfo": {"fitypes": "DEPOSIT"}}')
+    page.get_by_label("TERM_DEPOSIT", exact=True).check()
+    expect(page.get_by_label("Payload")).to_have_value(
+        '{\n  "entityinfo": {\n    "fitypes": [\n      "TERM_DEPOSIT"\n    ]\n  }\n}'
+    )
+    heard(tour, "htmx:afterRequest", "htmx:sendError")
