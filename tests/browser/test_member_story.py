@@ -44,9 +44,17 @@ def is_told_while_typing(page: Page) -> None:
     expect(page.locator("#found-baseurl")).to_contain_text("an absolute https URL")
     page.get_by_label("Public key").fill("{")
     expect(page.locator("#found-certificate")).to_have_text("This is not JSON yet.")
-    expect(page.get_by_text("this draft.", exact=False).first).to_be_in_viewport()
+    expect(page.locator("#verdict")).to_contain_text("A field is not JSON yet")
+    expect(page.locator("#verdict")).to_be_in_viewport()
     page.get_by_role("link", name="$.entityinfo.baseurl").click()
     expect(page.get_by_label("Base URL")).to_be_in_viewport()
+
+
+def is_gone_at_a_reload(page: Page) -> None:
+    """The secret is on the screen once, and a reload asks for no second reset."""
+    page.reload()
+    expect(page.get_by_role("button", name="Show the secret")).to_be_visible()
+    expect(page.get_by_role("alert")).to_have_count(0)
 
 
 ELSEWHERE = {
@@ -106,6 +114,7 @@ def test_from_the_mail_to_a_verified_token(visit: Visit) -> None:
     renewed = page.get_by_label("The secret", exact=True).inner_text()
     assert renewed != secret
     well(visit)
+    is_gone_at_a_reload(page)
 
     for title in PAGES:
         to(page, title)

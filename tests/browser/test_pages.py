@@ -149,3 +149,22 @@ def test_what_an_aa_and_a_fip_see_otherwise_is_usable_by_everybody(tour: Visit) 
             expect(page.get_by_role("heading", level=1)).to_be_visible()
             is_sound(tour)
         page.get_by_role("button", name="Sign out").click()
+
+
+def test_without_scripts_what_a_dialog_asks_stands_in_the_page(tour: Visit) -> None:
+    member = beside(new_member, tour.service)
+    here = f"{tour.service.root}/console/entity/{member.entity_id}"
+    browser = tour.page.context.browser
+    assert browser is not None
+    with browser.new_context(java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto(f"{here}/people")
+        page.get_by_label("E-mail address").fill(member.email)
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+        page.get_by_role("button", name="Remove", exact=True).click()
+        expect(page.get_by_role("alert")).to_contain_text("last admin")
+        page.goto(f"{here}/secret")
+        expect(page.get_by_role("button", name="Cancel")).to_be_hidden()
+        page.get_by_role("button", name="Reset it").click()
+        expect(page.get_by_role("status").first).to_contain_text("The secret is new.")

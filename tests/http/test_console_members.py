@@ -26,6 +26,7 @@ PAGES = sorted(
     if isinstance(handler, HTTPRouteHandler)
     for path in handler.paths
 )
+_VERSION = re.compile(r'name="version" value="(\d+)"')
 _SHOWN = re.compile(r'id="secret-text"[^>]*>([^<]+)<')
 
 
@@ -54,6 +55,11 @@ def at(member: Member, word: str = "") -> str:
 def shown_secret(page: httpx.Response) -> str | None:
     found = _SHOWN.search(page.text)
     return found[1] if found else None
+
+
+def version(browser: Reader, page: str, of: int = -1) -> str:
+    """The version that a form of the page is about: the last is that of a reset."""
+    return _VERSION.findall(browser.get(page).text)[of]
 
 
 @pytest.mark.parametrize(("path", "method"), PAGES)
@@ -86,6 +92,7 @@ def test_the_secret_is_shown_after_the_password_only(resident: Member) -> None:
     right = browser.act(page, f"{page}/show", password=PASSWORD)
 
     assert shown_secret(silent) is shown_secret(wrong) is None
+    assert "Type your password again" in silent.text
     assert wrong.status_code == 401
     assert "That is not your password" in wrong.text
     assert shown_secret(right) == resident.secret()
@@ -113,24 +120,62 @@ def test_a_reset_keeps_the_old_secret_in_grace_and_says_when_the_next_is_permitt
     before = member.secret()
     member.entity_token(before)
     assert "After this reset the next one is permitted from" in browser.get(page).text
-    done = browser.act(page, f"{page}/reset", oldSecretValidity="7", secretExpiryDays="90")
+    sent = {
+        "oldSecretValidity": "7",
+        "secretExpiryDays": "90",
+        "version": version(browser, page),
+    }
+    done = browser.act(page, f"{page}/reset", **sent)
 
     after = shown_secret(done)
     assert after
     assert after != before
     assert member.entity_token(before).json()["message"]
     assert "is permitted from" in done.text
-    assert browser.act(page, f"{page}/reset", oldSecretValidity="0").status_code in {400, 429}
+    soon = browser.act(page, f"{page}/reset", **(sent | {"version": "2"}))
+    assert soon.status_code == 429
+    assert "Nothing was reset; when the next reset is permitted stands below." in soon.text
 
-    assert browser.act(page, f"{page}/retire").headers["location"].endswith("told=retired")
+    service.advance("PT6M")
+    browser.sign_in(member.email)
+    reloaded = browser.act(page, f"{page}/reset", **sent)  # a browser that sends it once more
+    assert reloaded.status_code == 409
+    assert "version 2 is the current one; nothing was changed now." in reloaded.text
+    old = version(browser, page, of=0)
+    assert old == "1"
+    assert browser.act(page, f"{page}/retire", version="7").status_code == 409
+    assert member.secret() == after
+    assert member.entity_token(before).status_code == 200
+    retired = browser.act(page, f"{page}/retire", version=old)
+    assert retired.headers["location"].endswith("told=retired")
     assert member.entity_token(before).status_code == 401
+
+
+def test_a_wrong_password_takes_nothing_from_the_dialog_of_a_reset(resident: Member) -> None:
+    browser, page = signed_in(resident), at(resident, "secret")
+    chosen = {"oldSecretValidity": "0", "secretExpiryDays": "30"}
+    before, sent = resident.secret(), chosen | {"version": version(browser, page)}
+    resident.service.advance("PT6M")
+    late = browser.act(page, f"{page}/reset", **sent)
+    wrong = browser.act(page, f"{page}/reset", **sent, password="not-the-password-at-all")
+
+    assert (late.status_code, wrong.status_code) == (403, 401)
+    assert "Type your password again" in late.text
+    for refused in (late, wrong):
+        dialog = refused.text.partition('<dialog id="reset"')[2]
+        assert dialog.partition(">")[0].endswith("data-opens-itself")
+        assert 'role="alert"' in dialog
+        assert '<option value="0" selected>' in dialog
+        assert '<option value="30" selected>' in dialog
+    assert resident.secret() == before
 
 
 @pytest.mark.parametrize("days", ["8", "-1", "seven", "", "1e1"])
 def test_a_grace_that_is_not_permitted_is_refused_in_words(resident: Member, days: str) -> None:
     browser, page = signed_in(resident), at(resident, "secret")
     before = resident.secret()
-    refused = browser.act(page, f"{page}/reset", oldSecretValidity=days, secretExpiryDays="90")
+    sent = {"oldSecretValidity": days, "version": version(browser, page)}
+    refused = browser.act(page, f"{page}/reset", **sent, secretExpiryDays="90")
 
     assert refused.status_code == 400
     assert "OldSecretValidity must be a whole number from 0 to 7" in refused.text

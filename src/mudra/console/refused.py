@@ -13,6 +13,16 @@ class StaleForm(Struct, frozen=True):
     """The form lacks the session's word: it was opened before the last sign-in."""
 
 
+class SecretMoved(Struct, frozen=True):
+    """The form is about a secret that another reset has replaced since the page was opened."""
+
+    version: int
+
+
+class ProofTooOld(Struct, frozen=True):
+    """The password was typed too long ago to show or change a secret, and none came along."""
+
+
 class NoSuchPage(Struct, frozen=True):
     """There is no page at this address of the console."""
 
@@ -30,6 +40,24 @@ add_row(
         ErrorCode.UNAUTHORIZED,
         "this form was opened before you last signed in, so nothing was changed; "
         "open the page again",
+    ),
+)
+add_row(
+    SecretMoved,
+    lambda r: Problem(
+        409,
+        ErrorCode.CONFLICT,
+        f"the secret was reset since this page was opened: version {r.version} is the current one; "
+        "nothing was changed now",
+    ),
+)
+add_row(
+    ProofTooOld,
+    lambda _: Problem(
+        403,
+        ErrorCode.UNAUTHORIZED,
+        "type your password again, which was more than five minutes ago; "
+        "nothing was shown or changed",
     ),
 )
 add_row(

@@ -9,10 +9,11 @@ from litestar.types import ControllerRouterHandler
 from mudra.console.answer import GoTo, Outcome, Shown
 from mudra.console.entrance import Fields, member_act, member_page, member_proven_act
 from mudra.console.navigation import member_path
+from mudra.console.refused import ProofTooOld, SecretMoved
 from mudra.console.render import sentence
 from mudra.console.table import Column, Table
 from mudra.console.visit import Visit
-from mudra.http.errors import Problem, problem_of
+from mudra.http.errors import ErrorCode, Problem, problem_of
 from mudra.http.exchange import AnyRequest
 from mudra.http.members import read_members
 from mudra.http.requests import EntitySecretResetRequest
@@ -91,10 +92,12 @@ async def reset(entity_id: FromPath[str], request: AnyRequest, service: Injected
     async def do(visit: Visit, fields: Fields) -> Outcome:
         used = await _use(visit)
         if not isinstance(used, UseShown) or not visit.may_show_secrets:
-            return _unproven(visit, used)
+            return _unproven(visit, used, fields)
+        if fields.get("version") != str(used.current.version):
+            return _page(visit, used, problem=problem_of(SecretMoved(used.current.version)))
         order = read_members(_wire(entity_id, fields), EntitySecretResetRequest)
         if not isinstance(order, EntitySecretResetRequest):
-            return _page(visit, used, problem=problem_of(order))
+            return _page(visit, used, problem=problem_of(order), typed=fields)
         done = await reset_and_tell(
             ResetOrder(entity_id, order.secret_expiry_days, order.old_secret_validity),
             visit.user,
@@ -118,12 +121,18 @@ async def reset(entity_id: FromPath[str], request: AnyRequest, service: Injected
 async def retire(entity_id: FromPath[str], request: AnyRequest, service: Injected) -> _PAGES:
     """End the grace period of the old secret early."""
 
-    async def do(visit: Visit, _: Fields) -> Outcome:
+    async def do(visit: Visit, fields: Fields) -> Outcome:
+        used = await _use(visit)
+        if not isinstance(used, UseShown):
+            return used
+        # One of another reset than the reader saw, which programs may well use.
+        if used.old is not None and fields.get("version") != str(used.old.version):
+            return _page(visit, used, problem=problem_of(SecretMoved(used.current.version)))
         old = await retire_old_secret(
             entity_id, visit.user.administers, visit.caller, visit.work.secrets, visit.work.journal
         )
         if not isinstance(old, EntitySecret):
-            return old
+            return _page(visit, used, problem=problem_of(old))
         return GoTo(f"{member_path(entity_id, 'secret')}?told=retired")
 
     return await member_act(request, service, entity_id, do)
@@ -134,12 +143,11 @@ async def _use(visit: Visit) -> UseShown | object:
     return await secret_use(visit.member.entity_id, visit.user.administers, work.secrets, work.uses)
 
 
-def _unproven(visit: Visit, used: object) -> Outcome:
+def _unproven(visit: Visit, used: object, typed: Fields | None = None) -> Outcome:
     if not isinstance(used, UseShown):
         return used
-    if visit.proof_refused is not None:
-        return _page(visit, used, problem=problem_of(visit.proof_refused))
-    return _page(visit, used)
+    refused = visit.proof_refused if visit.proof_refused is not None else ProofTooOld()
+    return _page(visit, used, problem=problem_of(refused), typed=typed)
 
 
 def _wire(entity_id: str, fields: Fields) -> dict[str, object]:
@@ -159,7 +167,9 @@ def _page(
     text: SecretShown | None = None,
     problem: Problem | None = None,
     told: str = "",
+    typed: Fields | None = None,
 ) -> Shown:
+    """Show the page; with what was `typed` into the dialog of a reset, that is open again."""
     proven = visit.may_show_secrets
     permitted = isinstance(used.next_reset, ResetPermitted)
     return Shown(
@@ -172,6 +182,7 @@ def _page(
             "old_view": _OLD.view(used.old_use.addresses, visit.query),
             "old_words": last_use_sentence(used.old_use, used.now),
             "problem": sentence(_words(problem)) if problem else "",
+            "typed": typed,
             "told": told or visit.query.get("told", ""),
             "proven": proven,
             "permitted": permitted,
@@ -188,6 +199,8 @@ def _page(
 
 
 def _words(problem: Problem) -> str:
+    if problem.code in {ErrorCode.RESET_TOO_SOON, ErrorCode.RESET_LIMIT_REACHED}:
+        return "nothing was reset; when the next reset is permitted stands below"
     if problem.status == 401:  # noqa: PLR2004  # the only 401 here is of the typed password
         return "that is not your password; nothing was shown or changed"
     wait = problem.headers.get("Retry-After", "")

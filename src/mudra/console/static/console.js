@@ -47,6 +47,8 @@ document.addEventListener("click", (event) => {
   if (button.dataset.copies) copy(button);
 });
 
+document.querySelector("dialog[data-opens-itself]")?.showModal(); // what went wrong is told in it
+
 // <button data-copies="id"> copies the text of that element.
 async function copy(button) {
   const said = button.dataset.said ?? button.textContent;
