@@ -161,6 +161,60 @@ def test_an_operator_onboards_suspends_and_restores_a_member(
     assert [one["reason"] for one in events["events"]] == ["new key", "key has leaked"]
 
 
+def test_a_member_whose_entry_is_suspended_is_led_to_the_entry(
+    service: Service, boss: Reader, operators: dict[str, Operator]
+) -> None:
+    """Restoring the member would be refused (decision 0031): the page offers what helps."""
+    member = new_member(service)
+    send(member, payload(member))
+    entry, page = (operator_path(f"{w}/{member.entity_id}") for w in ("approvals", "members"))
+    assert boss.act(entry, entry, act="approve", version="1").status_code == 303
+    boss.act(entry, entry, act="suspend", reason="key has leaked")
+
+    shown = boss.get(page).text
+    assert "It gets no tokens, since its registry entry is suspended." in shown
+    assert f'<a href="{entry}">Restore the entry</a>' in shown
+    assert 'value="active"' not in shown
+    desk = signed_in(service, operators["desk"]).get(page).text
+    assert "An operator with the scope registry can restore the entry." in desk
+    boss.act(entry, entry, act="restore")
+    assert "It gets tokens." in boss.get(page).text
+
+
+def test_what_was_typed_is_given_back_when_the_session_ended_meanwhile(boss: Reader) -> None:
+    form, typed = operator_path("onboard"), {"name": "Tapti <Bank>", "password": "never shown"}
+    word = boss.word(form)
+    boss.act(form, "/console/sign-out")
+    fields = {"form_word": word, "entityId": "TAPTI-FIP", **typed}
+
+    answer = boss.post(form, fields)
+    assert answer.status_code == 403
+    assert "nothing was changed" in answer.text
+    assert ">TAPTI-FIP</textarea>" in answer.text
+    assert ">Tapti &lt;Bank&gt;</textarea>" in answer.text
+    assert f'name="to" value="{form}"' in answer.text  # who signs in goes on there
+    assert "never shown" not in answer.text
+    assert word not in answer.text
+    # Another site shows nothing of its own in our page.
+    elsewhere = boss.post(form, fields, **{"Sec-Fetch-Site": "cross-site"})
+    assert (elsewhere.status_code, "TAPTI" in elsewhere.text) == (303, False)
+    # Where nothing was typed, the word that nothing was changed is enough.
+    approved = boss.post(form, {"form_word": word, "act": "approve", "version": "1"})
+    assert "nothing was changed" in boss.get(approved.headers["location"]).text
+
+
+def test_a_refused_form_gives_back_what_was_typed(boss: Reader) -> None:
+    page, silences = operator_path("incidents"), operator_path("silences")
+    reason = "planned work until four"
+
+    unknown = boss.act(page, silences, entity_id="NOBODY-HERE", hours="4", reason=reason)
+    stale = boss.post(silences, {"form_word": "of-before", "hours": "4", "reason": reason})
+
+    assert (unknown.status_code, stale.status_code) == (404, 403)
+    for answer in (unknown, stale):
+        assert f">{reason}</textarea>" in answer.text
+
+
 def test_the_secret_is_on_no_page_of_operators(service: Service, boss: Reader) -> None:
     member = new_member(service)
     secret = member.secret()

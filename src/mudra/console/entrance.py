@@ -18,6 +18,7 @@ from mudra.console.csrf import FORM_WORD, comes_from_us, word_matches
 from mudra.console.framing import frame, nobody_signed_in
 from mudra.console.navigation import CONSOLE
 from mudra.console.refused import ForeignForm, StaleForm
+from mudra.console.sign_in_form import form_without_session, typed
 from mudra.console.visit import Visit
 from mudra.http.exchange import AnyRequest, Exchange, new_exchange
 from mudra.http.intake import FORM_LIMITS, BodyLimits, read_form
@@ -114,7 +115,10 @@ async def operator_errand(
         return GoTo(CONSOLE)
 
     refused = await _done(request, service, _scoped(scope), remember, FORM_LIMITS)
-    return frame(passed[0][0], await do(*passed[0])) if passed else refused
+    if not passed:
+        return refused
+    visit, fields = passed[0]
+    return frame(visit, await do(visit, fields), typed(fields))
 
 
 async def any_operator_page(
@@ -166,14 +170,15 @@ async def _taken(
     async with exchange.service.open_work() as work:
         visit = await _signed_in(exchange, work)
         if visit is None:
-            return nobody_signed_in(exchange)
+            return form_without_session(exchange, fields)
         passed: object = _form_refused(visit, fields)
         if passed is None:
             passed = await gate(visit)
         outcome = passed
         if isinstance(passed, Visit) and isinstance(fields, Mapping):
             outcome = await do(passed, fields)
-    return frame(passed if isinstance(passed, Visit) else visit, outcome)
+    kept = () if isinstance(outcome, ForeignForm) else typed(fields)
+    return frame(passed if isinstance(passed, Visit) else visit, outcome, kept)
 
 
 async def _prove(exchange: Exchange, fields: Fields, gate: _Gate) -> object | None:

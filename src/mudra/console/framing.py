@@ -1,7 +1,7 @@
 """Frames an outcome as HTTP: a page in the console's layout, a redirect, a file, a refusal."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 from urllib.parse import quote, urlsplit
 
@@ -13,7 +13,7 @@ from mudra.console.refused import StaleForm
 from mudra.console.render import page, sentence
 from mudra.console.visit import Visit
 from mudra.http import people_errors as people_errors  # noqa: PLC0414  # its rows are needed
-from mudra.http.errors import Problem, problem_of
+from mudra.http.errors import problem_of
 from mudra.http.exchange import Exchange
 from mudra.http.service import Service
 
@@ -44,16 +44,15 @@ def site_facts(service: Service) -> dict[str, object]:
     }
 
 
-def frame(visit: Visit, outcome: Outcome) -> Response[str] | Response[bytes]:
-    """Frame what a page's use case gave back."""
+def frame(
+    visit: Visit, outcome: Outcome, typed: Sequence[object] = ()
+) -> Response[str] | Response[bytes]:
+    """Frame what a page's use case gave back; a refusal shows what was `typed` into the form."""
     if isinstance(outcome, GoTo):
         return redirect(visit.exchange, outcome.path)
     if isinstance(outcome, Download):
         return download(outcome)
-    stale = isinstance(outcome, StaleForm)
-    shown = (
-        outcome if isinstance(outcome, Shown) else _told(visit, problem_of(outcome), stale=stale)
-    )
+    shown = outcome if isinstance(outcome, Shown) else _told(visit, outcome, typed)
     return page(shown.template, together(layout_facts(visit), shown.facts), status=shown.status)
 
 
@@ -130,7 +129,8 @@ def layout_facts(visit: Visit) -> dict[str, object]:
     }
 
 
-def _told(visit: Visit, problem: Problem, *, stale: bool) -> Shown:
+def _told(visit: Visit, refusal: object, typed: Sequence[object]) -> Shown:
+    problem, stale = problem_of(refusal), isinstance(refusal, StaleForm)
     # Who is signed in is known here: what the API calls 401 is a right that is missing.
     status = _FORBIDDEN if problem.status == _UNAUTHORIZED else problem.status
     words = problem.sentence
@@ -144,6 +144,7 @@ def _told(visit: Visit, problem: Problem, *, stale: bool) -> Shown:
             "again": visit.exchange.request.url.path if stale else "",
             "words": sentence(words),
             "txn_id": visit.exchange.txn_id,
+            "typed": typed,
         },
         status,
     )

@@ -13,10 +13,10 @@ from mudra.console.entrance import Fields, own_act, own_page
 from mudra.console.framing import SIGN_IN, own_page_path, redirect, site_facts
 from mudra.console.navigation import CONSOLE, member_path, operator_links
 from mudra.console.refused import ForeignForm, NoSuchPage
-from mudra.console.render import page, sentence
+from mudra.console.render import page
+from mudra.console.sign_in_form import sign_in_form
 from mudra.console.visit import Visit
-from mudra.http.errors import problem_of
-from mudra.http.exchange import AnyRequest, Exchange, new_exchange
+from mudra.http.exchange import AnyRequest, new_exchange
 from mudra.http.intake import read_form
 from mudra.http.members import read_members
 from mudra.http.requests import UserTokenRequest
@@ -46,7 +46,9 @@ async def begin(request: AnyRequest, service: Injected) -> Response[str] | Respo
 @get("/sign-in", include_in_schema=False)
 async def show_sign_in(request: AnyRequest, service: Injected) -> Response[str]:
     """Show the form."""
-    return _form(new_exchange(request, service), own_page_path(request.query_params.get("to", "")))
+    return sign_in_form(
+        new_exchange(request, service), own_page_path(request.query_params.get("to", ""))
+    )
 
 
 @post("/sign-in", include_in_schema=False)
@@ -56,15 +58,15 @@ async def sign_in(request: AnyRequest, service: Injected) -> Response[str]:
     fields = await read_form(request.receive, request.scope["headers"])
     # No session yet, so no word of it: the browser must say that our own page sent this.
     if not comes_from_us(request, service.settings):
-        return _form(exchange, CONSOLE, refusal=ForeignForm())
+        return sign_in_form(exchange, CONSOLE, refusal=ForeignForm())
     if not isinstance(fields, dict):
-        return _form(exchange, CONSOLE, refusal=fields)
+        return sign_in_form(exchange, CONSOLE, refusal=fields)
     to, username = own_page_path(fields.get("to", "")), fields.get("username", "")
     order = read_members(fields, UserTokenRequest)
     if not isinstance(order, UserTokenRequest):
-        return _form(exchange, to, username, refusal=order)
+        return sign_in_form(exchange, to, username, refusal=order)
     if not can_be_kept(service.settings):
-        return _form(exchange, to, username)
+        return sign_in_form(exchange, to, username)
 
     async def enter(work: Work, user: User) -> SecretText:
         return await begin_session(
@@ -78,7 +80,7 @@ async def sign_in(request: AnyRequest, service: Injected) -> Response[str]:
 
     outcome = await with_password(exchange, order.username, order.password, enter)
     if not isinstance(outcome, SecretText):
-        return _form(exchange, to, username, refusal=outcome)
+        return sign_in_form(exchange, to, username, refusal=outcome)
     response = redirect(exchange, to)
     give_cookie(response, outcome, service.settings)
     return response
@@ -118,34 +120,6 @@ async def nothing_here(
         return NoSuchPage()
 
     return await own_page(request, service, look)
-
-
-def _form(
-    exchange: Exchange, to: str, username: str = "", refusal: object | None = None
-) -> Response[str]:
-    problem = problem_of(refusal) if refusal is not None else None
-    headers = {} if problem is None else dict(problem.headers)
-    headers.pop("WWW-Authenticate", None)  # a form, not HTTP's own dialog
-    wait = headers.get("Retry-After", "")
-    return page(
-        "sign_in.html",
-        site_facts(exchange.service)
-        | {
-            "to": to,
-            "username": username[:254],
-            "problem": sentence(_words(problem.sentence, wait)) if problem else "",
-            "told": exchange.request.query_params.get("told", ""),
-            "possible": can_be_kept(exchange.service.settings),
-        },
-        status=problem.status if problem else 200,
-        headers=headers,
-    )
-
-
-def _words(text: str, wait: str) -> str:
-    """Say the seconds of `Retry-After`, which nobody sees in a browser."""
-    said = f"{wait} second{'' if wait == '1' else 's'}"
-    return text.replace("wait as Retry-After says", f"try again in {said}") if wait else text
 
 
 handlers: Final[list[ControllerRouterHandler]] = [
