@@ -13,6 +13,7 @@ import pytest
 
 from mudra.storage.embedded import embedded_server
 from mudra.storage.embedded_keeper import CLUSTER
+from mudra.storage.embedded_locks import ALIVE, is_held
 from mudra.storage.migrate import migrate
 
 _run: list[Path] = []
@@ -40,5 +41,6 @@ def _made_once(run: Path) -> Path:
         if not made.exists():
             with embedded_server(run / "prepared.new") as url:
                 migrate(url)
+            assert not is_held(run / "prepared.new", ALIVE), "its server has not stopped"
             (run / "prepared.new").rename(made)
     return made / CLUSTER

@@ -102,12 +102,20 @@ class EmbeddedServer:
             os.close(self._holding)
             self._holding = None
         deadline = time.monotonic() + STOP_SECONDS
-        while (
-            embedded_locks.is_held(self._data_dir, embedded_locks.KEEPER)
-            and not embedded_locks.is_shared(self._data_dir, embedded_locks.HOLDERS)
-            and time.monotonic() < deadline
-        ):
+        while self._may_be_stopping() and time.monotonic() < deadline:
             time.sleep(0.005)
+
+    def _may_be_stopping(self) -> bool:
+        """Tell whether a keeper runs that nobody needs; also while another starts or leaves."""
+        alone = embedded_locks.try_take(self._data_dir, embedded_locks.START)
+        if alone is None:
+            return True
+        try:
+            return embedded_locks.is_held(
+                self._data_dir, embedded_locks.KEEPER
+            ) and not embedded_locks.is_shared(self._data_dir, embedded_locks.HOLDERS)
+        finally:
+            os.close(alone)
 
     def _reach(self, programs: Path) -> str:
         deadline = time.monotonic() + START_SECONDS

@@ -68,13 +68,17 @@ def try_take(data_dir: Path, name: str) -> int | None:
 
 
 def is_shared(data_dir: Path, name: str) -> bool:
-    """Tell whether others hold the lock, and hold it shared."""
-    fd = _try(data_dir, name, fcntl.LOCK_SH)
-    if fd is None:
-        return False
-    os.close(fd)
+    """Tell whether others hold the lock, and hold it shared.
+
+    One process at a time may ask: who asks takes the lock for a moment, and seems to hold it.
+    """
     fd = try_take(data_dir, name)
     if fd is None:
+        # In this order: whoever waits for it alone may have it as soon as a shared one is closed.
+        fd = _try(data_dir, name, fcntl.LOCK_SH)
+        if fd is None:
+            return False
+        os.close(fd)
         return True
     os.close(fd)
     return False

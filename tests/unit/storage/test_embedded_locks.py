@@ -1,0 +1,39 @@
+"""What the locks of an embedded server tell, whoever gets them in between."""
+
+import os
+import subprocess
+import sys
+
+from mudra.storage import embedded_locks
+
+ROUNDS = 500
+KEEPER = """
+import os, sys
+from pathlib import Path
+from mudra.storage import embedded_locks
+while sys.stdin.buffer.raw.read(1):
+    os.write(1, b"w")
+    lock = embedded_locks.take(Path(sys.argv[1]), embedded_locks.HOLDERS)
+    sys.stdin.buffer.raw.read(1)
+    os.close(lock)
+    os.write(1, b"d")
+"""
+
+
+def test_a_keeper_that_waits_for_its_lock_is_never_taken_for_a_holder(tmp_path):
+    """Who leaves last, and took it for one, would go before the server has stopped."""
+    with subprocess.Popen(
+        [sys.executable, "-c", KEEPER, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        bufsize=0,
+    ) as keeper:
+        for _ in range(ROUNDS):
+            held = embedded_locks.take_shared(tmp_path, embedded_locks.HOLDERS)
+            keeper.stdin.write(b"h")
+            assert keeper.stdout.read(1) == b"w"
+            os.close(held)
+            asked = [embedded_locks.is_shared(tmp_path, embedded_locks.HOLDERS) for _ in range(5)]
+            keeper.stdin.write(b"l")
+            assert keeper.stdout.read(1) == b"d"
+            assert not any(asked)
