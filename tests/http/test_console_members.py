@@ -190,15 +190,41 @@ def test_people_come_and_go_and_the_last_one_stays(service: Service) -> None:
     assert added.headers["location"].endswith("told=added")
     assert second in browser.get(page).text
 
+    again = browser.act(page, f"{page}/add", email=second, name="Ravi Das")
+    assert again.headers["location"].endswith("told=known")
+
     last = browser.act(page, f"{page}/remove", email=member.email)
     assert last.status_code == 409
-    assert "last admin who can act" in last.text
+    assert "That is the last admin who can act for this entity" in last.text
     set_password(service.client(), latest_link(service, second))
     browser.act(page, f"{page}/contact", email="team@member.example")
     gone = browser.act(page, f"{page}/remove", email=member.email)
 
-    assert gone.headers["location"] == "/console"
+    assert gone.headers["location"] == "/console?told=left"
+    assert "Done: you have no rights on that entity" in browser.get("/console?told=left").text
     assert browser.get(page).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("form", "wrong"),
+    [("add", "no address"), ("contact", "no address"), ("hand-over", "OWN")],
+)
+def test_a_refusal_stands_at_its_form_with_what_was_typed(
+    resident: Member, form: str, wrong: str
+) -> None:
+    browser, page = signed_in(resident), at(resident, "people")
+    email = resident.email if wrong == "OWN" else wrong
+    refused = browser.act(page, f"{page}/{form}", email=email, name="Ravi Das")
+
+    assert refused.status_code == 400
+    forms = refused.text.split("<form ")
+    (mine,) = (one for one in forms if f'/people/{form}"' in one)
+    assert f'value="{email}"' in mine
+    assert form == "contact" or 'value="Ravi Das"' in mine
+    assert refused.text.count("The e-mail address must be ") == 1
+    assert refused.text.count(f'value="{email}"') == (2 if wrong == "OWN" else 1)  # and to remove
+    assert refused.text.count('role="alert"') == 1
+    assert ("data-opens-itself" in refused.text) == (form == "hand-over")
 
 
 def test_activity_shows_tokens_and_events_and_gives_them_as_csv(resident: Member) -> None:

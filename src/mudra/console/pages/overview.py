@@ -35,6 +35,7 @@ async def overview(
         return Shown(
             "overview.html",
             {
+                "told": visit.query.get("told", ""),
                 "lines": attention(facts),
                 "used": used,
                 "record": record,

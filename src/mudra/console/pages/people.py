@@ -19,10 +19,12 @@ from mudra.http.exchange import AnyRequest
 from mudra.http.members import read_members
 from mudra.http.people_requests import AdminOrder, AdminRemoval, ContactOrder, HandOver
 from mudra.http.service import Injected, Service
+from mudra.identity.look_after import LastAdmin, NotAnAdmin
 from mudra.identity.user import UserState
 
 _PATH: Final = "/entity/{entity_id:str}/people"
 _PAGES = Response[str] | Response[bytes]
+_FIELDS: Final = {"email": "the e-mail address", "name": "the name"}
 _Change = Callable[[Visit, Fields], Awaitable[object]]
 
 
@@ -91,18 +93,23 @@ async def _changed(
         refused = await admin_orders.locked_own(visit.work, visit.user, entity_id)
         if refused is not None:
             return refused
+        before = await visit.work.roster.admins(entity_id)
         outcome = await change(visit, fields)
         if is_refusal(outcome):
-            return await _page(visit, outcome, fields)
+            return await _page(visit, outcome, fields, told)
         user = await visit.work.people.by_id(visit.user.user_id)
         if user is None or entity_id not in user.administers:
-            return GoTo(CONSOLE)
-        return GoTo(f"{member_path(entity_id, 'people')}?told={told}")
+            return GoTo(f"{CONSOLE}?told=left")
+        known = told == "added" and await visit.work.roster.admins(entity_id) == before
+        return GoTo(f"{member_path(entity_id, 'people')}?told={'known' if known else told}")
 
     return await member_act(request, service, entity_id, do)
 
 
-async def _page(visit: Visit, refusal: object | None = None, fields: Fields | None = None) -> Shown:
+async def _page(
+    visit: Visit, refusal: object | None = None, fields: Fields | None = None, refused: str = ""
+) -> Shown:
+    """Show the page; a refusal stands at the form that it is about, with what was typed there."""
     roster, entity_id = visit.work.roster, visit.member.entity_id
     problem = problem_of(refusal) if refusal is not None else None
     admins = await roster.admins(entity_id)
@@ -112,12 +119,24 @@ async def _page(visit: Visit, refusal: object | None = None, fields: Fields | No
             "admins": admins,
             "able": sum(1 for admin in admins if admin.state is UserState.ACTIVE),
             "contact": await roster.contact(entity_id),
-            "problem": sentence(problem.sentence) if problem else "",
-            "typed": (fields or {}).get("email", "")[:254],
+            "problem": sentence(_words(refusal, problem.sentence)) if problem else "",
+            "refused": refused,
+            "typed": {name: (fields or {}).get(name, "")[:254] for name in ("email", "name")},
             "told": visit.query.get("told", ""),
         },
         problem.status if problem else 200,
     )
+
+
+def _words(refusal: object, told: str) -> str:
+    """Say what the API says of its fields about those of the page."""
+    match refusal:
+        case LastAdmin():
+            return "that is the last admin who can act for this entity: add another one first"
+        case NotAnAdmin():
+            return "that person is no admin of this entity any more"
+    field, _, rest = told.partition(" ")
+    return f"{_FIELDS[field]} {rest}" if field in _FIELDS else told
 
 
 def _asker(visit: Visit) -> Asker:

@@ -33,12 +33,14 @@ async def begin(request: AnyRequest, service: Injected) -> Response[str] | Respo
     """Go to the first page that the visitor has."""
 
     async def look(visit: Visit) -> Outcome:
+        told = visit.query.get("told", "")
         offered = operator_links(visit.scopes, "")
         if offered:
             return GoTo(offered[0].path)
         if visit.user.administers:
-            return GoTo(member_path(visit.user.administers[0]))
-        return Shown("nothing_yet.html")
+            path = member_path(visit.user.administers[0])
+            return GoTo(f"{path}?told=left" if told == "left" else path)
+        return Shown("nothing_yet.html", {"told": told})
 
     return await own_page(request, service, look)
 
