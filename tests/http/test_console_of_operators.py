@@ -1,14 +1,18 @@
 """The operators' pages over HTTP: who sees what, acts by form, headers and forgery (I10, X1, X3)."""
 
+import csv
+import io
+import json
 import re
 from html import unescape
 from types import SimpleNamespace
 
 import pytest
+import sqlalchemy as sa
 from litestar import Router
 from litestar.routes import HTTPRoute
 from tests.support.console import Reader, reader
-from tests.support.operators import Operator, new_operator
+from tests.support.operators import Operator, in_store, new_operator
 from tests.support.registering import payload, send
 from tests.support.service import Member, Service, new_member, onboard
 from tools.demonstration import member_pages, operator_pages
@@ -16,6 +20,8 @@ from tools.demonstration import member_pages, operator_pages
 from mudra.console.navigation import OPERATOR_ITEMS, operator_path
 from mudra.console.routes import console_pages
 from mudra.runtime.config import Settings
+from mudra.runtime.rooms import Rooms
+from mudra.storage.tables import audit_event
 
 SCOPES = ("members", "registry", "health", "keys", "audit")
 _EXPORT = re.compile(r'<a (?:class="export" )?href="(\?[^"]*export=[^"]*)"')
@@ -304,3 +310,49 @@ def test_the_audit_is_searched_and_verified_on_its_page(service: Service, boss: 
     assert boss.get(operator_path("audit?since=yesterday")).status_code == 400
     verdict = boss.act(operator_path("audit"), operator_path("audit/verify"))
     assert "The audit is untouched" in verdict.text
+
+
+def test_an_actor_is_found_by_the_address_that_the_audit_shows(
+    service: Service, boss: Reader, operators: dict[str, Operator]
+) -> None:
+    """A person acts under two names: `user:ID` sets a password, `operator:ADDRESS` decides."""
+    other = new_operator(service, "members", "audit")
+    form = operator_path("onboard")
+    browser = signed_in(service, other)
+    entity_id, _ = onboard(service)
+    made = {"entityId": f"{entity_id}-X", "type": "FIU", "name": "X", "adminEmail": other.email}
+    assert browser.act(form, form, **made).status_code == 303
+
+    by_page = boss.get(operator_path(f"audit?actor={other.email.upper()}&export=events")).text
+    rows = list(csv.DictReader(io.StringIO(by_page)))
+    assert {"user:password:set", "entity:member:onboard"} <= {row["Event"] for row in rows}
+    assert {row["Actor"] for row in rows} == {other.email, f"operator:{other.email}"}
+    by_call = operators["all"].get("/audit", actor=other.email, limit="200").json()["events"]
+    words = ("--actor", other.email, "--since", "2020-01-01", "--event", "entity:member:*")
+    by_command = json.loads(service.cli("audit", "list", "--json", *words).stdout)
+    assert [one["event"] for one in by_call] == [row["Event"] for row in rows]
+    assert [one["event"] for one in by_command] == ["entity:member:onboard"]
+    none = service.cli("audit", "list", "--json", *words, "--until", "2020-01-02").stdout
+    assert json.loads(none) == []
+
+
+def test_the_file_of_the_audit_holds_all_or_says_that_it_would_not(
+    service: Service, boss: Reader
+) -> None:
+    member = new_member(service).entity_id
+
+    async def fill(rooms: Rooms) -> None:
+        row = {
+            **dict.fromkeys(("outcome", "actor", "address", "txn_id", "reason"), ""),
+            "event": "entity:secret:read",
+            "entity_id": member,
+            "detail": {},
+        }
+        async with rooms.database.transaction() as transaction:
+            many = [{**row, "at": await transaction.now()}] * 1500
+            await transaction.connection.execute(sa.insert(audit_event), many)
+
+    in_store(service, fill)
+    page = operator_path(f"audit?entity={member}&event=entity:secret:read")
+    assert "1,000 rows" in boss.get(page).text
+    assert len(boss.get(f"{page}&export=events").text.splitlines()) == 1501

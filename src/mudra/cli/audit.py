@@ -1,11 +1,12 @@
 """mudra audit: what happened, and the proof that nobody changed it since."""
 
+from datetime import UTC, datetime
 from typing import Annotated
 
 import sqlalchemy as sa
 import typer
 
-from mudra.audit.event import AuditEvent, Caller
+from mudra.audit.event import AuditEvent, Caller, Outcome
 from mudra.audit.verdict import AuditVerdict
 from mudra.cli.operator_name import operator_name
 from mudra.cli.output import fail, show_facts, show_json, show_table
@@ -15,25 +16,46 @@ from mudra.http.envelope import iso_ms
 from mudra.runtime.audit_check import verify_audit
 from mudra.runtime.rooms import Rooms
 from mudra.storage.audit_chain import event_of
+from mudra.storage.audit_search import AuditFilter, conditions
 from mudra.storage.tables import audit_event
 
 app = typer.Typer(no_args_is_help=True, help="The audit: what happened, provably.")
 
 
+_SENT = ["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"]
+
+
 @app.command("list", epilog="Example: mudra audit list --entity KAVERI-FIP --last 20")
-def list_events(
-    entity: Annotated[str | None, typer.Option(help="Only events of this entity.")] = None,
-    event: Annotated[str | None, typer.Option(help="Only events of this name.")] = None,
+def list_events(  # noqa: PLR0913, PLR0917  # one option for each field of the search
+    entity: Annotated[str, typer.Option(help="Only events of this entity.")] = "",
+    event: Annotated[str, typer.Option(help="Only events of this name; may end in *.")] = "",
+    actor: Annotated[
+        str, typer.Option(help="Only what this one did: a person's address, or as listed.")
+    ] = "",
+    outcome: Annotated[Outcome | None, typer.Option(help="Only those that ended so.")] = None,
+    txn: Annotated[str, typer.Option(help="Only events of this transaction ID.")] = "",
+    since: Annotated[
+        datetime | None, typer.Option(formats=_SENT, help="From this time (UTC) on.")
+    ] = None,
+    until: Annotated[
+        datetime | None, typer.Option(formats=_SENT, help="Before this time (UTC).")
+    ] = None,
     last: Annotated[int, typer.Option(min=1, max=10_000, help="How many, the latest.")] = 50,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
     """List events, oldest first."""
-    query = sa.select(audit_event).order_by(audit_event.c.seq.desc()).limit(last)
-    if entity:
-        query = query.where(audit_event.c.entity_id == entity)
-    if event:
-        query = query.where(audit_event.c.event == event)
+    which = AuditFilter(
+        event=event,
+        outcome=outcome.value if outcome else "",
+        actor=actor,
+        entity_id=entity,
+        txn_id=txn,
+        since=since.replace(tzinfo=UTC) if since else None,
+        until=until.replace(tzinfo=UTC) if until else None,
+    )
+    latest = sa.select(audit_event).where(*conditions(which))
+    query = latest.order_by(audit_event.c.seq.desc()).limit(last)
 
     async def act(rooms: Rooms) -> list[AuditEvent]:
         async with rooms.database.transaction() as transaction:

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from msgspec import Struct
 
 from mudra.storage.database import Transaction
-from mudra.storage.tables import audit_event
+from mudra.storage.tables import audit_event, user_account
 
 
 class AuditRow(Struct, frozen=True):
@@ -40,7 +40,8 @@ _MOST_COUNTED: Final = 20_000
 class AuditFilter(Struct, frozen=True, kw_only=True):
     """Which events; what is empty is no condition.
 
-    `event` may end in `*`; `user_id` matches the actor and the person concerned.
+    `event` may end in `*`; `user_id` matches the actor and the person concerned; `actor` is as
+    the row has it, or a person's address, for whatever that person did as user or operator.
     """
 
     event: str = ""
@@ -51,6 +52,42 @@ class AuditFilter(Struct, frozen=True, kw_only=True):
     txn_id: str = ""
     since: datetime | None = None
     until: datetime | None = None
+
+
+def conditions(which: AuditFilter) -> Sequence[sa.ColumnElement[bool]]:
+    """Give what an event must meet to be one of these."""
+    c = audit_event.c
+    equal = (
+        (c.outcome, which.outcome),
+        (c.entity_id, which.entity_id),
+        (c.txn_id, which.txn_id),
+    )
+    found = [column == wanted for column, wanted in equal if wanted]
+    if which.actor:
+        found.append(_by(which.actor))
+    if which.event.endswith("*"):
+        found.append(c.event.startswith(which.event[:-1], autoescape=True))
+    elif which.event:
+        found.append(c.event == which.event)
+    if which.user_id:
+        person = f"user:{which.user_id}"
+        found.append(sa.or_(c.actor == person, c.detail["user"].astext == which.user_id))
+    if which.since is not None:
+        found.append(c.at >= which.since)
+    if which.until is not None:
+        found.append(c.at < which.until)
+    return found
+
+
+def _by(actor: str) -> sa.ColumnElement[bool]:
+    """Who acted, as the row has it; the address of a person stands for all their names."""
+    c, u = audit_event.c, user_account.c
+    if "@" not in actor or ":" in actor:
+        return c.actor == actor
+    person = sa.literal("user:") + sa.cast(u.user_id, sa.Text)
+    own = sa.select(person).where(sa.func.lower(u.email) == actor.lower())
+    desk = [actor, f"operator:{actor}", f"operator:{actor.lower()}"]
+    return sa.or_(c.actor.in_(desk), c.actor.in_(own))
 
 
 class PostgresAuditSearch:
@@ -95,29 +132,7 @@ class PostgresAuditSearch:
         query = sa.select(
             *(c.seq, c.at, c.event, c.outcome, c.actor, c.entity_id),
             *(c.address, c.txn_id, c.reason, c.detail),
-        )
-        for column, wanted in (
-            (c.outcome, which.outcome),
-            (c.actor, which.actor),
-            (c.entity_id, which.entity_id),
-            (c.txn_id, which.txn_id),
-        ):
-            query = query.where(column == wanted) if wanted else query
-        if which.event.endswith("*"):
-            query = query.where(c.event.startswith(which.event[:-1], autoescape=True))
-        elif which.event:
-            query = query.where(c.event == which.event)
-        if which.user_id:
-            query = query.where(
-                sa.or_(
-                    c.actor == f"user:{which.user_id}",
-                    c.detail["user"].astext == which.user_id,
-                )
-            )
-        if which.since is not None:
-            query = query.where(c.at >= which.since)
-        if which.until is not None:
-            query = query.where(c.at < which.until)
+        ).where(*conditions(which))
         if before is not None:
             query = query.where(c.seq < before)
         rows = await self._tx.connection.execute(query.order_by(c.seq.desc()).limit(limit))
