@@ -3,6 +3,7 @@ const form = document.querySelector("form");
 const problem = document.getElementById("problem");
 const done = document.getElementById("done");
 const show = document.getElementById("show");
+let spaced = "";
 const field = form.querySelector("input:not([hidden])");
 
 function tell(text) {
@@ -30,7 +31,13 @@ form.addEventListener("submit", async (event) => {
     tell(`The password needs at least ${form.dataset.min} characters.`);
     return;
   }
-  if (form.id === "forgot" && !body.username) {
+  // A space at an end is easily pasted along, and then nobody types it when signing in.
+  if (form.id === "set-password" && body.password.trim() !== body.password && body.password !== spaced) {
+    spaced = body.password;
+    tell("The password begins or ends with a space. Take it away, or send it again to keep it.");
+    return;
+  }
+  if (form.id === "forgot" && (!body.username || !field.checkValidity())) {
     tell("Please enter your e-mail address.");
     return;
   }
@@ -45,9 +52,13 @@ form.addEventListener("submit", async (event) => {
       document.getElementById("asked").hidden = true;
       done.hidden = false;
       done.focus();
+    } else if (form.id === "set-password" && answer.status === 401) {
+      location.reload(); // the link is of no use any more: its page says why, and sends another
     } else {
       const error = await answer.json();
-      tell(`${error.errorMsg[0].toUpperCase()}${error.errorMsg.slice(1)}.`);
+      const wait = `try again in ${answer.headers.get("Retry-After")} seconds`;
+      const words = error.errorMsg.replace("wait as Retry-After says", wait);
+      tell(`${words[0].toUpperCase()}${words.slice(1)}.`);
     }
   } catch {
     tell("The service did not answer. Please try again in a minute.");
