@@ -6,6 +6,7 @@ the result, so that every example has an entity of its own.
 
 import copy
 import itertools
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -75,6 +76,11 @@ def places(value: object, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...
         yield from places(one, (*path, key))
 
 
+def size(payload: object) -> int:
+    """Bytes of it as JSON. Lengthened thrice, each within the other, they were 20 GB."""
+    return len(json.dumps(payload))
+
+
 def happens(draw: st.DrawFn, payload: Any, place: tuple[Any, ...]) -> None:
     """Do one accident to what is at a place."""
     target = payload
@@ -90,7 +96,7 @@ def happens(draw: st.DrawFn, payload: Any, place: tuple[Any, ...]) -> None:
             target[key] = {"value": value, "entityinfo": copy.deepcopy(value)}
         case "wrap":
             target[key] = [value] * draw(st.integers(1, 3))
-        case "lengthen":
+        case "lengthen" if size(payload) <= LARGEST_BODY:  # what was made too large is enough
             often = draw(st.sampled_from([2, 70, 400]))
             target[key] = value * often if isinstance(value, str | list) else [value] * often
         case "misname" if isinstance(key, str):
