@@ -90,6 +90,9 @@ WRONG_MEMBERS: list[tuple[Any, str, object, str, str]] = [
     (fip, "entityinfo.baseUrl", "", f"{INFO}.baseUrl", "did you mean baseurl"),
     (fip, "entityinfo.credentialsPk", "1", f"{INFO}.credentialsPk", "not a member"),
     # what belongs to one type only
+    (fip, "entityinfo.entityhandle", {}, f"{INFO}.entityhandle", "must be empty for type FIP"),
+    (fip, "entityinfo.webviewurl", {}, f"{INFO}.webviewurl", "must be empty for type FIP"),
+    (fiu, "entityinfo.fitypes", {"": ""}, f"{INFO}.fitypes", "must be empty for type FIU"),
     (fip, "entityinfo.entityhandle", "@bank", f"{INFO}.entityhandle", "must be empty for type FIP"),
     (fiu, "entityinfo.entityhandle", "@fiu", f"{INFO}.entityhandle", "for type AA only"),
     (fip, "entityinfo.webviewurl", "https://a.example", f"{INFO}.webviewurl", "did you mean null"),

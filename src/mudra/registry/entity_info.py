@@ -96,7 +96,8 @@ class _Reader(Struct, frozen=True):
         value = self.given.get(name)
         if self.entity_type is None or self.entity_type is owner:
             return self.entity_type is not None or not is_empty(value)
-        if not is_empty(value) and not _is_hollow(value):
+        hollow = name == "gsp" and _is_hollow(value)  # the one of these that is an object
+        if not is_empty(value) and not hollow:
             problem = f"must be empty for type {self.entity_type}: it is for type {owner} only"
             self.look.error(f"{self.path}.{name}", problem, empty, empty)
         return False
