@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from datetime import UTC, datetime, timedelta
 from html import unescape
 from types import SimpleNamespace
 
@@ -19,6 +20,7 @@ from tools.demonstration import member_pages, operator_pages
 
 from mudra.console.navigation import OPERATOR_ITEMS, operator_path
 from mudra.console.routes import console_pages
+from mudra.metrics.catalogue import window_start
 from mudra.runtime.config import Settings
 from mudra.runtime.rooms import Rooms
 from mudra.storage.tables import audit_event
@@ -356,3 +358,17 @@ def test_the_file_of_the_audit_holds_all_or_says_that_it_would_not(
     page = operator_path(f"audit?entity={member}&event=entity:secret:read")
     assert "1,000 rows" in boss.get(page).text
     assert len(boss.get(f"{page}&export=events").text.splitlines()) == 1501
+
+
+def test_a_time_that_was_chosen_is_told_in_the_zone_of_its_reader(boss: Reader) -> None:
+    """As every time of the page: a `time` element, which the script writes in that zone."""
+    end = window_start(datetime.now(UTC)) - timedelta(hours=1)
+    start = end - timedelta(minutes=10)
+    asked = f"from={start:%Y-%m-%dT%H:%M:%SZ}&to={end:%Y-%m-%dT%H:%M:%SZ}"
+
+    shown = boss.get(operator_path(f"health?{asked}")).text.partition("</summary>")[0]
+
+    picker = shown.rpartition("<summary>")[2]
+    assert [f"{at:%Y-%m-%dT%H:%M:%SZ}" for at in (start, end)] == re.findall(
+        r'<time datetime="([^"]+)" title="', picker
+    )
