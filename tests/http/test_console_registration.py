@@ -91,6 +91,14 @@ def test_a_draft_is_submitted_corrected_and_shown_with_its_difference(
     assert "Nothing is wrong with this draft" in checked.text
     assert "Difference to the version that waits" in checked.text
 
+    why = ("--reason", "no contract")
+    member.service.cli("registry", "reject", member.entity_id, *why)
+    rejected = browser.get(page).text
+    assert "Version 1 was rejected: no contract" in rejected
+    assert "The same as version 1, which was rejected." in rejected
+    checked = browser.act(page, f"{page}/check", payload=json.dumps(again))
+    assert "<strong>Nothing is wrong with this draft." in checked.text
+
 
 def test_a_requester_that_is_another_is_found_before_one_submits(
     browser: Reader, member: Member

@@ -69,6 +69,8 @@ class Judged(Struct, frozen=True):
     """Whether the version that waits already says the same."""
     against: str
     """What the changes are told against."""
+    rejected: int | None
+    """The version that says the same and was the last to be rejected."""
 
     @property
     def worth_sending(self) -> bool:
@@ -151,10 +153,20 @@ def _judge(visit: Visit, record: Record | None, draft: str, words: Vocabulary) -
     changes = difference(base.entry, checked.entry) if base and checked else ()
     shown = tuple(change for change in changes if change.path not in _OF_THE_REQUEST)
     approval = live is None or needs_approval(changes)
-    same = difference(pending.entry, checked.entry) if pending and checked else None
-    waits = same is not None and not matters(same)
+    waits = pending is not None and _says_the_same(pending, checked)
+    last = _rejected(record)
+    rejected = last.number if last and _says_the_same(last, checked) else None
     against = "live version" if live else "version that waits" if pending else "registry"
-    return Judged(findings, checked, shown, first, approval, waits, against)
+    return Judged(findings, checked, shown, first, approval, waits, against, rejected)
+
+
+def _rejected(record: Record | None) -> Version | None:
+    last = record.versions[-1] if record and record.versions else None
+    return last if last and last.status is Status.REJECTED else None
+
+
+def _says_the_same(version: Version, checked: CheckedPayload | None) -> bool:
+    return checked is not None and not matters(difference(version.entry, checked.entry))
 
 
 def _actor(visit: Visit) -> Actor:
@@ -184,12 +196,11 @@ async def _page(
 ) -> Shown:
     problem = problem_of(refusal) if refusal is not None else None
     words = await visit.service.registry.vocabulary()
-    rejected = record.versions[-1] if record and record.versions else None
     return Shown(
         "registration.html",
         {
             "versions": _VERSIONS.view(record.versions if record else (), visit.query),
-            "rejected": rejected if rejected and rejected.status is Status.REJECTED else None,
+            "rejected": _rejected(record),
             "pending": record.pending if record else None,
             "draft": draft,
             "judged": _judge(visit, record, draft, words),
