@@ -85,9 +85,13 @@ def test_a_draft_is_submitted_corrected_and_shown_with_its_difference(
     assert "Version 1 waits for the operator's approval since" in waiting
     assert "the version that waits says the same" in waiting
     again = draft(browser, member)
-    again["entityinfo"]["name"] = "Another Name"
+    again["entityinfo"] |= {"name": "Another Name", "ips": ["198.51.100.7", "198.51.100.8"]}
     checked = browser.act(page, f"{page}/check", payload=json.dumps(again))
     assert "<td><code>name</code>" in checked.text
+    both = "<code>198.51.100.7</code><br><code>198.51.100.8</code>"
+    assert (
+        f'<td class="words"><code>198.51.100.7</code></td><td class="words">{both}' in checked.text
+    )
     assert "Nothing is wrong with this draft" in checked.text
     assert "Difference to the version that waits" in checked.text
 

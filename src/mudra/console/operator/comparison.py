@@ -65,7 +65,7 @@ def whole(version: Version) -> list[tuple[str, str]]:
 
 
 def _compared(change: FieldChange) -> Compared:
-    before, after = _shown(change.before), _shown(change.after)
+    before, after = lines_of(change.before), lines_of(change.after)
     return Compared(
         field=_PLAIN.get(change.path, change.path.removeprefix("$.").removeprefix("entityinfo.")),
         gone=tuple(line for line in before if line not in after),
@@ -76,7 +76,7 @@ def _compared(change: FieldChange) -> Compared:
     )
 
 
-def _shown(value: Json) -> list[str]:
+def lines_of(value: Json) -> list[str]:
     """Give the lines of a value; several addresses stand apart, a long key is cut in its middle."""
     return [_cut(part) for line in _lines(value) for part in _ADDRESSES.split(line)]
 

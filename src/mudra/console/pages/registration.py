@@ -12,6 +12,7 @@ from mudra.console.answer import Begun, Download, GoTo, Outcome, Shown
 from mudra.console.draft import draft_of
 from mudra.console.entrance import Fields, member_act, member_page
 from mudra.console.navigation import member_path
+from mudra.console.operator.comparison import lines_of
 from mudra.console.operator.words import tone
 from mudra.console.render import sentence
 from mudra.console.table import Column, Table
@@ -71,6 +72,11 @@ class Judged(Struct, frozen=True):
     """What the changes are told against."""
     rejected: int | None
     """The version that says the same and was the last to be rejected."""
+
+    @property
+    def compared(self) -> list[tuple[FieldChange, list[str], list[str]]]:
+        """Each change with the lines of now and those of then, as the approver reads them."""
+        return [(one, lines_of(one.before), lines_of(one.after)) for one in self.changes]
 
     @property
     def worth_sending(self) -> bool:
