@@ -110,7 +110,7 @@ def test_an_unknown_institution_is_not_found(service: Service) -> None:
     assert_error(get(service, "/status/v1/nothing"), 404, "NotFound")
 
 
-def test_no_day_with_an_incident_is_good_however_many_incidents_came_later(tmp_path: Path) -> None:
+def test_what_was_trouble_is_told_however_many_incidents_came_later(tmp_path: Path) -> None:
     with running_service(tmp_path / "data") as service:  # whose clock nobody has moved
         aa, (fip_id, _) = pushing_aa(service), onboard(service, "FIP", name="Narmada Bank")
         midnight = aa.now().replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=3)
@@ -144,12 +144,23 @@ def test_no_day_with_an_incident_is_good_however_many_incidents_came_later(tmp_p
         assert min(days) == (midnight - timedelta(days=2)).date()
         assert [one.fip_id for one in found[-1].incidents] == [fip_id]  # of AAs nothing is told
         assert "2 of 4 days without trouble, 86 without data" in get(service, "/status").text
+        the_headline_tells_of_trouble_that_is_over(service, aa)
 
 
-def says_consent(aa: PushingAa, window: datetime, fip_id: str) -> None:
-    """Report a window of a FIP's consents in which all is well."""
+def the_headline_tells_of_trouble_that_is_over(service: Service, aa: PushingAa) -> None:
+    """One bad window is no incident, but the day of this institution was not without trouble."""
+    fip_id, _ = onboard(service, "FIP", name="Tapti Bank")
+    says_consent(aa, aa.last_window() - timedelta(hours=2), fip_id, failed=100)
+    told = "<h1>No trouble now; Tapti Bank had some within 24 hours</h1>"
+    service.wait_until(lambda: told in get(service, "/status").text, 60)
+    assert 'class="banner warn"' in get(service, "/status").text
+
+
+def says_consent(aa: PushingAa, window: datetime, fip_id: str, failed: int = 0) -> None:
+    """Report a window of a FIP's consents."""
     counts = [0] * len(Position)
-    counts[Position.TOTAL] = counts[Position.OK_200] = 200
+    counts[Position.TOTAL], counts[Position.OK_200] = 200, 200 - failed
+    counts[Position.INTERNAL_500] = failed
     block = RequestBlock(RequestType.CONSENT.value, (90, 200, 300, 400), tuple(counts))
     payload = msgspec.structs.replace(aa.requests(window), fips=(RequestFip(fip_id, (block,)),))
     answer = aa.push(payload)

@@ -201,16 +201,23 @@ def _line(fip: FipHistory, incidents: Sequence[PublicIncident]) -> FipLine:
 
 def _headline(lines: Sequence[FipLine], total: int) -> tuple[str, str]:
     """The network in one sentence, with its tone."""
-    bad = [line.fip.name for line in lines if line.tone == "bad"]
+    bad, warned = (
+        [line.fip.name for line in lines if line.tone == tone] for tone in ("bad", "warn")
+    )
     known = sum(1 for line in lines if line.tone != "quiet")
     if bad:
-        who = bad[0] if len(bad) == 1 else f"{len(bad)} of {total} institutions"
-        return f"{who} in trouble", "bad"
+        return f"{_who(bad, total)} in trouble", "bad"
+    if warned:
+        return f"No trouble now; {_who(warned, total)} had some within 24 hours", "warn"
     if not known:
         return "No data about the last 24 hours", "quiet"
     if known < total:
         return f"No trouble at {known} institutions; no data about {total - known}", "good"
     return "No trouble anywhere", "good"
+
+
+def _who(names: Sequence[str], total: int) -> str:
+    return names[0] if len(names) == 1 else f"{len(names)} of {total} institutions"
 
 
 def _bars(days: Sequence[Day]) -> dict[str, str]:
