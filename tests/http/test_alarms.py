@@ -174,6 +174,11 @@ def test_somebody_looks_after_an_incident_by_command_and_is_named(network):
     network.service.wait_until(lambda: network.open_incidents(bank), 60)
     incident_id = network.open_incidents(bank)[0]["incidentId"]
 
+    page = f"/console/operator/incidents/{incident_id}"
+    desk = reader(network.service)
+    desk.sign_in(network.noc.email)
+    assert "I look after it" in desk.get(page).text
+
     network.service.cli("health", "acknowledge", incident_id)
 
     shown = network.noc.get(f"/incidents/{incident_id}").json()["incident"]
@@ -181,6 +186,16 @@ def test_somebody_looks_after_an_incident_by_command_and_is_named(network):
     assert shown["acknowledgedBy"] in network.service.cli("health", "incidents", "--json").stdout
     unknown = network.service.cli("health", "acknowledge", str(uuid.uuid4()), check=False)
     assert (unknown.exit_code, "no incident of this ID" in unknown.output) == (1, True)
+    first = shown["acknowledgedBy"]
+    behind = desk.act(page, f"{page}/acknowledge", instead_of="")
+    assert (behind.status_code, first.removeprefix("operator:") in behind.text) == (409, True)
+    assert "nothing was changed" in behind.text
+    assert "Take it over" in desk.get(page).text
+    assert desk.act(page, f"{page}/acknowledge", instead_of=first).status_code == 303
+    taken = network.noc.get(f"/incidents/{incident_id}").json()["incident"]["acknowledgedBy"]
+    assert taken == f"operator:{network.noc.email}"
+    assert desk.act(page, f"{page}/acknowledge", instead_of=first).status_code == 303, "sent twice"
+    assert "Take it over" not in desk.get(page).text
 
 
 def test_a_silence_is_begun_and_ended_on_the_page_of_incidents(network, fip):

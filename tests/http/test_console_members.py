@@ -78,7 +78,14 @@ def test_every_page_is_for_the_entity_s_admins_only(
     refused = ask(other)
     assert refused.status_code == 403
     assert "Not yours to see" in refused.text
-    assert ask(nobody).headers["location"].startswith("/console/sign-in")
+    turned_away = ask(nobody)
+    if method == "GET":
+        assert turned_away.headers["location"].startswith("/console/sign-in")
+    else:
+        assert turned_away.status_code == 403
+        assert 'action="/console/sign-in"' in turned_away.text
+        assert "nothing was changed" in turned_away.text
+        assert "x@y.example" in turned_away.text, "what was typed is given back"
 
 
 def test_the_secret_is_shown_after_the_password_only(resident: Member) -> None:

@@ -1,7 +1,13 @@
 """Rows of the table of errors.py for incidents, silences and webhooks."""
 
 from mudra.http.errors import ErrorCode, Problem, add_row
-from mudra.metrics.alarm_desk import NoSuchIncident, NoSuchSilence, NoSuchWebhook, NotAMember
+from mudra.metrics.alarm_desk import (
+    LookedAfter,
+    NoSuchIncident,
+    NoSuchSilence,
+    NoSuchWebhook,
+    NotAMember,
+)
 from mudra.metrics.silence import SilenceRefused
 from mudra.metrics.webhook import TooManyWebhooks, UrlRefused
 
@@ -13,6 +19,15 @@ def _not_found(sentence: str) -> Problem:
 def register() -> None:
     """Put the rows into the table."""
     add_row(NoSuchIncident, lambda _: _not_found("no incident of this ID"))
+    add_row(
+        LookedAfter,
+        lambda r: Problem(
+            409,
+            ErrorCode.CONFLICT,
+            f"meanwhile {r.by} has begun to look after it, so nothing was changed; "
+            "open the incident again to take it over",
+        ),
+    )
     add_row(NoSuchSilence, lambda _: _not_found("no silence of this ID that is not over"))
     add_row(NoSuchWebhook, lambda _: _not_found("no webhook of this ID"))
     add_row(NotAMember, lambda r: _not_found(f"no member has the entity ID {r.entity_id}"))

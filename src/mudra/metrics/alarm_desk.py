@@ -29,6 +29,12 @@ class NoSuchIncident(Struct, frozen=True):
     """None of this ID."""
 
 
+class LookedAfter(Struct, frozen=True):
+    """Somebody has begun to look after the incident since the caller saw it."""
+
+    by: str
+
+
 class NoSuchSilence(Struct, frozen=True):
     """None of this ID that is not over."""
 
@@ -56,10 +62,20 @@ class AlarmDesk(Struct, frozen=True):
     url_fault: Callable[[str], str | None]
     """Says what keeps messages from going to an address; None when nothing does."""
 
-    async def acknowledge(self, incident_id: str, caller: Caller) -> NoSuchIncident | None:
-        """Note that the caller looks after an incident."""
-        if not await self.incidents.acknowledge(incident_id, caller.actor):
-            return NoSuchIncident()
+    async def acknowledge(
+        self, incident_id: str, caller: Caller, *, instead_of: str | None = None
+    ) -> NoSuchIncident | LookedAfter | None:
+        """Note that the caller looks after an incident.
+
+        `instead_of` is who did when the caller decided, empty for nobody; None takes it from
+        anybody.
+        """
+        if not await self.incidents.acknowledge(incident_id, caller.actor, instead_of):
+            stored = await self.incidents.one(incident_id)
+            if stored is None:
+                return NoSuchIncident()
+            mine = stored.acknowledged_by == caller.actor
+            return None if mine else LookedAfter(stored.looked_after_by)
         await self.journal.note(Act(EventName.METRICS_INCIDENT_ACKNOWLEDGE, caller, incident_id))
         return None
 

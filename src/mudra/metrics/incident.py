@@ -102,6 +102,11 @@ class Incident(Struct, frozen=True):
     """Calls in bad windows that succeeded, of `judged`."""
     judged: int
 
+    @property
+    def kind(self) -> str:
+        """What is wrong with its windows, in a word: `missing` or `bad`."""
+        return "missing" if isinstance(self.subject, AaReporting) else "bad"
+
 
 def observation(
     window: datetime, verdict: Verdict, rules: IncidentRules = CALL_RULES

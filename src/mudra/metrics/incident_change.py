@@ -136,7 +136,7 @@ def _story(incident: Incident) -> str:
         case Ending.NO_DATA:
             lines.append(f"Closed at {_at(incident.ended)} for want of data, not as recovered.")
         case Ending.OPEN:
-            lines.append(f"Last bad window: {_at(incident.last_bad)}.")
+            lines.append(f"Last {incident.kind} window: {_at(incident.last_bad)}.")
     return "\n".join(lines)
 
 

@@ -191,8 +191,11 @@ class Incidents(Protocol):
         """The incident of this ID, however old."""
         ...
 
-    async def acknowledge(self, incident_id: str, who: str) -> bool:
-        """Note that somebody looks after it; False when there is none of this ID."""
+    async def acknowledge(self, incident_id: str, who: str, instead_of: str | None) -> bool:
+        """Note that somebody looks after it; False when there is none of this ID.
+
+        False, too, when it is not `instead_of` who looks after it (empty: nobody; None: whoever).
+        """
         ...
 
 

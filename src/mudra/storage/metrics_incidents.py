@@ -158,12 +158,16 @@ class PostgresIncidents:
         found = await self._found(_I.incident_id == incident_id)
         return found[0] if found else None
 
-    async def acknowledge(self, incident_id: str, who: str) -> bool:
-        """Note that somebody looks after an incident; False when there is none of this ID."""
+    async def acknowledge(self, incident_id: str, who: str, instead_of: str | None) -> bool:
+        """Note that somebody looks after an incident; False when there is none of this ID.
+
+        False, too, when it is not `instead_of` who looks after it (empty: nobody; None: whoever).
+        """
+        change = sa.update(metrics_incident).where(_I.incident_id == incident_id)
+        if instead_of is not None:
+            change = change.where(sa.func.coalesce(_I.acknowledged_by, "") == instead_of)
         done = await self._tx.connection.execute(
-            sa.update(metrics_incident)
-            .where(_I.incident_id == incident_id)
-            .values(acknowledged_by=who, acknowledged_at=await self._tx.now())
+            change.values(acknowledged_by=who, acknowledged_at=await self._tx.now())
         )
         return done.rowcount == 1
 

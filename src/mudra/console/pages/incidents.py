@@ -79,9 +79,9 @@ async def acknowledge(
 ) -> Response[str] | Response[bytes]:
     """Note that the operator who is signed in looks after it."""
 
-    async def do(visit: Visit, _: Fields) -> Outcome:
-        wanted = str(incident_id)
-        refused = await visit.work.alarm_desk.acknowledge(wanted, visit.caller)
+    async def do(visit: Visit, fields: Fields) -> Outcome:
+        wanted, seen = str(incident_id), fields.get("instead_of", "")
+        refused = await visit.work.alarm_desk.acknowledge(wanted, visit.caller, instead_of=seen)
         return refused or GoTo(f"{_INCIDENTS}/{wanted}")
 
     return await operator_act(request, service, Scope.HEALTH, do)
@@ -118,6 +118,7 @@ async def _shown(visit: Visit, stored: StoredIncident) -> Outcome:
             "title": subject_words(subject),
             "state": state_words(incident),
             "reporting": isinstance(subject, AaReporting),
+            "mine": stored.acknowledged_by == visit.caller.actor,
             "noticed": _noticed(incident),
             "close_after": _rules(incident).close_after,
             "success": incident_success(stored),
