@@ -80,7 +80,7 @@ test: $(STAMP) ## everything that must hold before a change lands
 	@$(MAKE) --no-print-directory -j 2 test-pages test-all; failed=$$?; cat $(PAGES_LOG); exit $$failed
 
 test-all:
-	@$(BIN)/pytest -n 3 --dist worksteal --ignore tests/browser
+	@$(BIN)/pytest -n 2 --dist worksteal --ignore tests/browser
 
 # Apart, since Playwright's event loop does not share a process; its report is read when all is over.
 test-pages:
