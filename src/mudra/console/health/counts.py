@@ -35,7 +35,8 @@ def counted(totals: Mapping[Cell, Rollup], query: Mapping[str, str]) -> TableVie
 
 def counts_export(totals: Mapping[Cell, Rollup], query: Mapping[str, str]) -> Download | None:
     """Give all fifteen as CSV when the address asks for this table's."""
-    return _table().export(_rows(totals), query)
+    asked = query.get("export") == AS_REPORTED.table
+    return _table().export(_rows(totals), query) if asked else None
 
 
 def _table(shown: Sequence[CountsRow] | None = None) -> Table[CountsRow]:
@@ -44,7 +45,7 @@ def _table(shown: Sequence[CountsRow] | None = None) -> Table[CountsRow]:
     With rows to show, what is zero in all of them has no column: the names are long.
     """
     return Table(
-        "counts",
+        AS_REPORTED.table,
         "The fifteen counts of each type",
         (
             Column("type", "Type", lambda row: row.type, "code"),
