@@ -31,7 +31,9 @@ ROUTES = [
     "/v2/FI/request", "/v2/FI/fetch", "/v2/Heartbeat",
 ]  # fmt: skip  # seven of the calls
 TICKS = os.sysconf("SC_CLK_TCK")
-START = "import sys; from mudra.cli.agent import app; app(['run', '--config', sys.argv[1]])"
+START = (
+    "import sys; from mudra.cli.commands.agent import app; app(['run', '--config', sys.argv[1]])"
+)
 
 
 @dataclass

@@ -31,21 +31,21 @@ from tests.support.registry_payloads import fip
 
 from bench.support import Load, RunningService, cpu_seconds, worker_pids
 from mudra.audit.event import Caller
+from mudra.bootstrap import wiring
+from mudra.bootstrap.config import Settings
+from mudra.bootstrap.dependencies import open_rooms
+from mudra.bootstrap.onboarding import onboard
+from mudra.bootstrap.serve import open_store
 from mudra.cli.main import run
 from mudra.http.app import build_app
-from mudra.http.service import Service
-from mudra.identity.onboard import NewMember, Onboarded
-from mudra.registry.actor import DECIDE, SUBMIT, Actor, ActorKind
-from mudra.registry.address import AddressPolicy
-from mudra.registry.check import CheckedPayload, check_payload
-from mudra.registry.decision import Decision, shown
-from mudra.registry.register import submit_entry
-from mudra.registry.vocabulary import shipped_vocabulary
-from mudra.runtime import wiring
-from mudra.runtime.config import Settings
-from mudra.runtime.onboarding import onboard
-from mudra.runtime.rooms import open_rooms
-from mudra.runtime.serve import open_store
+from mudra.http.dependencies import Service
+from mudra.identity.memberships.onboard import NewMember, Onboarded
+from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
+from mudra.registry.lifecycle.decision import Decision, shown
+from mudra.registry.lifecycle.register import submit_entry
+from mudra.registry.payload.url_rules import AddressPolicy
+from mudra.registry.payload.validation import CheckedPayload, check_payload
+from mudra.registry.payload.vocabulary import shipped_vocabulary
 
 ENTRIES = 600
 READER = "BENCH-AA"

@@ -29,12 +29,12 @@ from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from bench.bare_server import bare_server
 from bench.support import Load, RunningService, cpu_seconds, form_request, pss_mb, worker_pids
 from mudra.audit.event import Caller
-from mudra.identity.onboard import NewMember, Onboarded
-from mudra.runtime.config import Settings
-from mudra.runtime.onboarding import onboard
-from mudra.runtime.rooms import open_rooms
-from mudra.runtime.serve import open_store
-from mudra.storage.cut import TRANSACTION_S
+from mudra.bootstrap.config import Settings
+from mudra.bootstrap.dependencies import open_rooms
+from mudra.bootstrap.onboarding import onboard
+from mudra.bootstrap.serve import open_store
+from mudra.identity.memberships.onboard import NewMember, Onboarded
+from mudra.storage.database.deadline import TRANSACTION_S
 
 ENTITIES = 1000
 CONNECTIONS = 16

@@ -19,9 +19,9 @@ from bench.entity_token import make_members, requests_for
 from bench.login_flood import login_request
 from bench.people import make_people
 from bench.support import Load, RunningService, percentile
-from mudra.runtime.config import Settings
-from mudra.runtime.serve import open_store
-from mudra.storage.password_hash import LEAST_MEMORY_MIB
+from mudra.bootstrap.config import Settings
+from mudra.bootstrap.serve import open_store
+from mudra.storage.crypto.password_hash import LEAST_MEMORY_MIB
 
 ADDRESSES = 1000
 CLOSED = 4

@@ -20,9 +20,9 @@ import argon2
 from bench.entity_token import make_members, requests_for
 from bench.people import PASSWORD, make_people
 from bench.support import Load, RunningService, cpu_seconds, form_request, percentile, worker_pids
-from mudra.runtime.config import Settings
-from mudra.runtime.serve import open_store
-from mudra.storage.password_hash import TIME_COST
+from mudra.bootstrap.config import Settings
+from mudra.bootstrap.serve import open_store
+from mudra.storage.crypto.password_hash import TIME_COST
 
 LOGINS_AT_ONCE = 50
 TOKEN_CONNECTIONS = 4

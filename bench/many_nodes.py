@@ -21,11 +21,11 @@ import psycopg
 
 from bench.people import PASSWORD, make_people
 from bench.support import RunningService, percentile
-from mudra.runtime.config import Settings
-from mudra.storage.embedded import embedded_server
-from mudra.storage.master_key import FILE
-from mudra.storage.migrate import migrate
-from mudra.storage.sealing import open_seal
+from mudra.bootstrap.config import Settings
+from mudra.storage.crypto.encryption_keys import open_seal
+from mudra.storage.crypto.master_key import FILE
+from mudra.storage.database.embedded.server import embedded_server
+from mudra.storage.database.migrate import migrate
 
 SEEN_GOAL_S = 0.05
 CUT_GOAL_S = 1.0

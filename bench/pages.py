@@ -31,7 +31,7 @@ from tools.demonstration import Demonstration, Page, demonstration
 from tools.screenshots import signed_in
 
 from bench.machine import slowness, told
-from mudra.runtime.demo_network import DEMO_PASSWORD
+from mudra.demo.network import DEMO_PASSWORD
 
 GOAL_MS = 200.0
 ASKS, PAINTS = 9, 5

@@ -3,12 +3,12 @@
 import asyncio
 
 from mudra.audit.event import Caller
-from mudra.identity.onboard import NewMember, Onboarded
-from mudra.runtime.activation import activate, hash_once
-from mudra.runtime.config import Settings
-from mudra.runtime.onboarding import onboard
-from mudra.runtime.rooms import Rooms, open_rooms
-from mudra.storage.seal import Seal
+from mudra.bootstrap.activation import activate, hash_once
+from mudra.bootstrap.config import Settings
+from mudra.bootstrap.dependencies import Rooms, open_rooms
+from mudra.bootstrap.onboarding import onboard
+from mudra.identity.memberships.onboard import NewMember, Onboarded
+from mudra.storage.crypto.data_encryption import Seal
 
 PASSWORD = "a long password of the benchmarks"
 

@@ -30,16 +30,16 @@ from tests.support.operators import Operator, new_operator
 from tests.support.service import running_service
 
 from bench.machine import slowness, told
-from mudra.metrics.catalogue import WINDOW, window_start
-from mudra.metrics.check import CheckedReport, check_report
-from mudra.metrics.report import Report, encode_report
-from mudra.metrics.traffic import Traffic
-from mudra.storage.database import Database
-from mudra.storage.embedded import embedded_server
-from mudra.storage.freshness import Freshness
-from mudra.storage.metrics import lines_of
-from mudra.storage.metrics_partitions import FORMER, HOURS, PAIR_HOURS, RAW, make_partition
-from mudra.storage.metrics_rollups import WORK_S, make_anew, next_stale
+from mudra.demo.traffic import Traffic
+from mudra.metrics.payload.catalogue import WINDOW, window_start
+from mudra.metrics.payload.report import Report, encode_report
+from mudra.metrics.payload.validation import CheckedReport, check_report
+from mudra.storage.caching.cache_invalidation import Freshness
+from mudra.storage.database.database import Database
+from mudra.storage.database.embedded.server import embedded_server
+from mudra.storage.metrics.partitions import FORMER, HOURS, PAIR_HOURS, RAW, make_partition
+from mudra.storage.metrics.reports import lines_of
+from mudra.storage.metrics.rollups import WORK_S, make_anew, next_stale
 
 AAS = int(os.environ.get("AAS", "20"))
 FIPS = int(os.environ.get("FIPS", "29"))

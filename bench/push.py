@@ -36,11 +36,11 @@ from tests.support.metrics_payloads import request_block, request_metrics
 from tests.support.pushing import PushingAa, pushing_aa
 from tests.support.service import Service, running_service
 
-from mudra.metrics.catalogue import WINDOW, RequestType, window_start
-from mudra.metrics.check import CheckedReport, check_report
-from mudra.metrics.report import RequestFip, RequestMetrics
-from mudra.storage.embedded import embedded_server
-from mudra.storage.metrics import lines_of
+from mudra.metrics.payload.catalogue import WINDOW, RequestType, window_start
+from mudra.metrics.payload.report import RequestFip, RequestMetrics
+from mudra.metrics.payload.validation import CheckedReport, check_report
+from mudra.storage.database.embedded.server import embedded_server
+from mudra.storage.metrics.reports import lines_of
 
 FIPS = 200
 PUSHES = 40

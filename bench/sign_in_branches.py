@@ -29,12 +29,12 @@ import psycopg
 
 from bench.people import make_people
 from bench.support import form_request
-from mudra.runtime.config import Settings
-from mudra.runtime.rooms import open_rooms
-from mudra.runtime.serve import open_store
-from mudra.runtime.worker import run_worker
-from mudra.storage import password_hash
-from mudra.storage.seal import Seal
+from mudra.bootstrap.config import Settings
+from mudra.bootstrap.dependencies import open_rooms
+from mudra.bootstrap.serve import open_store
+from mudra.bootstrap.worker import run_worker
+from mudra.storage.crypto import password_hash
+from mudra.storage.crypto.data_encryption import Seal
 
 INVENTED = "an invented name"
 GUESS = "a guess that is wrong"

@@ -18,7 +18,7 @@ import httpx
 import psycopg
 from bench.support import RunningService
 
-from mudra.console.navigation import (
+from mudra.console.framework.navigation import (
     ACCOUNT,
     CONSOLE,
     MEMBER_ITEMS,
@@ -26,8 +26,8 @@ from mudra.console.navigation import (
     member_path,
     operator_path,
 )
-from mudra.runtime.demo_network import DEMO_PASSWORD
-from mudra.storage.embedded import embedded_server
+from mudra.demo.network import DEMO_PASSWORD
+from mudra.storage.database.embedded.server import embedded_server
 
 MUDRA: Final = str(Path(sys.executable).with_name("mudra"))
 OPERATOR: Final = "vikram@network.example"

@@ -13,9 +13,9 @@ import typer.main
 from typer._click import Command
 from typer.core import TyperGroup
 
-from mudra.agent.config_reference import rows
+from mudra.agent.host.config_reference import rows
+from mudra.bootstrap.config import REFERENCE, Settings
 from mudra.cli.main import app
-from mudra.runtime.config import REFERENCE, Settings
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
 
@@ -53,7 +53,7 @@ def settings_page() -> str:
         [
             "# Settings",
             "",
-            "Made by `make docs` from `mudra.runtime.config`. A setting comes from the command",
+            "Made by `make docs` from `mudra.bootstrap.config`. A setting comes from the command",
             "line, else from the environment, else from its default. A wrong value ends the",
             "start with one line that names it; an unknown `MUDRA_…` name is warned of.",
             "",
@@ -88,7 +88,7 @@ def agent_page() -> str:
         [
             "# agent.toml",
             "",
-            "Made by `make docs` from `mudra.agent.config`. An example is",
+            "Made by `make docs` from `mudra.agent.host.config`. An example is",
             "[deploy/agent.toml](../../deploy/agent.toml). An unknown key or a wrong value ends",
             "the start with one line that names it; `mudra agent check` looks at the rest.",
             "",

@@ -14,7 +14,7 @@ from typing import Final, Literal
 from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 from playwright.sync_api import Page as Tab
 
-from mudra.runtime.demo_network import DEMO_PASSWORD
+from mudra.demo.network import DEMO_PASSWORD
 from tools.demonstration import Demonstration, Page, demonstration
 
 IMAGES: Final = Path("docs/images")

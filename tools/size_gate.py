@@ -14,7 +14,7 @@ from pathlib import Path
 FILE_LINES = 400
 FUNCTION_LINES = 60
 MEDIAN_LINES = 120
-MIGRATIONS = "storage/migrations/versions/"
+MIGRATIONS = "storage/database/migrations/versions/"
 """A migration lists a schema: its length is that of the schema."""
 ROOTS = ("src", "tests", "tools", "bench")
 

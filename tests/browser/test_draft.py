@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import Visit, beside
 from tests.support.service import PASSWORD, Member, new_member
 
-from mudra.console.shelf import STATIC
+from mudra.console.framework.static_assets import STATIC
 
 pytestmark = pytest.mark.skipif(
     not (STATIC / "built" / "htmx.min.js").exists(), reason="without htmx nothing is told so early"

@@ -8,7 +8,7 @@ from tests.browser.conftest import LOOKS, Visit, beside
 from tests.support.operators import Operator, new_operator
 from tests.support.service import PASSWORD, Service, running_service
 
-from mudra.console.shelf import STATIC
+from mudra.console.framework.static_assets import STATIC
 
 CHARTS = (STATIC / "built" / "charts.min.js").exists()
 MINUTE_MS = 60_000

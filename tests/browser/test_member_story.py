@@ -8,7 +8,7 @@ from tests.browser.conftest import Visit, beside
 from tests.support.service import latest_link, onboard
 
 from mudra.client import TokenVerifier
-from mudra.console.shelf import STATIC
+from mudra.console.framework.static_assets import STATIC
 
 PASSWORD = "granite otter velvet lamp"
 HTMX = (STATIC / "built" / "htmx.min.js").exists()

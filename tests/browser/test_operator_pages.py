@@ -11,7 +11,7 @@ from tests.support.registering import payload, send
 from tests.support.service import PASSWORD, Member, Service, new_member
 from tools.demonstration import operator_pages
 
-from mudra.console.navigation import operator_path
+from mudra.console.framework.navigation import operator_path
 
 SCOPES = ("members", "registry", "health", "keys", "audit")
 

@@ -10,7 +10,7 @@ from tests.support.registering import payload, send
 from tests.support.service import PASSWORD, latest_link, new_member, onboard, set_password
 from tools.demonstration import public_pages
 
-from mudra.console.navigation import member_path
+from mudra.console.framework.navigation import member_path
 
 
 def is_sound(visit: Visit) -> None:

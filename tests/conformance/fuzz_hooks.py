@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.support.metrics_payloads import as_value, request_metrics
 from tests.support.registry_payloads import aa, fip, fiu
 
-from mudra.metrics.catalogue import WINDOW, window_start
+from mudra.metrics.payload.catalogue import WINDOW, window_start
 
 SPARED = set(os.environ.get("FUZZ_SPARED", "").split(","))
 """User IDs and tokens of the callers: a fuzzer that reads lists finds them there."""

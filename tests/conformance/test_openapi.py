@@ -18,7 +18,7 @@ from tests.support.operators import Operator, new_operator
 from tests.support.pushing import pushing_aa
 from tests.support.service import Member, Service, latest_link, set_password
 
-from mudra.identity.roster import Scope
+from mudra.identity.memberships.memberships import Scope
 
 EXAMPLES = 15
 CHECKS = (

@@ -21,11 +21,11 @@ from tests.support.registry_payloads import aa, fip, fiu
 from tests.support.service import Service
 
 from mudra.audit.event import Caller
-from mudra.registry.address import AddressPolicy
-from mudra.registry.check import CheckedPayload, check_payload
-from mudra.registry.record import Record
-from mudra.registry.vocabulary import shipped_vocabulary
-from mudra.runtime.rooms import Rooms
+from mudra.bootstrap.dependencies import Rooms
+from mudra.registry.lifecycle.record import Record
+from mudra.registry.payload.url_rules import AddressPolicy
+from mudra.registry.payload.validation import CheckedPayload, check_payload
+from mudra.registry.payload.vocabulary import shipped_vocabulary
 
 EXAMPLES = 120
 EXAMPLES_BEFORE_A_RELEASE = 5_000

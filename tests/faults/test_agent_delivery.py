@@ -10,9 +10,9 @@ from tests.support import agents
 from tests.support.hostile_operator import HostileOperator
 from tests.support.moved_time import SECOND, WINDOW, MovedClock
 
-from mudra.agent.backoff import offset
-from mudra.agent.dead_letter import dead_letters
-from mudra.metrics.catalogue import Tag
+from mudra.agent.delivery.backoff import offset
+from mudra.agent.spool.dead_letter import dead_letters
+from mudra.metrics.payload.catalogue import Tag
 
 
 async def _windows(agent, clock: MovedClock, number: int) -> None:

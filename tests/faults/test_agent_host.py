@@ -13,7 +13,7 @@ from tests.support.fast_agent import FastClock
 from tests.support.hostile_operator import HostileOperator, listening
 from tests.support.moved_time import SECOND
 
-from mudra.metrics.catalogue import Tag
+from mudra.metrics.payload.catalogue import Tag
 
 DAY = 86_400 * SECOND
 WAIT_S = 90

@@ -11,9 +11,9 @@ from tests.support import agents
 from tests.support.hostile_operator import HostileOperator
 from tests.support.moved_time import OUTWARD, SECOND, START, WINDOW, MovedClock
 
-from mudra.agent.assembly import Agent
-from mudra.agent.event import Began, Ended, FiStatus, Notice
-from mudra.metrics.catalogue import Tag
+from mudra.agent.counting.event import Began, Ended, FiStatus, Notice
+from mudra.agent.host.assembly import Agent
+from mudra.metrics.payload.catalogue import Tag
 
 
 def _totals(agent: Agent) -> dict[tuple[str, str], int]:

@@ -10,8 +10,8 @@ from tests.support import agents
 from tests.support.hostile_operator import HostileOperator
 from tests.support.moved_time import SECOND, START, WINDOW, MovedClock
 
-from mudra.agent.assembly import Agent
-from mudra.metrics.catalogue import Tag
+from mudra.agent.host.assembly import Agent
+from mudra.metrics.payload.catalogue import Tag
 
 
 def _line(at: int) -> str:

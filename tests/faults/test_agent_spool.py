@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from mudra.agent.payload import Payload
-from mudra.agent.spool import Closing, Spool, SpoolInUse
-from mudra.metrics.catalogue import Tag
+from mudra.agent.counting.payload import Payload
+from mudra.agent.spool.spool import Closing, Spool, SpoolInUse
+from mudra.metrics.payload.catalogue import Tag
 
 WINDOW = 600_000
 RECORDS = 20

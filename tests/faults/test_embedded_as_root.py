@@ -19,8 +19,8 @@ from tests.support.embedded_holder import (
     write_a_row,
 )
 
-from mudra.storage.embedded import embedded_server
-from mudra.storage.embedded_account import UNSHARED_UID
+from mudra.storage.database.embedded.account import UNSHARED_UID
+from mudra.storage.database.embedded.server import embedded_server
 
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root chooses another account")
 NOBODY = 65534

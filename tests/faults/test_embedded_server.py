@@ -7,6 +7,8 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from mudra.storage.database.database.embedded import locks as embedded_locks
+from mudra.storage.database.database.embedded import server as embedded
 from tests.support.embedded_holder import (
     Holder,
     answers,
@@ -20,8 +22,7 @@ from tests.support.embedded_holder import (
     write_a_row,
 )
 
-from mudra.storage import embedded, embedded_locks
-from mudra.storage.embedded import EmbeddedServerError, embedded_server
+from mudra.storage.database.embedded.server import EmbeddedServerError, embedded_server
 
 NOBODY = 65534
 

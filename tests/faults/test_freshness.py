@@ -9,11 +9,11 @@ import psycopg
 import pytest
 from tests.support.nodes import Node, Nodes, two_nodes
 
-from mudra.runtime.rooms import open_rooms
-from mudra.storage.freshness import BELIEF_S
-from mudra.storage.tokens import entity_key
-from mudra.tokens.issue import SecretAccepted, SecretUnknown
-from mudra.tokens.manage_secret import SecretShown
+from mudra.bootstrap.dependencies import open_rooms
+from mudra.storage.caching.cache_invalidation import BELIEF_S
+from mudra.storage.tokens.tokens import entity_key
+from mudra.tokens.authentication.secret_check import SecretAccepted, SecretUnknown
+from mudra.tokens.secrets.manage_secret import SecretShown
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 import psycopg
 from tests.support.service import Member
 
-from mudra.storage.embedded import embedded_server
+from mudra.storage.database.embedded.server import embedded_server
 
 
 def test_tokens_noted_while_a_table_is_away_are_counted_once_it_is_back(member: Member) -> None:

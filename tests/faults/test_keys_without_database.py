@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from tests.support.nodes import two_nodes
 
-from mudra.runtime.key_care import look_after_keys
-from mudra.storage.database import Database
-from mudra.storage.node_keys import NodeKeys
-from mudra.storage.unavailable import DatabaseUnavailable
+from mudra.jobs.key_rotation import look_after_keys
+from mudra.storage.database.database import Database
+from mudra.storage.database.unavailable import DatabaseUnavailable
+from mudra.storage.tokens.node_keys import NodeKeys
 
 NOWHERE = "postgresql://postgres@127.0.0.1:1/mudra"
 

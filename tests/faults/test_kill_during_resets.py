@@ -20,7 +20,7 @@ import pytest
 from tests.support.processes import children
 from tests.support.service import NO_TLS, Member, Service, new_member, running_service
 
-from mudra.storage.embedded import embedded_server
+from mudra.storage.database.embedded.server import embedded_server
 
 MEMBERS = 3
 

@@ -15,8 +15,8 @@ import psycopg
 from tests.support.pushing import pushing_aa
 from tests.support.service import running_service
 
-from mudra.metrics.catalogue import WINDOW
-from mudra.storage.embedded import embedded_server
+from mudra.metrics.payload.catalogue import WINDOW
+from mudra.storage.database.embedded.server import embedded_server
 
 AAS = 3
 WINDOWS = 85

@@ -14,9 +14,9 @@ import pytest
 from tests.support.smtp_sink import Certificate, make_certificate, smtp_sink
 
 from mudra.mail import smtp
-from mudra.mail.letter import Letter
+from mudra.mail.email_message import Letter
 from mudra.mail.smtp import Delivered, Undelivered, deliver, mail_server
-from mudra.secret_text import SecretText
+from mudra.shared.secret_text import SecretText
 
 pytestmark = pytest.mark.filterwarnings("ignore:Requiring AUTH:UserWarning")
 

@@ -12,7 +12,7 @@ import pytest
 from tests.support.agent_process import SPEED, Sender, configured, free_port, started
 from tests.support.service import Member, Service, new_member, running_service
 
-from mudra.storage.embedded import embedded_server
+from mudra.storage.database.embedded.server import embedded_server
 
 WAIT_S = 120
 """A loaded machine is slow; nothing here is a matter of speed."""

@@ -14,8 +14,8 @@ from tests.support.pushing import PushingAa, pushing_aa
 from tests.support.service import Member, Service, new_member, running_service
 from tests.support.webhook_sink import webhook_sink
 
-from mudra.metrics.catalogue import WINDOW, Position, RequestType
-from mudra.metrics.report import RequestBlock, RequestFip
+from mudra.metrics.payload.catalogue import WINDOW, Position, RequestType
+from mudra.metrics.payload.report import RequestBlock, RequestFip
 
 METRICS = "/metrics/perf/v1"
 

@@ -13,7 +13,7 @@ import pytest
 from tests.support.processes import children
 from tests.support.service import Member, Service, new_member
 
-from mudra.storage.cut import TRANSACTION_S
+from mudra.storage.database.deadline import TRANSACTION_S
 
 PATH = "/iam/v1/entity/token/generate"
 FORM = "application/x-www-form-urlencoded"

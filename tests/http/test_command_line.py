@@ -15,8 +15,8 @@ from tests.support.operators import in_store
 from tests.support.service import Member, Service, new_member, onboard
 from typer.testing import CliRunner
 
+from mudra.bootstrap.dependencies import Rooms
 from mudra.cli.main import app
-from mudra.runtime.rooms import Rooms
 
 MUDRA = str(Path(sys.executable).with_name("mudra"))
 

@@ -16,8 +16,16 @@ from tests.support.programs import program
 from tests.support.service import PASSWORD, Member, Service, latest_link, new_member, set_password
 
 from mudra.client.verifier import TokenVerifier
-from mudra.console.pages import activity, health, overview, people, registration, secret, try_it
-from mudra.console.snippets import snippets
+from mudra.console.pages.member import (
+    activity,
+    health,
+    overview,
+    people,
+    registration,
+    secret,
+    try_it,
+)
+from mudra.console.pages.member.snippets import snippets
 
 PAGES = sorted(
     (path, next(iter(handler.http_methods)))

@@ -18,12 +18,12 @@ from tests.support.registering import payload, send
 from tests.support.service import Member, Service, new_member, onboard
 from tools.demonstration import member_pages, operator_pages
 
-from mudra.console.navigation import OPERATOR_ITEMS, operator_path
+from mudra.bootstrap.config import Settings
+from mudra.bootstrap.dependencies import Rooms
+from mudra.console.framework.navigation import OPERATOR_ITEMS, operator_path
 from mudra.console.routes import console_pages
-from mudra.metrics.catalogue import window_start
-from mudra.runtime.config import Settings
-from mudra.runtime.rooms import Rooms
-from mudra.storage.tables import audit_event
+from mudra.metrics.payload.catalogue import window_start
+from mudra.storage.database.tables import audit_event
 
 SCOPES = ("members", "registry", "health", "keys", "audit")
 _EXPORT = re.compile(r'<a (?:class="export" )?href="(\?[^"]*export=[^"]*)"')

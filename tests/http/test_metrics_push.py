@@ -9,7 +9,7 @@ from tests.support.metrics_payloads import as_value
 from tests.support.pushing import ago, pushing_aa, utc
 from tests.support.service import new_member
 
-from mudra.metrics.catalogue import WINDOW
+from mudra.metrics.payload.catalogue import WINDOW
 
 
 @pytest.fixture

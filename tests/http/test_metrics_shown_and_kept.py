@@ -15,11 +15,11 @@ from tests.support.operators import in_store, new_operator
 from tests.support.pushing import PushingAa, pushing_aa
 from tests.support.service import Service, new_member, running_service
 
-from mudra.metrics.catalogue import Position, RequestType
-from mudra.metrics.report import RequestBlock, RequestFip
-from mudra.runtime.metrics_chores import drop_old_partitions, make_all_sums
-from mudra.runtime.rooms import Rooms
-from mudra.storage.embedded import embedded_server
+from mudra.bootstrap.dependencies import Rooms
+from mudra.jobs.metrics_jobs import drop_old_partitions, make_all_sums
+from mudra.metrics.payload.catalogue import Position, RequestType
+from mudra.metrics.payload.report import RequestBlock, RequestFip
+from mudra.storage.database.embedded.server import embedded_server
 
 DASHBOARD = (Path(__file__).parents[2] / "deploy/grafana/network-health.json").read_text()
 OPEN_METRICS = "application/openmetrics-text; version=1.0.0"

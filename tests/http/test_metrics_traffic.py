@@ -10,7 +10,7 @@ import pytest
 from tests.support.operators import new_operator
 from tests.support.service import running_service
 
-from mudra.storage.embedded import embedded_server
+from mudra.storage.database.embedded.server import embedded_server
 
 WAIT_S = 60
 

@@ -5,7 +5,7 @@ import psycopg
 import pytest
 from tests.support.service import Member, Service, new_member
 
-from mudra.storage.embedded import embedded_server
+from mudra.storage.database.embedded.server import embedded_server
 
 
 def grant(member: Member, **form: str) -> httpx.Response:

@@ -10,7 +10,7 @@ from tests.support.operators import Operator, new_operator
 from tests.support.pushing import PushingAa
 from tests.support.service import Member, Service, latest_link, new_member
 
-from mudra.metrics.catalogue import REQUEST_COUNT_NAMES
+from mudra.metrics.payload.catalogue import REQUEST_COUNT_NAMES
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from tests.support.console import Reader, reader
 from tests.support.operators import Operator, new_operator
 from tests.support.service import Member, Service, new_member
 
-from mudra.storage.embedded import embedded_server
+from mudra.storage.database.embedded.server import embedded_server
 
 FIGURES = "Windows that did not come"
 """What the health page of an AA says behind its title, and what it reads of `metrics_refused`."""

@@ -14,15 +14,20 @@ from tests.support.operators import in_store
 from tests.support.pushing import PushingAa, pushing_aa
 from tests.support.service import NO_TLS, Service, onboard, running_service
 
-from mudra.metrics.catalogue import Position, RequestType
-from mudra.metrics.health import health_of_calls
-from mudra.metrics.incident import AaCalls, AaReporting, Ending, FipApi, Incident
-from mudra.metrics.report import RequestBlock, RequestFip
-from mudra.metrics.rollup import Rollup
-from mudra.metrics.spread import spread_of
-from mudra.metrics.status_history import DayState, StatusSnapshot, day_of_fip, public_incident
-from mudra.runtime.rooms import Rooms
-from mudra.storage.metrics_tables import metrics_incident
+from mudra.bootstrap.dependencies import Rooms
+from mudra.metrics.health.health import health_of_calls
+from mudra.metrics.health.status_history import (
+    DayState,
+    StatusSnapshot,
+    day_of_fip,
+    public_incident,
+)
+from mudra.metrics.incidents.incident import AaCalls, AaReporting, Ending, FipApi, Incident
+from mudra.metrics.payload.catalogue import Position, RequestType
+from mudra.metrics.payload.report import RequestBlock, RequestFip
+from mudra.metrics.rollup.latency_distribution import spread_of
+from mudra.metrics.rollup.rollup import Rollup
+from mudra.storage.metrics.tables import metrics_incident
 
 DAY = datetime(2026, 3, 4, tzinfo=UTC)
 

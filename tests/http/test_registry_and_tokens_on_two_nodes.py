@@ -16,10 +16,10 @@ from tests.support.operators import Operator, new_operator
 from tests.support.registry_members import Registry, payload_of
 from tests.support.service import NO_TLS, Service, new_member, running_service
 
-from mudra.storage.embedded import embedded_server
-from mudra.storage.master_key import FILE
-from mudra.storage.migrate import migrate
-from mudra.storage.sealing import open_seal
+from mudra.storage.crypto.encryption_keys import open_seal
+from mudra.storage.crypto.master_key import FILE
+from mudra.storage.database.embedded.server import embedded_server
+from mudra.storage.database.migrate import migrate
 
 ROUNDS = 5
 

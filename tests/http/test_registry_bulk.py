@@ -10,8 +10,8 @@ from tests.support.registry_members import Registry
 from tests.support.registry_payloads import fip, fiu, older
 from tests.support.service import Service, new_member, running_service
 
-from mudra.registry.directory import set_hash
-from mudra.registry.entry import digest
+from mudra.registry.directory.directory import set_hash
+from mudra.registry.payload.entry import digest
 
 ENTRIES = 600
 BEFORE = 30

@@ -17,13 +17,13 @@ from tests.support.registry_payloads import aa, fip, fiu
 from tests.support.registry_postgres import RegistryNode, registry_node
 from tests.support.service import Service, new_member, running_service
 
-from mudra.registry.decision import Act, Decision
-from mudra.registry.directory import sight_of
-from mudra.registry.entry import EntityType
-from mudra.registry.mirror import Mirror, Page
-from mudra.registry.register import Order, decide, submit_entry, update_entry
-from mudra.runtime.config import Settings
-from mudra.runtime.serve import open_store
+from mudra.bootstrap.config import Settings
+from mudra.bootstrap.serve import open_store
+from mudra.registry.directory.directory import sight_of
+from mudra.registry.directory.mirror import Mirror, Page
+from mudra.registry.lifecycle.decision import Act, Decision
+from mudra.registry.lifecycle.register import Order, decide, submit_entry, update_entry
+from mudra.registry.payload.entry import EntityType
 
 MAKERS = (fip, fiu, aa)
 MEMBERS = 300

@@ -9,7 +9,7 @@ import pytest
 from tests.support.error_body import assert_error
 from tests.support.service import NO_TLS, Service
 
-from mudra.console.shelf import STATIC, Shelf
+from mudra.console.framework.static_assets import STATIC, Shelf
 
 BUDGET = 300 * 1024
 BUILT = STATIC / "built" / "charts.min.js"

@@ -9,8 +9,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from mudra.storage.embedded import embedded_server
-from mudra.storage.migrate import HEAD, migrate
+from mudra.storage.database.embedded.server import embedded_server
+from mudra.storage.database.migrate import HEAD, migrate
 
 MUDRA = str(Path(sys.executable).with_name("mudra"))
 PASSWORD = "a-password-of-a-database"

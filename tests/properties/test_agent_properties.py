@@ -3,13 +3,13 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mudra.agent.count import Counter
-from mudra.agent.event import Began, Call, Ended, Event, FiStatus, Notice
-from mudra.agent.follow import Sessions
-from mudra.agent.payload import Payload, Reporter, payloads
-from mudra.agent.window import WINDOW, Windows
-from mudra.metrics.catalogue import NotificationType, RequestType
-from mudra.metrics.check import CheckedReport, check_report
+from mudra.agent.counting.counter import Counter
+from mudra.agent.counting.event import Began, Call, Ended, Event, FiStatus, Notice
+from mudra.agent.counting.fi_session_tracker import Sessions
+from mudra.agent.counting.payload import Payload, Reporter, payloads
+from mudra.agent.counting.window import WINDOW, Windows
+from mudra.metrics.payload.catalogue import NotificationType, RequestType
+from mudra.metrics.payload.validation import CheckedReport, check_report
 from tests.support.moved_time import START, MovedClock
 
 REQUESTS = [code.value for code in RequestType if "not" not in code.value or code.value == "cnot"]

@@ -5,8 +5,8 @@ import unicodedata
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mudra.identity.email_address import display_name, normalise_email, unsafe_in_mail
-from mudra.identity.password import PasswordContext, check_password
+from mudra.identity.accounts.email_address import display_name, normalise_email, unsafe_in_mail
+from mudra.identity.accounts.password_rules import PasswordContext, check_password
 
 CONTEXT = PasswordContext("asha@sunrise.example", "Asha Venkatesan", ("SUN-1",), ("Sunrise",))
 any_text = st.text(st.characters(), max_size=300)

@@ -10,22 +10,28 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mudra.finding import Finding, Severity
-from mudra.registry.actor import DECIDE, SUBMIT, Actor, ActorKind
-from mudra.registry.address import AddressPolicy, baseurl_faults, url_faults
-from mudra.registry.check import CheckedPayload, check_payload
-from mudra.registry.decision import Act, TokenEffect, gets_no_token
-from mudra.registry.difference import difference
-from mudra.registry.directory import OPERATOR_SIGHT, Sight, sight_of
-from mudra.registry.entry import EntityType, canonical
-from mudra.registry.inspection import Inspection
-from mudra.registry.mirror import Mirror
-from mudra.registry.reach import read_ip, read_port
-from mudra.registry.read import changes_since
-from mudra.registry.record import PENDING, Standing, Status
-from mudra.registry.register import Order, decide, put_due_live, submit_entry, update_entry
-from mudra.registry.timestamp import read_timestamp
-from mudra.registry.vocabulary import shipped_vocabulary
+from mudra.registry.directory.directory import OPERATOR_SIGHT, Sight, sight_of
+from mudra.registry.directory.mirror import Mirror
+from mudra.registry.directory.read import changes_since
+from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
+from mudra.registry.lifecycle.decision import Act, TokenEffect, gets_no_token
+from mudra.registry.lifecycle.difference import difference
+from mudra.registry.lifecycle.record import PENDING, Standing, Status
+from mudra.registry.lifecycle.register import (
+    Order,
+    decide,
+    put_due_live,
+    submit_entry,
+    update_entry,
+)
+from mudra.registry.payload.entry import EntityType, canonical
+from mudra.registry.payload.inspection import Inspection
+from mudra.registry.payload.network_rules import read_ip, read_port
+from mudra.registry.payload.timestamp import read_timestamp
+from mudra.registry.payload.url_rules import AddressPolicy, baseurl_faults, url_faults
+from mudra.registry.payload.validation import CheckedPayload, check_payload
+from mudra.registry.payload.vocabulary import shipped_vocabulary
+from mudra.shared.finding import Finding, Severity
 from tests.support.registry_memory import MemoryRegistry
 from tests.support.registry_payloads import aa, fip, fiu, jwk
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mudra.tokens.reset_rule import (
+from mudra.tokens.secrets.reset_rule import (
     MAX_RESETS,
     PERIOD,
     WAIT,

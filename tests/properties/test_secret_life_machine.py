@@ -20,10 +20,15 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from mudra.tokens.issue import SecretAccepted, SecretExpired, SecretGraceEnded, SecretUnknown
-from mudra.tokens.manage_secret import NothingInGrace, SecretShown
-from mudra.tokens.reset_rule import ResetLimitReached, ResetTooSoon
-from mudra.tokens.secret import EntitySecret
+from mudra.tokens.authentication.secret_check import (
+    SecretAccepted,
+    SecretExpired,
+    SecretGraceEnded,
+    SecretUnknown,
+)
+from mudra.tokens.secrets.manage_secret import NothingInGrace, SecretShown
+from mudra.tokens.secrets.reset_rule import ResetLimitReached, ResetTooSoon
+from mudra.tokens.secrets.secret import EntitySecret
 from tests.support.nodes import Node, Nodes
 
 MINUTES_A_DAY = 24 * 60

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from mudra.tokens.claims import TokenKind
-from mudra.tokens.signing_keys import (
+from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.signing_keys.key_lifecycle import (
     JWKS_MAX_AGE,
     PUBLISHED_AHEAD,
     KeyState,
@@ -33,7 +33,7 @@ steps = st.lists(
 
 
 class Keys:
-    """Carries plans out as tokens/rotate_keys.py does, without a database."""
+    """Carries plans out as tokens/signing_keys/rotate_keys.py does, without a database."""
 
     def __init__(self, kind: TokenKind) -> None:
         self.kind = kind

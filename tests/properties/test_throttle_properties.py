@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mudra.identity import throttle
-from mudra.identity.throttle import FRESH, Disabled, History, Proceed, Wait
+from mudra.identity.sign_in.sign_in import throttle
+from mudra.identity.sign_in.throttle import FRESH, Disabled, History, Proceed, Wait
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

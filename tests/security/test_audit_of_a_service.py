@@ -12,7 +12,7 @@ from tests.support.service import Member, Service, new_member, running_service
 from typer.testing import CliRunner
 
 from mudra.cli.main import app
-from mudra.storage.embedded import embedded_server
+from mudra.storage.database.embedded.server import embedded_server
 
 
 def verified(service: Service) -> dict[str, object]:

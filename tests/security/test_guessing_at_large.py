@@ -25,9 +25,9 @@ from tests.support.service import (
     set_password,
 )
 
-from mudra.identity.throttle import NETWORK_FAILURES
-from mudra.runtime.letters import watch_sign_ins
-from mudra.runtime.rooms import Rooms
+from mudra.bootstrap.dependencies import Rooms
+from mudra.identity.sign_in.throttle import NETWORK_FAILURES
+from mudra.jobs.notification_jobs import watch_sign_ins
 
 GENERATE = "/v1/user/token/generate"
 PROXY = "127.99.0.1"

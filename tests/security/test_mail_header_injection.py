@@ -20,13 +20,13 @@ from tests.support.operators import new_operator
 from tests.support.service import running_service
 from tests.support.smtp_sink import SmtpSink, smtp_sink
 
-from mudra.identity.email_address import display_name, normalise_email
+from mudra.identity.accounts.email_address import display_name, normalise_email
 from mudra.identity.ports import Notice, NoticeKind
 from mudra.mail.compose import LetterWriter
+from mudra.mail.email_message import Letter
 from mudra.mail.facts import FACTS, LetterError
-from mudra.mail.letter import Letter
 from mudra.mail.smtp import MailUrlError, Undelivered, deliver, mail_server, message_of
-from mudra.secret_text import SecretText
+from mudra.shared.secret_text import SecretText
 
 EVIL = "eve@evil.example"
 BREAKS = ["\r\n", "\n", "\r", "\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"]

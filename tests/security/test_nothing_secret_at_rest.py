@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import psycopg
 import pytest
+from mudra.storage.database.database.embedded import server as embedded
 from tests.support.service import (
     Service,
     latest_link,
@@ -17,8 +18,7 @@ from tests.support.service import (
     set_password,
 )
 
-from mudra.storage import embedded
-from mudra.storage.embedded import embedded_server
+from mudra.storage.database.embedded.server import embedded_server
 
 PG_DUMP = embedded._programs() / "pg_dump"
 NEW_PASSWORD = "another-canary-password/with+signs=%"

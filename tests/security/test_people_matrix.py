@@ -19,9 +19,9 @@ from tests.support.service import (
     set_password,
 )
 
-from mudra.runtime.rooms import Rooms
-from mudra.runtime.wiring import open_edge
-from mudra.tokens.claims import TokenKind
+from mudra.bootstrap.dependencies import Rooms
+from mudra.bootstrap.wiring import open_edge
+from mudra.tokens.issuing.claims import TokenKind
 
 
 @dataclass

@@ -20,9 +20,9 @@ from tests.support.service import (
     set_password,
 )
 
-from mudra.runtime.rooms import Rooms
-from mudra.secret_text import SecretText
-from mudra.storage.password_hash import Argon2Passwords
+from mudra.bootstrap.dependencies import Rooms
+from mudra.shared.secret_text import SecretText
+from mudra.storage.crypto.password_hash import Argon2Passwords
 
 GENERATE = "/v1/user/token/generate"
 

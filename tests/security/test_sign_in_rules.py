@@ -12,14 +12,20 @@ from tests.support.service import (
 )
 
 from mudra.audit.event import Act, Caller
-from mudra.http.exchange import Exchange
-from mudra.http.turns import FewAtOnce
-from mudra.http.user_token import sign_in as sign_in_over_http
-from mudra.identity import throttle
-from mudra.identity.sign_in import Admitted, SignInRefused, TooManyAttempts, admit, settle
-from mudra.identity.throttle import FRESH, History
-from mudra.identity.user import User, UserState
-from mudra.secret_text import SecretText
+from mudra.http.request.request_context import Exchange
+from mudra.http.server.concurrency import FewAtOnce
+from mudra.http.token.user_token import sign_in as sign_in_over_http
+from mudra.identity.accounts.user import User, UserState
+from mudra.identity.sign_in.sign_in import (
+    Admitted,
+    SignInRefused,
+    TooManyAttempts,
+    admit,
+    settle,
+    throttle,
+)
+from mudra.identity.sign_in.throttle import FRESH, History
+from mudra.shared.secret_text import SecretText
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ASHA = User(
@@ -156,7 +162,7 @@ def test_after_a_hundred_failures_the_password_is_off_until_it_is_set_by_link() 
 
     right_but_off = sign_in(memory, ASHA.email, "right")
     counted = memory.counts[ASHA.email].failures
-    memory.counts[ASHA.email] = FRESH  # what identity/set_password.py does
+    memory.counts[ASHA.email] = FRESH  # what identity/accounts/set_password.py does
 
     assert isinstance(right_but_off, SignInRefused)
     assert counted == throttle.MOST_FAILURES

@@ -13,8 +13,8 @@ from litestar.routes import HTTPRoute
 from tests.support.people_rows import ROWS
 from tests.support.service import NO_TLS, Member, Service, new_member, running_service
 
+from mudra.bootstrap.config import Settings
 from mudra.http.app import _litestar
-from mudra.runtime.config import Settings
 
 CALLERS = (
     "nobody",

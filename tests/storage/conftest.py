@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from mudra.storage.embedded import embedded_server
-from mudra.storage.migrate import migrate
+from mudra.storage.database.embedded.server import embedded_server
+from mudra.storage.database.migrate import migrate
 from tests.support.prepared import prepare
 
 

@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import sqlalchemy as sa
 
-from mudra.storage.database import Database
-from mudra.storage.freshness import Freshness
-from mudra.storage.metrics_incidents import PostgresIncidents
-from mudra.storage.metrics_patience import LONGEST, LONGEST_OF_MANY, QUIET
-from mudra.storage.metrics_rollups import next_stale
+from mudra.storage.caching.cache_invalidation import Freshness
+from mudra.storage.database.database import Database
+from mudra.storage.metrics.incidents import PostgresIncidents
+from mudra.storage.metrics.rollup_delay import LONGEST, LONGEST_OF_MANY, QUIET
+from mudra.storage.metrics.rollups import next_stale
 
 NOW = datetime(2026, 3, 7, 12, 5, tzinfo=UTC)
 LONG_AGO = NOW - timedelta(days=2, hours=6, minutes=5)

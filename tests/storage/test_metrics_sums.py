@@ -11,24 +11,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mudra.audit.event import Caller
-from mudra.metrics.catalogue import WINDOW, Tag
-from mudra.metrics.check import CheckedReport, check_report
-from mudra.metrics.coverage import TimeRange
-from mudra.metrics.ingest import IngestStatus, TxnIdReused
-from mudra.metrics.pair import add_pairs, pair_sums
+from mudra.metrics.payload.catalogue import WINDOW, Tag
+from mudra.metrics.payload.ingest_rule import IngestStatus, TxnIdReused
+from mudra.metrics.payload.receive import ReceiveDesk, receive
+from mudra.metrics.payload.validation import CheckedReport, check_report
 from mudra.metrics.ports import Pair
-from mudra.metrics.receive import ReceiveDesk, receive
-from mudra.metrics.rollup import coarse, merge_all, rollup
-from mudra.storage.audit import PostgresJournal
-from mudra.storage.database import Database
-from mudra.storage.freshness import Freshness
-from mudra.storage.metrics import KnownPartitions, PostgresIntake, long_tag
-from mudra.storage.metrics_figures import PostgresFigures
-from mudra.storage.metrics_partitions import FORMER, HOURS, RAW, drop_before, make_ahead
-from mudra.storage.metrics_receipts import OnboardedMembers
-from mudra.storage.metrics_recount import mark_stale, recount
-from mudra.storage.metrics_rollups import make_anew, next_stale
-from mudra.storage.metrics_sources import Notes, Whose, sources, sources_of_all
+from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.pair import add_pairs, pair_sums
+from mudra.metrics.rollup.rollup import coarse, merge_all, rollup
+from mudra.storage.audit.audit_log import PostgresJournal
+from mudra.storage.caching.cache_invalidation import Freshness
+from mudra.storage.database.database import Database
+from mudra.storage.metrics.grain_selection import Notes, Whose, sources, sources_of_all
+from mudra.storage.metrics.partitions import FORMER, HOURS, RAW, drop_before, make_ahead
+from mudra.storage.metrics.receipts import OnboardedMembers
+from mudra.storage.metrics.recount import mark_stale, recount
+from mudra.storage.metrics.reports import KnownPartitions, PostgresIntake, long_tag
+from mudra.storage.metrics.rollup_queries import PostgresFigures
+from mudra.storage.metrics.rollups import make_anew, next_stale
 from tests.support.metrics_payloads import notification_metrics, request_metrics
 
 DAY = datetime(2026, 3, 4, tzinfo=UTC)

@@ -9,18 +9,24 @@ import pytest
 import sqlalchemy as sa
 from msgspec.structs import replace
 
-from mudra.registry.actor import DECIDE, SUBMIT, Actor, ActorKind
-from mudra.registry.address import AddressPolicy
-from mudra.registry.check import CheckedPayload, check_payload
-from mudra.registry.decision import Act, Decision
-from mudra.registry.directory import OPERATOR_SIGHT, Sight, sight_of
-from mudra.registry.entry import EntityType
-from mudra.registry.mirror import Mirror
-from mudra.registry.read import changes_since, directory_at
-from mudra.registry.refusal import AlreadyHeld
-from mudra.registry.register import Order, decide, put_due_live, submit_entry, update_entry
-from mudra.registry.vocabulary import shipped_vocabulary
-from mudra.storage.registry_tables import metadata
+from mudra.registry.directory.directory import OPERATOR_SIGHT, Sight, sight_of
+from mudra.registry.directory.mirror import Mirror
+from mudra.registry.directory.read import changes_since, directory_at
+from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
+from mudra.registry.lifecycle.decision import Act, Decision
+from mudra.registry.lifecycle.refusal import AlreadyHeld
+from mudra.registry.lifecycle.register import (
+    Order,
+    decide,
+    put_due_live,
+    submit_entry,
+    update_entry,
+)
+from mudra.registry.payload.entry import EntityType
+from mudra.registry.payload.url_rules import AddressPolicy
+from mudra.registry.payload.validation import CheckedPayload, check_payload
+from mudra.registry.payload.vocabulary import shipped_vocabulary
+from mudra.storage.registry.tables import metadata
 from tests.support.registry_memory import MemoryRegistry
 from tests.support.registry_payloads import aa, fip, fiu, with_key
 from tests.support.registry_postgres import registry_database, registry_node

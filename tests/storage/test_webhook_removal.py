@@ -5,12 +5,12 @@ from datetime import UTC, datetime, timedelta
 
 import sqlalchemy as sa
 
-from mudra.fresh_id import fresh_id
-from mudra.metrics.webhook import Webhook
-from mudra.runtime.rooms import Rooms
-from mudra.secret_text import SecretText
-from mudra.storage.alarm_tables import webhook_message
-from mudra.storage.metrics_alarms import PostgresWebhooks, WaitingMessage
+from mudra.bootstrap.dependencies import Rooms
+from mudra.metrics.notifications.webhook import Webhook
+from mudra.shared.ids import fresh_id
+from mudra.shared.secret_text import SecretText
+from mudra.storage.metrics.alarm_tables import webhook_message
+from mudra.storage.metrics.alarms import PostgresWebhooks, WaitingMessage
 from tests.support.operators import in_store
 from tests.support.service import Service
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import msgspec
 
-from mudra.agent.assembly import Agent, assemble
-from mudra.agent.config import Config
-from mudra.agent.event import Call, Event
-from mudra.agent.keeper import Keeper
+from mudra.agent.counting.event import Call, Event
+from mudra.agent.host.assembly import Agent, assemble
+from mudra.agent.host.config import Config
+from mudra.agent.spool.event_recorder import Keeper
 from tests.support.hostile_operator import PUSH, HostileOperator
 from tests.support.moved_time import MovedClock
 

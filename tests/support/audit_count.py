@@ -6,8 +6,8 @@ from unittest import mock
 
 import sqlalchemy as sa
 
-from mudra.cli.store import with_rooms
-from mudra.runtime.rooms import Rooms
+from mudra.bootstrap.dependencies import Rooms
+from mudra.cli.local.store import with_rooms
 from tests.support.service import Service
 
 

@@ -7,13 +7,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
-
-from mudra.storage import embedded_locks
+from mudra.storage.database.database.embedded import locks as embedded_locks
 
 HOLDER = """
 import os, sys
 from pathlib import Path
-from mudra.storage.embedded import EmbeddedServerError, embedded_server
+from mudra.storage.database.embedded.server import EmbeddedServerError, embedded_server
 try:
     with embedded_server(Path(sys.argv[1]), namespaces=sys.argv[2] == "True") as url:
         if sys.argv[3] == "forks" and (child := os.fork()):

@@ -10,9 +10,9 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from mudra.agent.assembly import assemble
-from mudra.agent.config import read_config
-from mudra.agent.run import run_agent
+from mudra.agent.host.assembly import assemble
+from mudra.agent.host.config import read_config
+from mudra.agent.host.run import run_agent
 from tests.support.moved_time import START
 
 

@@ -18,7 +18,7 @@ from email.utils import format_datetime
 import httpx
 import msgspec
 
-from mudra.metrics.check import CheckedReport, check_report
+from mudra.metrics.payload.validation import CheckedReport, check_report
 
 GARBAGE = [
     b"",

@@ -7,8 +7,8 @@ from typing import cast
 import msgspec
 from msgspec import UNSET
 
-from mudra.metrics.catalogue import TIMINGS, WINDOW, NotificationType, RequestType
-from mudra.metrics.report import (
+from mudra.metrics.payload.catalogue import TIMINGS, WINDOW, NotificationType, RequestType
+from mudra.metrics.payload.report import (
     Counts,
     NotificationBlock,
     NotificationFip,

@@ -16,22 +16,22 @@ from typing import TypeVar
 import sqlalchemy as sa
 
 from mudra.audit.event import Caller
-from mudra.runtime.config import Settings
-from mudra.runtime.rooms import Rooms, open_rooms
-from mudra.runtime.serve import open_store
-from mudra.secret_text import SecretText
-from mudra.storage.credential_cache import CredentialCache
-from mudra.storage.tables import entity
-from mudra.storage.tokens import PostgresSecrets
-from mudra.tokens.issue import SecretVerdict, judge
-from mudra.tokens.manage_secret import (
+from mudra.bootstrap.config import Settings
+from mudra.bootstrap.dependencies import Rooms, open_rooms
+from mudra.bootstrap.serve import open_store
+from mudra.shared.secret_text import SecretText
+from mudra.storage.caching.credential_cache import CredentialCache
+from mudra.storage.database.tables import entity
+from mudra.storage.tokens.tokens import PostgresSecrets
+from mudra.tokens.authentication.secret_check import SecretVerdict, judge
+from mudra.tokens.secrets.manage_secret import (
     ResetOrder,
     SecretShown,
     read_secret,
     reset_secret,
     retire_old_secret,
 )
-from mudra.tokens.secret import first_secret, new_secret_text
+from mudra.tokens.secrets.secret import first_secret, new_secret_text
 from tests.support.prepared import prepare
 
 T = TypeVar("T")

@@ -8,8 +8,8 @@ from typing import TypeVar
 import httpx
 import pytest
 
-from mudra.cli.store import with_rooms
-from mudra.runtime.rooms import Rooms
+from mudra.bootstrap.dependencies import Rooms
+from mudra.cli.local.store import with_rooms
 from tests.support.service import PASSWORD, Service, latest_link, set_password
 
 T = TypeVar("T")

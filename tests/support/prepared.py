@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from mudra.storage.embedded import embedded_server
-from mudra.storage.embedded_keeper import CLUSTER
-from mudra.storage.embedded_locks import ALIVE, is_held
-from mudra.storage.migrate import migrate
+from mudra.storage.database.embedded.locks import ALIVE, is_held
+from mudra.storage.database.embedded.postgres_supervisor import CLUSTER
+from mudra.storage.database.embedded.server import embedded_server
+from mudra.storage.database.migrate import migrate
 
 _run: list[Path] = []
 

@@ -10,8 +10,8 @@ import httpx
 import msgspec
 import zstandard
 
-from mudra.metrics.catalogue import WINDOW, window_start
-from mudra.metrics.report import NotificationMetrics, Report, RequestMetrics
+from mudra.metrics.payload.catalogue import WINDOW, window_start
+from mudra.metrics.payload.report import NotificationMetrics, Report, RequestMetrics
 from tests.support.metrics_payloads import notification_metrics, request_metrics
 from tests.support.service import Service, new_member
 

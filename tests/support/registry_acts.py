@@ -3,11 +3,11 @@
 import asyncio
 import datetime as dt
 
-from mudra.registry.actor import DECIDE, SUBMIT, Actor, ActorKind
-from mudra.registry.address import AddressPolicy
-from mudra.registry.check import CheckedPayload, check_payload
-from mudra.registry.register import Order, decide, submit_entry, update_entry
-from mudra.registry.vocabulary import shipped_vocabulary
+from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
+from mudra.registry.lifecycle.register import Order, decide, submit_entry, update_entry
+from mudra.registry.payload.url_rules import AddressPolicy
+from mudra.registry.payload.validation import CheckedPayload, check_payload
+from mudra.registry.payload.vocabulary import shipped_vocabulary
 from tests.support.registry_memory import START
 from tests.support.registry_payloads import fip
 

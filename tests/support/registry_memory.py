@@ -5,12 +5,12 @@ import datetime as dt
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
-from mudra.registry.certificate import KeyFacts
-from mudra.registry.decision import Decision, Facts, TokenEffect
-from mudra.registry.directory import Change, Directory
-from mudra.registry.entry import EntityType, Entry
-from mudra.registry.record import Record, Status, Version
-from mudra.registry.refusal import Refusal
+from mudra.registry.directory.directory import Change, Directory
+from mudra.registry.lifecycle.decision import Decision, Facts, TokenEffect
+from mudra.registry.lifecycle.record import Record, Status, Version
+from mudra.registry.lifecycle.refusal import Refusal
+from mudra.registry.payload.certificate import KeyFacts
+from mudra.registry.payload.entry import EntityType, Entry
 
 START = dt.datetime(2026, 1, 15, 9, 30, tzinfo=dt.UTC)
 

@@ -6,12 +6,12 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from mudra.audit.event import Caller
-from mudra.storage.database import Database
-from mudra.storage.embedded import embedded_server
-from mudra.storage.freshness import Freshness
-from mudra.storage.migrate import migrate
-from mudra.storage.registry import PostgresRegistry
-from mudra.storage.registry_log import PostgresDirectoryLog
+from mudra.storage.caching.cache_invalidation import Freshness
+from mudra.storage.database.database import Database
+from mudra.storage.database.embedded.server import embedded_server
+from mudra.storage.database.migrate import migrate
+from mudra.storage.registry.directory_log import PostgresDirectoryLog
+from mudra.storage.registry.registry import PostgresRegistry
 from tests.support.prepared import prepare
 
 

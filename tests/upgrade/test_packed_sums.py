@@ -9,16 +9,16 @@ import sqlalchemy as sa
 from alembic import command
 from tests.support.metrics_payloads import request_block
 
-from mudra.metrics.catalogue import RequestType, Tag
-from mudra.metrics.coverage import TimeRange
-from mudra.metrics.rollup import Rollup, coarse, merge_all, rollup
-from mudra.storage.database import Database
-from mudra.storage.embedded import embedded_server
-from mudra.storage.freshness import Freshness
-from mudra.storage.metrics_figures import PostgresFigures
-from mudra.storage.metrics_rollups import make_anew, next_stale
-from mudra.storage.migrate import migrate
-from mudra.storage.upgrade import alembic_config
+from mudra.metrics.payload.catalogue import RequestType, Tag
+from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.rollup import Rollup, coarse, merge_all, rollup
+from mudra.storage.caching.cache_invalidation import Freshness
+from mudra.storage.database.database import Database
+from mudra.storage.database.embedded.server import embedded_server
+from mudra.storage.database.migrate import migrate
+from mudra.storage.database.upgrade import alembic_config
+from mudra.storage.metrics.rollup_queries import PostgresFigures
+from mudra.storage.metrics.rollups import make_anew, next_stale
 
 FORMER = "0062"
 DAY = datetime(2026, 3, 4, tzinfo=UTC)

@@ -10,10 +10,10 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
-from mudra.storage.embedded import embedded_server
-from mudra.storage.migrate import HEAD, migrate
-from mudra.storage.schema import metadata
-from mudra.storage.upgrade import alembic_config
+from mudra.storage.database.embedded.server import embedded_server
+from mudra.storage.database.migrate import HEAD, migrate
+from mudra.storage.database.schema import metadata
+from mudra.storage.database.upgrade import alembic_config
 
 _MADE_BY_HAND = {"xid"}
 """Columns that only the database itself reads."""

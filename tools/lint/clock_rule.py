@@ -7,9 +7,9 @@ from tools.lint.source import Fault, Source, dotted
 
 CLOCKS = frozenset(
     {
-        "src/mudra/runtime/clock.py",
+        "src/mudra/bootstrap/clock.py",
         # These two run without the service, so they cannot borrow its clock.
-        "src/mudra/agent/clock.py",
+        "src/mudra/agent/host/clock.py",
         "src/mudra/client/clock.py",
     }
 )

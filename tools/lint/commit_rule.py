@@ -1,11 +1,11 @@
-"""One use case, one transaction: only storage/database.py ends it."""
+"""One use case, one transaction: only storage/database/database.py ends it."""
 
 import ast
 from collections.abc import Iterator
 
 from tools.lint.source import Fault, Source
 
-OWNER = "src/mudra/storage/database.py"
+OWNER = "src/mudra/storage/database/database.py"
 # The agent's spool is a SQLite file of its own, with nothing of the service in it.
 SPOOL = "src/mudra/agent/"
 ENDINGS = frozenset({"commit", "rollback"})
@@ -25,6 +25,6 @@ def no_commit_outside_database(source: Source) -> Iterator[Fault]:
         ):
             yield source.fault(
                 node,
-                f".{node.func.attr}() outside storage/database.py; "
+                f".{node.func.attr}() outside storage/database/database.py; "
                 "let the edge's transaction end it",
             )

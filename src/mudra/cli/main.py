@@ -94,14 +94,14 @@ class _Commands(TyperGroup):
 
 
 def _noun(name: str) -> Command:
-    group = typer.main.get_group(import_module(f"mudra.cli.{name}").app)
+    group = typer.main.get_group(import_module(f"mudra.cli.commands.{name}").app)
     group.name = name
     return group
 
 
 def _call(name: str) -> Command:
     module, example = _CALLS[name]
-    function: Callable[..., None] = getattr(import_module(f"mudra.cli.{module}"), name)
+    function: Callable[..., None] = getattr(import_module(f"mudra.cli.commands.{module}"), name)
     alone = typer.Typer(
         add_completion=False,
         pretty_exceptions_enable=False,

@@ -15,7 +15,7 @@ from mudra.client.errors import (
     TooManyRequests,
     UnexpectedAnswer,
 )
-from mudra.secret_text import SecretText
+from mudra.shared.secret_text import SecretText
 
 RENEW_AT: Final = 0.8
 JITTER: Final = 0.05

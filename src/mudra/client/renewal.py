@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from mudra.client.errors import MudraClientError, UnexpectedAnswer
 from mudra.client.grant import GraceWarning, Grant
-from mudra.secret_text import SecretText
+from mudra.shared.secret_text import SecretText
 
 _log = logging.getLogger("mudra.client")
 

@@ -16,7 +16,7 @@ from mudra.client.errors import (
 )
 from mudra.client.grant import GraceWarning, Grant, read_answer
 from mudra.client.renewal import PAUSE_SECONDS, Need, Renewal
-from mudra.secret_text import SecretText
+from mudra.shared.secret_text import SecretText
 
 
 class EntityTokenSource:

@@ -6,38 +6,35 @@ import structlog
 from litestar import Response
 from litestar.types import ControllerRouterHandler
 
-from mudra.console.alone import alone
-from mudra.console.navigation import CONSOLE
-from mudra.console.pages import (
+from mudra.console.framework.error_page import alone
+from mudra.console.framework.navigation import CONSOLE
+from mudra.console.pages.member import (
     account,
     activity,
     health,
-    health_board,
-    health_subject,
-    incidents,
-    operator_approvals,
-    operator_audit,
-    operator_board,
-    operator_keys,
-    operator_mails,
-    operator_member,
-    operator_members,
-    operator_people,
-    operator_settings,
     overview,
     people,
     registration,
     secret,
-    sign_in,
-    silences,
     try_it,
 )
-from mudra.http.envelope import new_txn_id
-from mudra.http.errors import Unavailable, Unexpected
-from mudra.http.exchange import AnyRequest
-from mudra.http.router import Router
-from mudra.http.service import Service
-from mudra.storage.unavailable import DatabaseUnavailable
+from mudra.console.pages.operator import approvals as operator_approvals
+from mudra.console.pages.operator import audit as operator_audit
+from mudra.console.pages.operator import dashboard as operator_board
+from mudra.console.pages.operator import health_board, health_subject, incidents, silences
+from mudra.console.pages.operator import keys as operator_keys
+from mudra.console.pages.operator import mails as operator_mails
+from mudra.console.pages.operator import member as operator_member
+from mudra.console.pages.operator import members as operator_members
+from mudra.console.pages.operator import operators as operator_people
+from mudra.console.pages.operator import settings as operator_settings
+from mudra.console.pages.public import sign_in
+from mudra.http.dependencies import Service
+from mudra.http.request.envelope import new_txn_id
+from mudra.http.request.request_context import AnyRequest
+from mudra.http.response.errors import Unavailable, Unexpected
+from mudra.http.server.router import Router
+from mudra.storage.database.unavailable import DatabaseUnavailable
 
 _log = structlog.get_logger()
 

@@ -14,51 +14,48 @@ from litestar.plugins.core import MsgspecDIPlugin
 from litestar.types import ASGIApp, ControllerRouterHandler, Receive, Scope, Send
 from msgspec import Struct
 
-from mudra.http import (
-    entity_admins,
-    entity_info,
-    entity_secret,
-    entity_secret_use,
-    entity_token,
-    oauth,
-    operator_audit,
-    operator_board,
-    operator_keys,
-    operator_mails,
-    operator_members,
-    operator_people,
-    operator_registry,
-    operator_token_counts,
-    operator_users,
-    own_activity,
-    own_sessions,
-    password,
-    probes,
-    registry_reads,
-    sandbox,
-    user_token,
-    well_known,
-)
-from mudra.http.answer import Answer, refusal
-from mudra.http.envelope import Envelope, new_txn_id
-from mudra.http.errors import (
+from mudra.bootstrap.config import Settings
+from mudra.http import sandbox
+from mudra.http.account import entity_admins, own_activity, own_sessions, password
+from mudra.http.dependencies import Service
+from mudra.http.health.metrics_routes import metrics_routes
+from mudra.http.openapi.document import document_router, openapi_config
+from mudra.http.operator import audit as operator_audit
+from mudra.http.operator import dashboard as operator_board
+from mudra.http.operator import keys as operator_keys
+from mudra.http.operator import mails as operator_mails
+from mudra.http.operator import members as operator_members
+from mudra.http.operator import operators as operator_people
+from mudra.http.operator import registry as operator_registry
+from mudra.http.operator import token_counts as operator_token_counts
+from mudra.http.operator import users as operator_users
+from mudra.http.registry import directory_reads as registry_reads
+from mudra.http.registry import entity_info
+from mudra.http.request.envelope import Envelope, new_txn_id
+from mudra.http.request.request_body import Headers
+from mudra.http.request.request_context import AnyRequest
+from mudra.http.response.errors import (
     InvalidField,
     MethodNotAllowed,
     NoSuchAddress,
     Unavailable,
     Unexpected,
 )
-from mudra.http.exchange import AnyRequest
-from mudra.http.head import with_head
-from mudra.http.intake import Headers
-from mudra.http.metrics_routes import metrics_routes
-from mudra.http.openapi_document import document_router, openapi_config
-from mudra.http.options import with_options
-from mudra.http.prompt_protocol import Promise, Prompt, Told
-from mudra.http.router import Router
-from mudra.http.service import Service
-from mudra.runtime.config import Settings
-from mudra.storage.unavailable import DatabaseUnavailable
+from mudra.http.response.json_response import Answer, refusal
+from mudra.http.server import probes
+from mudra.http.server.fast_path_protocol import Promise, Prompt, Told
+from mudra.http.server.head import with_head
+from mudra.http.server.options import with_options
+from mudra.http.server.router import Router
+from mudra.http.token import (
+    entity_secret,
+    entity_secret_use,
+    entity_token,
+    oauth,
+    user_token,
+    well_known,
+)
+from mudra.storage.database.unavailable import DatabaseUnavailable
 
 _log = structlog.get_logger()
 
@@ -221,7 +218,7 @@ def _litestar(service: Service, pages: Pages, lost: Lost = _no_page) -> Litestar
         response_headers=safety_headers(service.settings),
         openapi_config=openapi_config(),
         logging_config=None,
-        request_max_body_size=None,  # http/intake.py bounds every body
+        request_max_body_size=None,  # http/request/request_body.py bounds every body
     )
 
 
@@ -251,7 +248,7 @@ def _exception_handlers(
         allowed = next((v for k, v in headers.items() if k.lower() == "allow"), "")
         names = {name.strip() for name in allowed.split(",") if name.strip()}
         if "GET" in names:
-            names.add("HEAD")  # answered by http/head.py
+            names.add("HEAD")  # answered by http/server/head.py
         return refusal(envelope(), MethodNotAllowed(tuple(sorted(names)))).response()
 
     def framework(_: AnyRequest, error: Exception) -> Response[bytes]:

@@ -7,17 +7,17 @@ from typing import Final
 from litestar import Response, get, post
 from litestar.types import ControllerRouterHandler
 
-from mudra.http.answer import refusal, success
-from mudra.http.envelope import iso_ms
-from mudra.http.errors import InvalidField
-from mudra.http.exchange import AnyRequest, receive_json, receive_query
-from mudra.http.openapi import described
-from mudra.http.requests import ClockRequest, MailboxQuery
-from mudra.http.responses import ClockResponse, MailboxResponse, SandboxMail
-from mudra.http.service import Injected
-from mudra.identity.email_address import AddressRefused, normalise_email
+from mudra.http.dependencies import Injected
+from mudra.http.openapi.operation import described
+from mudra.http.request.envelope import iso_ms
+from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
+from mudra.http.response.errors import InvalidField
+from mudra.http.response.json_response import refusal, success
+from mudra.http.token.requests import ClockRequest, MailboxQuery
+from mudra.http.token.responses import ClockResponse, MailboxResponse, SandboxMail
+from mudra.identity.accounts.email_address import AddressRefused, normalise_email
 from mudra.mail.compose import links_in
-from mudra.storage.outbox import Mail
+from mudra.storage.mail.outbox import Mail
 
 _PARTS: Final = re.compile(
     r"P(?:(?P<weeks>\d+)W)?(?:(?P<days>\d+)D)?"

@@ -10,10 +10,10 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from mudra.identity.email_link import LinkRecord
-from mudra.identity.throttle import History
-from mudra.identity.user import User
-from mudra.secret_text import SecretText
+from mudra.identity.accounts.email_link import LinkRecord
+from mudra.identity.accounts.user import User
+from mudra.identity.sign_in.throttle import History
+from mudra.shared.secret_text import SecretText
 
 
 class Member(Struct, frozen=True):

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 
 class MetricsChores(Struct, frozen=True):
-    """What the schedule calls; runtime/metrics_chores.py fills it."""
+    """What the schedule calls; jobs/metrics_jobs.py fills it."""
 
     roll_up: Callable[[], Awaitable[None]]
     make_partitions: Callable[[], Awaitable[None]]

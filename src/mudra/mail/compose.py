@@ -14,11 +14,17 @@ import jinja2
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from msgspec import Struct
 
-from mudra.identity.email_address import unsafe_in_mail
+from mudra.identity.accounts.email_address import unsafe_in_mail
 from mudra.identity.ports import Notice, NoticeKind
 from mudra.mail.calendar import Date, calendar_file
+from mudra.mail.email_message import (
+    Attachment,
+    Letter,
+    letter_from_bytes,
+    letter_to_bytes,
+    links_in,
+)
 from mudra.mail.facts import FACTS, LetterError, checked_facts
-from mudra.mail.letter import Attachment, Letter, letter_from_bytes, letter_to_bytes, links_in
 
 __all__ = [
     "Attachment",

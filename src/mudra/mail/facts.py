@@ -8,9 +8,9 @@ them for people.
 from collections.abc import Mapping
 from typing import Final
 
-from mudra.identity.email_address import unsafe_in_mail
+from mudra.identity.accounts.email_address import unsafe_in_mail
 from mudra.identity.ports import Notice, NoticeKind
-from mudra.secret_text import SecretText
+from mudra.shared.secret_text import SecretText
 
 _OF_SECRET: Final = ("user_name", "entity_id", "entity_name")
 FACTS: Final[Mapping[NoticeKind, tuple[str, ...]]] = {

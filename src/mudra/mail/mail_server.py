@@ -16,14 +16,14 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from msgspec import Struct
 
-from mudra.identity.email_address import (
+from mudra.bootstrap.config import is_loopback
+from mudra.identity.accounts.email_address import (
     AddressRefused,
     NameRefused,
     display_name,
     normalise_email,
 )
-from mudra.runtime.config import is_loopback
-from mudra.secret_text import SecretText
+from mudra.shared.secret_text import SecretText
 
 _PORTS: Final = {"smtp": 587, "smtps": 465}
 _ALLOWED: Final = "smtp://user:password@host:587 or smtps://user:password@host:465"

@@ -13,9 +13,9 @@ from typing import Final
 import aiosmtplib
 from msgspec import Struct
 
-from mudra.identity.email_address import normalise_email, unsafe_in_mail
+from mudra.identity.accounts.email_address import normalise_email, unsafe_in_mail
+from mudra.mail.email_message import Letter
 from mudra.mail.facts import LetterError
-from mudra.mail.letter import Letter
 from mudra.mail.mail_server import MailServer, MailUrlError, mail_server
 
 __all__ = [

@@ -6,19 +6,19 @@ from typing import NamedTuple, Protocol
 
 from msgspec import Struct
 
-from mudra.finding import Finding
-from mudra.metrics.catalogue import Tag
-from mudra.metrics.check import CheckedReport, ReportRefused
-from mudra.metrics.coverage import TimeRange
-from mudra.metrics.ingest import Accept, Decision, Known, PushKey, Receipt, WindowKey
-from mudra.metrics.news import StoredIncident
-from mudra.metrics.pair import ALL_CALLS, PairSums
-from mudra.metrics.report import RequestBlock
-from mudra.metrics.rollup import Rollup
-from mudra.metrics.silence import Silence
-from mudra.metrics.step import Step
-from mudra.metrics.webhook import Webhook
-from mudra.secret_text import SecretText
+from mudra.metrics.incidents.silence import Silence
+from mudra.metrics.notifications.incident_notifications import StoredIncident
+from mudra.metrics.notifications.webhook import Webhook
+from mudra.metrics.payload.catalogue import Tag
+from mudra.metrics.payload.ingest_rule import Accept, Decision, Known, PushKey, Receipt, WindowKey
+from mudra.metrics.payload.report import RequestBlock
+from mudra.metrics.payload.validation import CheckedReport, ReportRefused
+from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.pair import ALL_CALLS, PairSums
+from mudra.metrics.rollup.rollup import Rollup
+from mudra.metrics.rollup.step import Step
+from mudra.shared.finding import Finding
+from mudra.shared.secret_text import SecretText
 
 
 class Cell(Struct, frozen=True):

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
-from mudra.registry.certificate import KeyFacts
-from mudra.registry.decision import Decision, Facts
-from mudra.registry.directory import Change, Directory
-from mudra.registry.entry import Entry
-from mudra.registry.record import Record
-from mudra.registry.refusal import Refusal
-from mudra.registry.vocabulary import Addition
+from mudra.registry.directory.directory import Change, Directory
+from mudra.registry.lifecycle.decision import Decision, Facts
+from mudra.registry.lifecycle.record import Record
+from mudra.registry.lifecycle.refusal import Refusal
+from mudra.registry.payload.certificate import KeyFacts
+from mudra.registry.payload.entry import Entry
+from mudra.registry.payload.vocabulary import Addition
 
 
 class HeldRegistry(Protocol):

@@ -9,11 +9,11 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from mudra.secret_text import SecretText
-from mudra.tokens.claims import EntityType, TokenKind
-from mudra.tokens.old_secret import SecretUse
-from mudra.tokens.secret import EntitySecret, Rotation
-from mudra.tokens.signing_keys import SigningKey
+from mudra.shared.secret_text import SecretText
+from mudra.tokens.issuing.claims import EntityType, TokenKind
+from mudra.tokens.secrets.old_secret_use import SecretUse
+from mudra.tokens.secrets.secret import EntitySecret, Rotation
+from mudra.tokens.signing_keys.key_lifecycle import SigningKey
 
 
 class KnownSecret(Struct, frozen=True):

@@ -15,7 +15,7 @@ from typing import Final
 import httpx
 from msgspec import Struct
 
-from mudra.registry.address import AnyIp
+from mudra.registry.payload.url_rules import AnyIp
 from mudra.webhook.reach import Reach, literal_ip
 
 _CONNECT_S: Final = 3.0

@@ -6,7 +6,7 @@ import hmac
 from collections.abc import Mapping
 from datetime import datetime
 
-from mudra.secret_text import SecretText
+from mudra.shared.secret_text import SecretText
 
 
 def signed_headers(

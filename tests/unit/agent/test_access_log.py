@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from mudra.agent.event import FiStatus, Notice
+from mudra.agent.counting.event import FiStatus, Notice
 from mudra.agent.sources.access_log import FORMATS, LineReader, renamed
 from mudra.agent.sources.route import Listener, Peers
 from tests.support.moved_time import START, MovedClock

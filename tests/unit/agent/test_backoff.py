@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from mudra.agent.backoff import (
+from mudra.agent.delivery.backoff import (
     LONGEST,
     SHORTEST,
     Delivered,
@@ -16,7 +16,7 @@ from mudra.agent.backoff import (
     pause,
     retry_after,
 )
-from mudra.agent.spool import Waiting
+from mudra.agent.spool.spool import Waiting
 from tests.support.moved_time import SECOND, START, WINDOW
 
 GOOD = b'{"status":"accepted","receiptId":"r-1"}'

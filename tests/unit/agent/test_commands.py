@@ -10,10 +10,10 @@ import msgspec
 import pytest
 from typer.testing import CliRunner
 
-from mudra.agent.check import check
-from mudra.agent.dead_letter import dead_letters
-from mudra.agent.payload import written
-from mudra.cli.agent import app
+from mudra.agent.counting.payload import written
+from mudra.agent.host.check import check
+from mudra.agent.spool.dead_letter import dead_letters
+from mudra.cli.commands.agent import app
 from tests.support import agents
 from tests.support.hostile_operator import PUSH, HostileOperator
 from tests.support.moved_time import SECOND, WINDOW, MovedClock

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mudra.agent.config import ConfigFault, read_config
+from mudra.agent.host.config import ConfigFault, read_config
 
 GOOD = """
 aa_id = "AA-1"

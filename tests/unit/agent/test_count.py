@@ -2,10 +2,10 @@
 
 import pytest
 
-from mudra.agent.count import Counter
-from mudra.agent.event import Began, Call, Ended
-from mudra.agent.follow import Sessions
-from mudra.agent.window import MOST_FIPS, Windows
+from mudra.agent.counting.counter import Counter
+from mudra.agent.counting.event import Began, Call, Ended
+from mudra.agent.counting.fi_session_tracker import Sessions
+from mudra.agent.counting.window import MOST_FIPS, Windows
 from tests.support.moved_time import INWARD, OUTWARD, SECOND, START, WINDOW
 
 

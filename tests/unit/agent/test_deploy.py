@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from mudra.agent.config import read_config
-from mudra.agent.figures import exposition
+from mudra.agent.host.config import read_config
+from mudra.agent.host.metrics import exposition
 from tests.support import agents
 from tests.support.hostile_operator import HostileOperator
 from tests.support.moved_time import MovedClock

@@ -1,9 +1,9 @@
 """FI sessions to their last word: over windows, out of order, more than once."""
 
-from mudra.agent.count import Counter
-from mudra.agent.event import Call, FiStatus, Notice
-from mudra.agent.follow import Sessions
-from mudra.agent.window import Windows, WindowTally
+from mudra.agent.counting.counter import Counter
+from mudra.agent.counting.event import Call, FiStatus, Notice
+from mudra.agent.counting.fi_session_tracker import Sessions
+from mudra.agent.counting.window import Windows, WindowTally
 from tests.support.moved_time import INWARD, OUTWARD, SECOND, START, WINDOW
 
 READY, DELIVERED, DENIED = FiStatus.READY, FiStatus.DELIVERED, FiStatus.DENIED

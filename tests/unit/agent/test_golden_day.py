@@ -9,11 +9,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from mudra.agent.replay import Replay
+from mudra.agent.host.replay import Replay
 from mudra.agent.sources.access_log import FORMATS
-from mudra.metrics.catalogue import Tag
-from mudra.metrics.check import CheckedReport, check_report
-from mudra.metrics.report import tag_of
+from mudra.metrics.payload.catalogue import Tag
+from mudra.metrics.payload.report import tag_of
+from mudra.metrics.payload.validation import CheckedReport, check_report
 from tests.support.moved_time import START, WINDOW, MovedClock
 
 FIPS = 40

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from mudra.agent.replay import Replay
+from mudra.agent.counting.window import SETTLE
+from mudra.agent.host.replay import Replay
 from mudra.agent.sources.access_log import FORMATS
-from mudra.agent.window import SETTLE
-from mudra.metrics.check import CheckedReport, check_report
+from mudra.metrics.payload.validation import CheckedReport, check_report
 from tests.support.moved_time import START, WINDOW, MovedClock
 
 FIPS = 40

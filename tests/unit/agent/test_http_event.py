@@ -5,7 +5,7 @@ import json
 import msgspec
 import pytest
 
-from mudra.agent.event import Began, Ended, FiStatus, Notice
+from mudra.agent.counting.event import Began, Ended, FiStatus, Notice
 from mudra.agent.sources.http_event import read_events
 from mudra.agent.sources.route import Listener
 from tests.support.moved_time import INWARD, OUTWARD, START, MovedClock

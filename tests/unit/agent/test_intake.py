@@ -7,7 +7,7 @@ import json
 import httpx
 import pytest
 
-from mudra.agent.intake import MOST_BODY, Health, Intake
+from mudra.agent.host.ingest_app import MOST_BODY, Health, Intake
 from mudra.agent.sources.route import Listener
 from tests.support.moved_time import MovedClock
 

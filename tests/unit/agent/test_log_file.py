@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mudra.agent.event import Place
+from mudra.agent.counting.event import Place
 from mudra.agent.sources.log_file import LogFile
 
 

@@ -7,7 +7,7 @@ import pytest
 from google.protobuf.json_format import MessageToDict
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from mudra.agent.event import Call, FiStatus, Notice
+from mudra.agent.counting.event import Call, FiStatus, Notice
 from mudra.agent.sources.otlp import UnreadableTraces, read_json, read_protobuf
 from mudra.agent.sources.route import Listener, Peers
 from tests.support.moved_time import OUTWARD, START, MovedClock

@@ -2,10 +2,10 @@
 
 import pytest
 
-from mudra.agent.payload import Reporter, payloads
-from mudra.agent.window import WINDOW, WindowTally
-from mudra.metrics.catalogue import Tag
-from mudra.metrics.check import CheckedReport, check_report
+from mudra.agent.counting.payload import Reporter, payloads
+from mudra.agent.counting.window import WINDOW, WindowTally
+from mudra.metrics.payload.catalogue import Tag
+from mudra.metrics.payload.validation import CheckedReport, check_report
 from tests.support.moved_time import START, MovedClock
 
 BY = Reporter("AA-1", "1.0.0")

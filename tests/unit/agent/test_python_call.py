@@ -5,7 +5,7 @@ import json
 
 import httpx
 
-from mudra.agent.event import Began, Ended, FiStatus
+from mudra.agent.counting.event import Began, Ended, FiStatus
 from mudra.agent.sources.http_event import read_events
 from mudra.agent.sources.middleware import ReportingApp, ReportingTransport
 from mudra.agent.sources.python_call import MOST_WAITING, Reporter

@@ -2,8 +2,8 @@ import random
 
 import pytest
 
-from mudra.agent.tally import EXACT, Tally, Times
-from mudra.metrics.catalogue import Position
+from mudra.agent.counting.tally import EXACT, Tally, Times
+from mudra.metrics.payload.catalogue import Position
 
 
 def _nearest_rank(values: list[int], percent: int) -> int:

@@ -5,7 +5,7 @@ import pytest
 from tests.support.audit_rows import NOON, event
 
 from mudra.audit.event import EventName
-from mudra.secret_text import SecretText
+from mudra.shared.secret_text import SecretText
 
 
 @pytest.mark.parametrize("name", list(EventName))

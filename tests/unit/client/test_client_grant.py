@@ -12,7 +12,7 @@ from mudra.client import (
 )
 from mudra.client.grant import read_answer
 from mudra.client.renewal import Need, Renewal
-from mudra.secret_text import SecretText
+from mudra.shared.secret_text import SecretText
 
 BODY = b'{"accessToken":"t","expiresIn":1000,"tokenType":"Bearer"}'
 SECRET = SecretText("s")

@@ -10,10 +10,10 @@ import pytest
 import typer
 from litestar.routes import HTTPRoute
 
+from mudra.bootstrap.config import Settings
 from mudra.cli.main import app
-from mudra.console.render import environment
+from mudra.console.framework.render import environment
 from mudra.http.app import _litestar
-from mudra.runtime.config import Settings
 
 _OPEN = re.compile(r'<[^>]*(?:method="post"|data-post="|hx-post=")[^>]*>')
 _TARGET = re.compile(r'\b(?:action|data-post|hx-post)="([^"]+)"')

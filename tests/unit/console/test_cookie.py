@@ -2,9 +2,9 @@
 
 from litestar import Response
 
-from mudra.console.cookie import can_be_kept, give_cookie
-from mudra.runtime.config import Settings
-from mudra.secret_text import SecretText
+from mudra.bootstrap.config import Settings
+from mudra.console.framework.cookie import can_be_kept, give_cookie
+from mudra.shared.secret_text import SecretText
 
 
 def header(base_url: str) -> str:

@@ -4,7 +4,7 @@ import csv
 import io
 from dataclasses import dataclass
 
-from mudra.console.table import Column, Table
+from mudra.console.framework.table import Column, Table
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ import jinja2
 import pytest
 from jinja2 import meta, nodes
 
-from mudra.console.framing import together
-from mudra.console.render import environment
+from mudra.console.framework.page_responses import together
+from mudra.console.framework.render import environment
 
 LAYOUTS = ("page.html", "console.html")
 NAMES = sorted(environment().list_templates(extensions=["html"]))

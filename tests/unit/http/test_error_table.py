@@ -1,4 +1,4 @@
-"""http/errors.py tells every refusal that any area can return."""
+"""http/response/errors.py tells every refusal that any area can return."""
 
 import enum
 import importlib
@@ -14,11 +14,11 @@ from msgspec import Struct
 from msgspec.structs import fields
 
 import mudra
-from mudra.finding import Finding
-from mudra.http.errors import ErrorCode, Problem, problem_of, refusals
-from mudra.identity.email_link import LinkRefusal
-from mudra.identity.sign_in import TooManyAttempts
-from mudra.tokens.reset_rule import ResetTooSoon
+from mudra.http.response.errors import ErrorCode, Problem, problem_of, refusals
+from mudra.identity.accounts.email_link import LinkRefusal
+from mudra.identity.sign_in.sign_in import TooManyAttempts
+from mudra.shared.finding import Finding
+from mudra.tokens.secrets.reset_rule import ResetTooSoon
 
 AREAS = ("identity", "tokens", "registry", "metrics", "audit", "http")
 NO_ANSWER_OF_AN_EDGE = {

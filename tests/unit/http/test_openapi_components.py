@@ -2,7 +2,7 @@
 
 import pytest
 
-from mudra.http.openapi_components import NamedTwice, with_components
+from mudra.http.openapi.components import NamedTwice, with_components
 
 ERROR = {"description": "Wrong.", "content": {"application/json": {"schema": {"type": "object"}}}}
 

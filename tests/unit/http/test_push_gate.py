@@ -1,7 +1,7 @@
 """A node that is full sends pushes away with a time to come back, spread, and loses count of none."""
 
-from mudra.http.errors import problem_of
-from mudra.http.push_gate import PushGate
+from mudra.http.health.push_gate import PushGate
+from mudra.http.response.errors import problem_of
 
 
 def test_whoever_finds_the_gate_full_is_told_a_time_of_its_own():

@@ -2,8 +2,8 @@
 
 import pytest
 
+from mudra.bootstrap.config import Settings
 from mudra.http.app import safety_headers
-from mudra.runtime.config import Settings
 
 
 @pytest.mark.parametrize(

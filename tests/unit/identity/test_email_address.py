@@ -1,6 +1,6 @@
 import pytest
 
-from mudra.identity.email_address import (
+from mudra.identity.accounts.email_address import (
     AddressRefused,
     NameRefused,
     display_name,

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from msgspec.structs import replace
 
-from mudra.identity.email_link import LinkPurpose, LinkRefusal, judge, new_link, token_hash
+from mudra.identity.accounts.email_link import LinkPurpose, LinkRefusal, judge, new_link, token_hash
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -4,8 +4,13 @@ import time
 
 import pytest
 
-from mudra.identity.blocklist import common_texts
-from mudra.identity.password import PasswordContext, PasswordFault, PasswordRefusal, check_password
+from mudra.identity.accounts.password_blocklist import common_texts
+from mudra.identity.accounts.password_rules import (
+    PasswordContext,
+    PasswordFault,
+    PasswordRefusal,
+    check_password,
+)
 
 GOOD = None
 SHORT = PasswordFault.TOO_SHORT

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from mudra.identity.session import Session
+from mudra.identity.sessions.session import Session
 
 BEGUN = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 

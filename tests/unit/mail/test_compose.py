@@ -18,7 +18,7 @@ from mudra.mail.compose import (
 )
 from mudra.mail.facts import FACTS, LetterError
 from mudra.mail.smtp import message_of
-from mudra.secret_text import SecretText
+from mudra.shared.secret_text import SecretText
 
 LINK = "https://mudra.example/iam/password/set/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
 VALUES: dict[str, str | SecretText] = {

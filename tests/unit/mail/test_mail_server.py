@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from mudra.mail.mail_server import MailServer, MailUrlError, mail_server
-from mudra.secret_text import SecretText
+from mudra.shared.secret_text import SecretText
 
 
 def read(url: str, sender: str = "mudra@network.example") -> MailServer:

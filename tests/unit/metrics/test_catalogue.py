@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from mudra.metrics.catalogue import (
+from mudra.metrics.payload.catalogue import (
     NOTIFICATION_COUNT_NAMES,
     REQUEST_CALLS,
     REQUEST_COUNT_NAMES,
@@ -19,7 +19,7 @@ from mudra.metrics.catalogue import (
     request_type_of,
     window_start,
 )
-from mudra.metrics.report import encode_report, tag_of
+from mudra.metrics.payload.report import encode_report, tag_of
 from tests.support.metrics_payloads import as_value, notification_metrics, request_metrics
 
 

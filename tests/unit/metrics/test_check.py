@@ -10,10 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mudra.finding import Severity
-from mudra.metrics.check import CheckedReport, ReportRefused, check_report, unknown_fips
-from mudra.metrics.fault_book import MOST_COUNTED, MOST_FINDINGS
-from mudra.metrics.report import encode_report
+from mudra.metrics.payload.report import encode_report
+from mudra.metrics.payload.validation import (
+    CheckedReport,
+    ReportRefused,
+    check_report,
+    unknown_fips,
+)
+from mudra.metrics.payload.validation_errors import MOST_COUNTED, MOST_FINDINGS
+from mudra.shared.finding import Severity
 from tests.support.metrics_payloads import (
     SOON_AFTER,
     WINDOW_START,

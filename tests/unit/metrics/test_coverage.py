@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mudra.metrics.catalogue import WINDOW, window_start
-from mudra.metrics.coverage import TimeRange, closed_before, gaps
+from mudra.metrics.payload.catalogue import WINDOW, window_start
+from mudra.metrics.rollup.coverage import TimeRange, closed_before, gaps
 
 START = datetime(2026, 3, 4, tzinfo=UTC)
 

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from mudra.metrics.fault import Blame, MatrixCell, verdicts
-from mudra.metrics.health import Status
+from mudra.metrics.health.attribution import Blame, MatrixCell, verdicts
+from mudra.metrics.health.health import Status
 
 
 def matrix(*rows: str, calls: int = 100) -> list[MatrixCell]:

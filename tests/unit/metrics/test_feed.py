@@ -6,11 +6,11 @@ from datetime import timedelta
 
 import msgspec
 
-from mudra.metrics.catalogue import NotificationType, RequestType, Tag
-from mudra.metrics.feed import PublicFloor, health_feed, public_csv, public_status
-from mudra.metrics.health import Proof, Status
-from mudra.metrics.report import NotificationBlock, RequestBlock
-from mudra.metrics.rollup import rollup
+from mudra.metrics.health.feed import PublicFloor, health_feed, public_csv, public_status
+from mudra.metrics.health.health import Proof, Status
+from mudra.metrics.payload.catalogue import NotificationType, RequestType, Tag
+from mudra.metrics.payload.report import NotificationBlock, RequestBlock
+from mudra.metrics.rollup.rollup import rollup
 from tests.support.metrics_payloads import WINDOW_START
 
 PROOF = Proof(4, 5, 23, 30)

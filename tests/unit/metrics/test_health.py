@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from msgspec.structs import replace
 
-from mudra.metrics.health import (
+from mudra.metrics.health.health import (
     Errors,
     Proof,
     Status,
@@ -15,8 +15,8 @@ from mudra.metrics.health import (
     proof,
     time_to_notification,
 )
-from mudra.metrics.report import NotificationBlock, RequestBlock
-from mudra.metrics.rollup import EMPTY, rollup
+from mudra.metrics.payload.report import NotificationBlock, RequestBlock
+from mudra.metrics.rollup.rollup import EMPTY, rollup
 
 FAST = (100, 200, 300, 400)
 

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mudra.metrics.catalogue import WINDOW
-from mudra.metrics.health import verdict_of_calls
-from mudra.metrics.incident import (
+from mudra.metrics.health.health import verdict_of_calls
+from mudra.metrics.incidents.incident import (
     CALL_RULES,
     REPORTING_RULES,
     AaCalls,
@@ -23,7 +22,7 @@ from mudra.metrics.incident import (
     observation,
     reporting_observations,
 )
-from mudra.metrics.incident_change import (
+from mudra.metrics.incidents.incident_change import (
     Closed,
     Opened,
     Reopened,
@@ -32,7 +31,8 @@ from mudra.metrics.incident_change import (
     alarm,
     changes,
 )
-from mudra.metrics.report import RequestBlock
+from mudra.metrics.payload.catalogue import WINDOW
+from mudra.metrics.payload.report import RequestBlock
 
 START = datetime(2026, 3, 4, tzinfo=UTC)
 SUBJECT = FipApi("BANK-001", "cns")

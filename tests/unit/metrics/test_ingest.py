@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from mudra.metrics.catalogue import Tag
-from mudra.metrics.check import CheckedReport, check_report
-from mudra.metrics.ingest import (
+from mudra.metrics.payload.catalogue import Tag
+from mudra.metrics.payload.ingest_rule import (
     Accept,
     Duplicate,
     IngestStatus,
@@ -23,7 +22,8 @@ from mudra.metrics.ingest import (
     keys_of,
     status_of,
 )
-from mudra.metrics.report import encode_report
+from mudra.metrics.payload.report import encode_report
+from mudra.metrics.payload.validation import CheckedReport, check_report
 from tests.support.metrics_payloads import (
     SOON_AFTER,
     WINDOW_START,

@@ -5,10 +5,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from msgspec.structs import replace
 
-from mudra.metrics.incident import AaReporting, Ending, FipApi, Incident
-from mudra.metrics.incident_change import Closed, Opened, Reopened, Updated, Withdrawn
-from mudra.metrics.news import Event, StoredIncident, news
-from mudra.metrics.silence import Silence, SilenceRefused, WantedSilence, begun
+from mudra.metrics.incidents.incident import AaReporting, Ending, FipApi, Incident
+from mudra.metrics.incidents.incident_change import Closed, Opened, Reopened, Updated, Withdrawn
+from mudra.metrics.incidents.silence import Silence, SilenceRefused, WantedSilence, begun
+from mudra.metrics.notifications.incident_notifications import Event, StoredIncident, news
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)

@@ -3,11 +3,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mudra.metrics.health import Verdict, health_of_calls, verdict_of_calls
-from mudra.metrics.pair import add_pairs, pair_sums, pair_sums_of, status_of_pair
-from mudra.metrics.report import RequestBlock
-from mudra.metrics.rollup import coarse, merge_all, rollup
-from mudra.metrics.spread import coarsen, dense, merge_dense, merge_spreads
+from mudra.metrics.health.health import Verdict, health_of_calls, verdict_of_calls
+from mudra.metrics.payload.report import RequestBlock
+from mudra.metrics.rollup.latency_distribution import coarsen, dense, merge_dense, merge_spreads
+from mudra.metrics.rollup.pair import add_pairs, pair_sums, pair_sums_of, status_of_pair
+from mudra.metrics.rollup.rollup import coarse, merge_all, rollup
 
 _AROUND_THE_LIMIT = st.one_of(st.integers(0, 40), st.integers(4500, 5600), st.integers(0, 60_000))
 

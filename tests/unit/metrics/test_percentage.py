@@ -1,6 +1,6 @@
 """Shares in per cent: rounded down, and exact where the share is."""
 
-from mudra.metrics.percentage import percentage
+from mudra.metrics.rollup.percentage import percentage
 
 
 def test_a_share_is_rounded_down_and_never_below_what_it_is():

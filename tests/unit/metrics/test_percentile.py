@@ -6,11 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mudra.metrics.catalogue import RequestType
-from mudra.metrics.percentile import Percentile, percentile, response_time
-from mudra.metrics.report import RequestBlock
-from mudra.metrics.rollup import EMPTY, coarse, merge, merge_all, rollup
-from mudra.metrics.spread import (
+from mudra.metrics.payload.catalogue import RequestType
+from mudra.metrics.payload.report import RequestBlock
+from mudra.metrics.rollup.latency_distribution import (
     NOTHING,
     coarse_cell,
     coarse_cell_edges,
@@ -20,6 +18,8 @@ from mudra.metrics.spread import (
     spread_of,
     spread_of_blocks,
 )
+from mudra.metrics.rollup.percentile import Percentile, percentile, response_time
+from mudra.metrics.rollup.rollup import EMPTY, coarse, merge, merge_all, rollup
 from tests.support.metrics_payloads import request_block
 
 PERCENTS = (50, 95, 99)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from mudra.metrics.catalogue import (
+from mudra.metrics.payload.catalogue import (
     NOTIFICATION_COUNT_NAMES,
     PERCENTILE_NAMES,
     REQUEST_COUNT_NAMES,

@@ -5,8 +5,7 @@ import hashlib
 import msgspec
 import pytest
 
-from mudra.registry.decision import Act
-from mudra.registry.directory import (
+from mudra.registry.directory.directory import (
     OPERATOR_SIGHT,
     Change,
     Directory,
@@ -14,9 +13,10 @@ from mudra.registry.directory import (
     sight_of,
     single,
 )
-from mudra.registry.entry import EntityType, canonical
-from mudra.registry.mirror import Mirror, Page, as_of, page
-from mudra.registry.read import changes_since, directory_at
+from mudra.registry.directory.mirror import Mirror, Page, as_of, page
+from mudra.registry.directory.read import changes_since, directory_at
+from mudra.registry.lifecycle.decision import Act
+from mudra.registry.payload.entry import EntityType, canonical
 from tests.support.registry_acts import checked, live, order, update
 from tests.support.registry_memory import START, MemoryRegistry
 from tests.support.registry_payloads import aa, fip, fiu

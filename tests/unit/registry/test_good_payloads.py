@@ -1,10 +1,10 @@
 import pytest
 
-from mudra.finding import Severity
-from mudra.registry.address import AddressPolicy, VersionedUrl, base_urls
-from mudra.registry.check import CheckedPayload, address_findings, check_payload
-from mudra.registry.entry import canonical, read_canonical
-from mudra.registry.vocabulary import shipped_vocabulary
+from mudra.registry.payload.entry import canonical, read_canonical
+from mudra.registry.payload.url_rules import AddressPolicy, VersionedUrl, base_urls
+from mudra.registry.payload.validation import CheckedPayload, address_findings, check_payload
+from mudra.registry.payload.vocabulary import shipped_vocabulary
+from mudra.shared.finding import Severity
 from tests.support.registry_payloads import aa, fip, fiu, older
 
 PUBLIC = AddressPolicy()

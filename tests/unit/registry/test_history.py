@@ -2,8 +2,8 @@ import datetime as dt
 
 import pytest
 
-from mudra.registry.decision import Act
-from mudra.registry.history import KeyPeriod, history, key_periods
+from mudra.registry.lifecycle.decision import Act
+from mudra.registry.lifecycle.history import KeyPeriod, history, key_periods
 from tests.support.registry_acts import live, order, update
 from tests.support.registry_memory import START, MemoryRegistry
 from tests.support.registry_payloads import fip, with_key

@@ -4,11 +4,11 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from joserfc import jws
 from joserfc.jwk import RSAKey
 
-from mudra.registry.address import AddressPolicy
-from mudra.registry.certificate import Algorithm, key_facts
-from mudra.registry.check import CheckedPayload, check_payload
-from mudra.registry.jwk_new import new_key
-from mudra.registry.vocabulary import (
+from mudra.registry.payload.certificate import Algorithm, key_facts
+from mudra.registry.payload.new_jwk import new_key
+from mudra.registry.payload.url_rules import AddressPolicy
+from mudra.registry.payload.validation import CheckedPayload, check_payload
+from mudra.registry.payload.vocabulary import (
     Addition,
     WordKind,
     check_addition,

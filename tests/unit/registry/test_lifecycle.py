@@ -5,12 +5,11 @@ import datetime as dt
 
 import pytest
 
-from mudra.registry.actor import DECIDE, SUBMIT, Actor, ActorKind
-from mudra.registry.decision import Act, Decision, gets_no_token
-from mudra.registry.difference import Risk
-from mudra.registry.entry import EntityType
-from mudra.registry.record import Standing, Status
-from mudra.registry.refusal import (
+from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
+from mudra.registry.lifecycle.decision import Act, Decision, gets_no_token
+from mudra.registry.lifecycle.difference import Risk
+from mudra.registry.lifecycle.record import Standing, Status
+from mudra.registry.lifecycle.refusal import (
     DuplicateEntity,
     GoLiveTooFar,
     NeedsOperator,
@@ -19,8 +18,9 @@ from mudra.registry.refusal import (
     VersionMoved,
     WrongType,
 )
-from mudra.registry.register import put_due_live
-from mudra.registry.submission import Repeat
+from mudra.registry.lifecycle.register import put_due_live
+from mudra.registry.lifecycle.submission import Repeat
+from mudra.registry.payload.entry import EntityType
 from tests.support.registry_acts import (
     ADMIN,
     ENTITY,

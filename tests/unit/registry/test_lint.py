@@ -1,9 +1,9 @@
 import json
 
-from mudra.finding import Severity
-from mudra.registry.address import AddressPolicy
-from mudra.registry.lint import LintReport, lint
-from mudra.registry.vocabulary import shipped_vocabulary
+from mudra.registry.payload.lint import LintReport, lint
+from mudra.registry.payload.url_rules import AddressPolicy
+from mudra.registry.payload.vocabulary import shipped_vocabulary
+from mudra.shared.finding import Severity
 from tests.support.registry_payloads import aa, fip, fiu, jwk, older
 
 

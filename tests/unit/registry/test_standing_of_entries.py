@@ -2,10 +2,10 @@
 
 import pytest
 
-from mudra.registry.actor import DECIDE, SUBMIT, Actor, ActorKind
-from mudra.registry.decision import Act, Decision, TokenEffect
-from mudra.registry.record import Standing, Status
-from mudra.registry.refusal import (
+from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
+from mudra.registry.lifecycle.decision import Act, Decision, TokenEffect
+from mudra.registry.lifecycle.record import Standing, Status
+from mudra.registry.lifecycle.refusal import (
     AlreadyHeld,
     DuplicateEntity,
     NeedsOperator,

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from mudra.finding import Finding, Severity
-from mudra.registry.address import AddressPolicy
-from mudra.registry.check import check_payload
-from mudra.registry.vocabulary import shipped_vocabulary
+from mudra.registry.payload.url_rules import AddressPolicy
+from mudra.registry.payload.validation import check_payload
+from mudra.registry.payload.vocabulary import shipped_vocabulary
+from mudra.shared.finding import Finding, Severity
 from tests.support.registry_payloads import fip
 from tests.support.registry_wrong import GONE, WRONG_MEMBERS
 from tests.support.registry_wrong_more import MORE_WRONG

@@ -4,14 +4,14 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec.structs import replace
 
-from mudra.metrics.incident import AaCalls, AaReporting, Ending, FipApi, Incident, Subject
-from mudra.registry.entry import EntityType
-from mudra.registry.record import Record, Standing
-from mudra.runtime.attention import Facts, attention
-from mudra.tokens.manage_secret import UseShown
-from mudra.tokens.old_secret import NEVER_USED, AddressUse, SecretUse
-from mudra.tokens.reset_rule import ResetPermitted
-from mudra.tokens.secret import EntitySecret, SecretState
+from mudra.metrics.incidents.incident import AaCalls, AaReporting, Ending, FipApi, Incident, Subject
+from mudra.overview.action_items import Facts, attention
+from mudra.registry.lifecycle.record import Record, Standing
+from mudra.registry.payload.entry import EntityType
+from mudra.tokens.secrets.manage_secret import UseShown
+from mudra.tokens.secrets.old_secret_use import NEVER_USED, AddressUse, SecretUse
+from mudra.tokens.secrets.reset_rule import ResetPermitted
+from mudra.tokens.secrets.secret import EntitySecret, SecretState
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from mudra.runtime.demo_life import until_told
+from mudra.demo.live import until_told
 
 
 async def _agent(stop: asyncio.Event) -> int:

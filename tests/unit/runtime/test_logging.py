@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
-from mudra.runtime.logging import set_up_logging
+from mudra.bootstrap.logging import set_up_logging
 
 
 class Pieces(io.StringIO):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mudra.storage.keyring import (
+from mudra.storage.crypto.keyring import (
     Keyring,
     MasterVersionMissing,
     SealBroken,
@@ -10,7 +10,7 @@ from mudra.storage.keyring import (
     mac_matches,
     master_version,
 )
-from mudra.storage.master_key import MasterKeys, SecretBytes
+from mudra.storage.crypto.master_key import MasterKeys, SecretBytes
 
 KEY_1 = SecretBytes(b"1" * 32)
 KEY_2 = SecretBytes(b"2" * 32)

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from mudra.storage import master_key
-from mudra.storage.master_key import (
+from mudra.storage.crypto import master_key
+from mudra.storage.crypto.master_key import (
     MasterKeyError,
     MasterKeys,
     SecretBytes,

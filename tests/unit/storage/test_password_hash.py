@@ -12,9 +12,9 @@ import uvloop
 from argon2.exceptions import VerifyMismatchError
 
 from mudra.identity.ports import HashingBusy
-from mudra.secret_text import SecretText
-from mudra.storage import password_hash
-from mudra.storage.password_hash import QUEUE, Argon2Passwords
+from mudra.shared.secret_text import SecretText
+from mudra.storage.crypto import password_hash
+from mudra.storage.crypto.password_hash import QUEUE, Argon2Passwords
 
 PEPPER = bytes(range(32))
 OTHER_PEPPER = bytes(range(32, 64))

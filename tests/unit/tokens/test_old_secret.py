@@ -4,14 +4,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from mudra.tokens.old_secret import (
+from mudra.tokens.secrets.old_secret_use import (
     NEVER_USED,
     AddressUse,
     SecretUse,
     last_use_sentence,
     still_in_use,
 )
-from mudra.tokens.secret import EntitySecret, SecretState
+from mudra.tokens.secrets.secret import EntitySecret, SecretState
 
 RESET = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -9,9 +9,9 @@ from types import SimpleNamespace
 from litestar.handlers import HTTPRouteHandler
 from tools.demonstration import member_pages, operator_pages, public_pages
 
-from mudra.console.pages.public_status import public_status_pages
+from mudra.bootstrap.config import Settings
+from mudra.console.pages.public.status import public_status_pages
 from mudra.console.routes import console_pages
-from mudra.runtime.config import Settings
 
 NO_PAGES = {
     "/console",  # goes on to the first page that one has

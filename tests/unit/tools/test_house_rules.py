@@ -13,7 +13,7 @@ from tools.lint.source import Source
 from tools.lint.sql_rule import no_built_sql
 from tools.lint.swallow_rule import no_swallowed_exception
 
-ROOM = "src/mudra/tokens/issue.py"
+ROOM = "src/mudra/tokens/authentication/secret_check.py"
 
 
 def faults(rule, text, path=ROOM):
@@ -38,7 +38,8 @@ def test_a_room_does_not_ask_the_machine_for_the_time(text):
 
 
 @pytest.mark.parametrize(
-    "path", ["src/mudra/runtime/clock.py", "src/mudra/agent/clock.py", "src/mudra/client/clock.py"]
+    "path",
+    ["src/mudra/bootstrap/clock.py", "src/mudra/agent/host/clock.py", "src/mudra/client/clock.py"],
 )
 def test_a_clock_file_may_ask(path):
     assert not faults(no_clock_outside_its_file, "now = datetime.now(UTC)", path)
@@ -54,8 +55,8 @@ def test_only_the_database_file_ends_a_transaction(text):
     text = f"async def f():\n    {text}"
 
     assert len(faults(no_commit_outside_database, text)) == 1
-    assert not faults(no_commit_outside_database, text, "src/mudra/storage/database.py")
-    assert not faults(no_commit_outside_database, text, "src/mudra/agent/spool.py")
+    assert not faults(no_commit_outside_database, text, "src/mudra/storage/database/database.py")
+    assert not faults(no_commit_outside_database, text, "src/mudra/agent/spool/spool.py")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import socket
 import pytest
 from tests.support.webhook_sink import webhook_sink
 
-from mudra.registry.address import AddressPolicy
+from mudra.registry.payload.url_rules import AddressPolicy
 from mudra.webhook.reach import Reach
 from mudra.webhook.send import NotTaken, Taken, send
 

@@ -11,10 +11,10 @@ from typing import Final
 
 import msgspec
 
-from mudra.agent.event import NO_STATUS, UNKNOWN, Call
+from mudra.agent.counting.event import NO_STATUS, UNKNOWN, Call
 from mudra.agent.sources.body import moment, notice, session_id
 from mudra.agent.sources.route import Listener
-from mudra.metrics.catalogue import NotificationType
+from mudra.metrics.payload.catalogue import NotificationType
 
 _FI_NOTICE: Final = NotificationType.FI.value
 _STATUSES: Final = range(100, 600)

@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from mudra.agent.event import UNKNOWN, Notice, fi_status
+from mudra.agent.counting.event import UNKNOWN, Notice, fi_status
 
 MOST_SESSION: Final = 128
 MOST_ACCOUNTS: Final = 10_000

@@ -9,10 +9,10 @@ from typing import Final
 
 import msgspec
 
-from mudra.agent.event import NO_STATUS, UNKNOWN, Began, Ended, Event
+from mudra.agent.counting.event import NO_STATUS, UNKNOWN, Began, Ended, Event
 from mudra.agent.sources.body import moment, notice_in, packets_in, session_in
 from mudra.agent.sources.route import Listener
-from mudra.metrics.catalogue import NotificationType, RequestType
+from mudra.metrics.payload.catalogue import NotificationType, RequestType
 
 PATH: Final = "/sna/v1/aa"
 MOST_EVENTS: Final = 10_000

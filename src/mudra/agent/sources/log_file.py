@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from mudra.agent.event import Place
+from mudra.agent.counting.event import Place
 
 CHUNK: Final = 1 << 20
 LONGEST_LINE: Final = 1 << 20

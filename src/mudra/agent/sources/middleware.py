@@ -13,7 +13,7 @@ import httpx
 
 from mudra.agent.sources.python_call import LONGEST_BODY, Reporter
 from mudra.agent.sources.route import Routes
-from mudra.metrics.catalogue import NotificationType, RequestType
+from mudra.metrics.payload.catalogue import NotificationType, RequestType
 
 FipOfHost = Callable[[str], str]
 """The FIP at a host; empty when it is none."""

@@ -15,10 +15,10 @@ import msgspec
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]  # it has no stubs
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from mudra.agent.event import NO_STATUS, Call
+from mudra.agent.counting.event import NO_STATUS, Call
 from mudra.agent.sources.body import notice, session_id
 from mudra.agent.sources.route import Listener
-from mudra.metrics.catalogue import NotificationType
+from mudra.metrics.payload.catalogue import NotificationType
 
 PATH: Final = "/v1/traces"
 FIP: Final = "aa.fip.id"

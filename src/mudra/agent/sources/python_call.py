@@ -16,7 +16,7 @@ from typing import Final
 import httpx
 import msgspec
 
-from mudra.agent.clock import Clock, MachineClock
+from mudra.agent.host.clock import Clock, MachineClock
 
 MOST_WAITING: Final = 10_000
 MOST_AT_ONCE: Final = 1_000

@@ -4,10 +4,10 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from mudra.agent.clock import Clock
-from mudra.agent.window import KEEP
-from mudra.metrics.catalogue import notification_type_of, request_type_of
-from mudra.metrics.report import ENTITY_ID
+from mudra.agent.counting.window import KEEP
+from mudra.agent.host.clock import Clock
+from mudra.metrics.payload.catalogue import notification_type_of, request_type_of
+from mudra.metrics.payload.report import ENTITY_ID
 
 MOST_REMEMBERED: Final = 10_000
 AHEAD: Final = 60_000

@@ -5,14 +5,14 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from mudra.console.health.asked import Asked
-from mudra.metrics.coverage import TimeRange
-from mudra.metrics.health import Health
-from mudra.metrics.incident import Incident
-from mudra.metrics.percentage import percentage
-from mudra.metrics.percentile import Percentile
-from mudra.metrics.series import Point
-from mudra.metrics.step import Step
+from mudra.console.health.health_query import Asked
+from mudra.metrics.health.health import Health
+from mudra.metrics.incidents.incident import Incident
+from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.percentage import percentage
+from mudra.metrics.rollup.percentile import Percentile
+from mudra.metrics.rollup.series import Point
+from mudra.metrics.rollup.step import Step
 
 
 class Moment(Struct, frozen=True):

@@ -9,12 +9,12 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.console.answer import Download
-from mudra.console.health.later import Later
-from mudra.console.table import Column, Table, TableView
-from mudra.metrics.catalogue import REQUEST_COUNT_NAMES, Position, Tag
+from mudra.console.framework.page_results import Download
+from mudra.console.framework.table import Column, Table, TableView
+from mudra.console.health.lazy_fragment import Later
+from mudra.metrics.payload.catalogue import REQUEST_COUNT_NAMES, Position, Tag
 from mudra.metrics.ports import Cell
-from mudra.metrics.rollup import Rollup
+from mudra.metrics.rollup.rollup import Rollup
 
 AS_REPORTED: Final = Later("as-reported", "counts")
 COUNTS_PART: Final = "health_as_reported.html"

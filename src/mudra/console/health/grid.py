@@ -5,11 +5,11 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.console.health.words import BLAMED, LETTERS
-from mudra.metrics.fault import MatrixCell, Verdict
-from mudra.metrics.health import Status
-from mudra.metrics.percentage import percentage
-from mudra.metrics.picture import Matrix
+from mudra.console.health.labels import BLAMED, LETTERS
+from mudra.metrics.health.attribution import MatrixCell, Verdict
+from mudra.metrics.health.health import Status
+from mudra.metrics.health.picture import Matrix
+from mudra.metrics.rollup.percentage import percentage
 
 HEALTH: Final = "/console/operator/health"
 

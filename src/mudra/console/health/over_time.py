@@ -3,15 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from mudra.console.answer import Download
-from mudra.console.health.asked import Asked
+from mudra.console.framework.page_context import Visit
+from mudra.console.framework.page_results import Download
 from mudra.console.health.charts import timeline
-from mudra.console.health.later import Later
+from mudra.console.health.health_query import Asked
+from mudra.console.health.lazy_fragment import Later
 from mudra.console.health.tables import moments_table
-from mudra.console.visit import Visit
-from mudra.metrics.incident import Incident
-from mudra.metrics.series import points
-from mudra.metrics.step import step_for
+from mudra.metrics.incidents.incident import Incident
+from mudra.metrics.rollup.series import points
+from mudra.metrics.rollup.step import step_for
 
 OVER_TIME: Final = Later("over-time", "moments")
 PART: Final = "health_over_time.html"

@@ -5,21 +5,21 @@ from typing import TypeVar
 
 from msgspec import Struct
 
-from mudra.console.health.asked import Asked
+from mudra.console.framework.table import Column, Table
 from mudra.console.health.charts import Moment
 from mudra.console.health.grid import HEALTH, pair_path
-from mudra.console.health.words import state_words, subject_words
-from mudra.console.table import Column, Table
-from mudra.metrics.catalogue import (
+from mudra.console.health.health_query import Asked
+from mudra.console.health.labels import state_words, subject_words
+from mudra.metrics.health.health import Health, Status
+from mudra.metrics.health.picture import ApiPicture
+from mudra.metrics.health.status_history import api_words, notification_words
+from mudra.metrics.notifications.incident_notifications import StoredIncident
+from mudra.metrics.payload.catalogue import (
     Tag,
 )
-from mudra.metrics.health import Health, Status
-from mudra.metrics.news import StoredIncident
-from mudra.metrics.percentage import percentage
-from mudra.metrics.percentile import Percentile, ResponseTime
-from mudra.metrics.picture import ApiPicture
-from mudra.metrics.status_history import api_words, notification_words
-from mudra.metrics.step import Step
+from mudra.metrics.rollup.percentage import percentage
+from mudra.metrics.rollup.percentile import Percentile, ResponseTime
+from mudra.metrics.rollup.step import Step
 
 R = TypeVar("R")
 _TONES = {Status.GOOD: "good", Status.BAD: "bad", Status.UNSURE: "quiet"}

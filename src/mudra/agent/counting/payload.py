@@ -1,0 +1,138 @@
+"""From a closed window to the two payloads of spec 2.5 and 2.6."""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from msgspec import UNSET
+
+from mudra.agent.counting.tally import Tally
+from mudra.agent.counting.window import WINDOW, BlockKey, WindowTally
+from mudra.metrics.payload.catalogue import WINDOW_SECONDS, RequestType, Tag
+from mudra.metrics.payload.report import (
+    NotificationBlock,
+    NotificationFip,
+    NotificationMetrics,
+    Report,
+    RequestBlock,
+    RequestFip,
+    RequestMetrics,
+    encode_report,
+)
+
+JSON_VERSION: Final = "1.0.0"
+_TRANSACTIONS: Final = uuid.UUID("c9a0b6f4-6d4a-5c53-9f0e-2f1f6d0f5a10")
+_FETCH: Final = RequestType.FI_FETCH.value
+
+
+@dataclass(frozen=True, slots=True)
+class Reporter:
+    """Who reports, and with what."""
+
+    aa_id: str
+    agent_version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """One payload, ready to be spooled."""
+
+    window: int
+    tag: Tag
+    txn_id: str
+    body: bytes
+
+
+def payloads(start: int, window: WindowTally, by: Reporter) -> list[Payload]:
+    """What to send about this window: both payloads, or none when nothing happened at all.
+
+    FIPs and types without traffic are left out, never zeros (decisions part 5). An
+    AA that sent requests and received no notification says so by a payload without
+    FIPs: were it missing, the operator would have to take it for a gap.
+    """
+    requests = tuple(
+        RequestFip(fip, tuple(_request(code, tally) for code, tally in blocks))
+        for fip, blocks in _by_fip(window.requests)
+    )
+    notices = tuple(
+        NotificationFip(fip, tuple(_notice(code, tally) for code, tally in blocks))
+        for fip, blocks in _by_fip(window.notices)
+    )
+    if not requests and not notices:
+        return []
+    return [
+        _payload(
+            Tag.REQUESTS,
+            start,
+            RequestMetrics(
+                agent_version=by.agent_version,
+                json_version=JSON_VERSION,
+                txn_id=transaction_id(by.aa_id, Tag.REQUESTS, start),
+                from_date_time=written(start),
+                to_date_time=written(start + WINDOW),
+                duration=WINDOW_SECONDS,
+                aa_id=by.aa_id,
+                fips=requests,
+            ),
+        ),
+        _payload(
+            Tag.NOTIFICATIONS,
+            start,
+            NotificationMetrics(
+                agent_version=by.agent_version,
+                json_version=JSON_VERSION,
+                txn_id=transaction_id(by.aa_id, Tag.NOTIFICATIONS, start),
+                from_date_time=written(start),
+                to_date_time=written(start + WINDOW),
+                duration=WINDOW_SECONDS,
+                aa_id=by.aa_id,
+                fips=notices,
+            ),
+        ),
+    ]
+
+
+def transaction_id(aa_id: str, tag: Tag, start: int) -> str:
+    """The same for the same window, always.
+
+    So a window that is told twice, by a restored disk or by a second agent
+    started by mistake, is refused by the operator (409) and seen; it never
+    replaces the fuller one.
+    """
+    return str(uuid.uuid5(_TRANSACTIONS, f"{aa_id}/{tag}/{start}"))
+
+
+def written(wall: int) -> str:
+    """ISO 8601 in UTC."""
+    return datetime.fromtimestamp(wall / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _payload(tag: Tag, start: int, report: Report) -> Payload:
+    return Payload(start, tag, report.txn_id, encode_report(report))
+
+
+def _by_fip(blocks: Mapping[BlockKey, Tally]) -> list[tuple[str, list[tuple[str, Tally]]]]:
+    found: dict[str, list[tuple[str, Tally]]] = {}
+    for (fip, code), tally in sorted(blocks.items(), key=lambda block: block[0]):
+        if tally.counts[0] or (tally.statuses is not None and any(tally.statuses)):
+            found.setdefault(fip, []).append((code, tally))
+    return list(found.items())
+
+
+def _request(code: str, tally: Tally) -> RequestBlock:
+    return RequestBlock(
+        type=code,
+        pxx=(0, 0, 0, 0) if tally.times is None else tally.times.percentiles(),
+        counts=tuple(tally.counts),  # type: ignore[arg-type]  # a Tally holds fifteen
+        sum_of_size_of_data_packets=str(tally.size) if code == _FETCH else UNSET,
+    )
+
+
+def _notice(code: str, tally: Tally) -> NotificationBlock:
+    return NotificationBlock(
+        type=code,
+        counts=tuple(tally.counts),  # type: ignore[arg-type]  # a Tally holds fifteen
+        status=UNSET if tally.statuses is None else tuple(tally.statuses),  # type: ignore[arg-type]  # seven
+    )

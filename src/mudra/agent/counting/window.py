@@ -1,0 +1,107 @@
+"""The ten-minute windows that are open, and the ledger of those that are closed.
+
+A window closes 30 s after its end (decisions part 6), when every call that
+began in it has its answer or has none (network-facts: later than 30 s is a
+timeout). A closed window never opens again: what comes for it is late, and counted.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+
+from mudra.agent.counting.tally import Tally, TallyState
+from mudra.agent.host.clock import DAY, SECOND
+from mudra.metrics.payload.catalogue import WINDOW_SECONDS, NotificationType
+
+WINDOW: Final = WINDOW_SECONDS * SECOND
+SETTLE: Final = 30 * SECOND
+KEEP: Final = 7 * DAY
+MOST_FIPS: Final = 5_000
+"""A window with more FIPs than the network can have is a fault at its source, not traffic."""
+
+_FI_NOTICE: Final = NotificationType.FI.value
+
+BlockKey = tuple[str, str]
+"""FIP and type code."""
+
+
+class WindowState(msgspec.Struct, array_like=True, frozen=True):
+    """A window as it is kept in a snapshot."""
+
+    start: int
+    requests: list[tuple[str, str, TallyState]]
+    notices: list[tuple[str, str, TallyState]]
+
+
+class WindowTally:
+    """All that happened in one window."""
+
+    __slots__ = ("fips", "notices", "requests")
+
+    def __init__(self) -> None:
+        self.requests: dict[BlockKey, Tally] = {}
+        self.notices: dict[BlockKey, Tally] = {}
+        self.fips: set[str] = set()
+
+    def block(self, fip: str, code: str, *, inward: bool) -> Tally | None:
+        """The tally to count into; None when there are more FIPs than can be."""
+        blocks = self.notices if inward else self.requests
+        found = blocks.get((fip, code))
+        if found is None:
+            if fip not in self.fips:
+                if len(self.fips) >= MOST_FIPS:
+                    return None
+                self.fips.add(fip)
+            found = blocks[fip, code] = Tally(statuses=inward and code == _FI_NOTICE)
+        return found
+
+
+class Windows:
+    """Open windows by their start, and the starts of the closed ones."""
+
+    def __init__(self, closed: Iterable[int] = ()) -> None:
+        self.open: dict[int, WindowTally] = {}
+        self.closed = set(closed)
+
+    def of(self, wall: int) -> WindowTally | None:
+        """The window of this moment; None when it is closed already."""
+        start = wall - wall % WINDOW
+        found = self.open.get(start)
+        if found is None:
+            if start in self.closed:
+                return None
+            found = self.open[start] = WindowTally()
+        return found
+
+    def due(self, now: int) -> list[int]:
+        """Windows that may be closed at this moment, oldest first."""
+        return sorted(start for start in self.open if start + WINDOW + SETTLE <= now)
+
+    def shut(self, start: int) -> None:
+        """Enter the window in the ledger; its counts are on disk now."""
+        self.open.pop(start, None)
+        self.closed.add(start)
+        if len(self.closed) > 2 * KEEP // WINDOW:
+            # Counted from the newest entry, never from a clock that may have jumped.
+            oldest = max(self.closed) - KEEP
+            self.closed = {entry for entry in self.closed if entry >= oldest}
+
+    def state(self) -> list[WindowState]:
+        """What a snapshot keeps."""
+        return [
+            WindowState(
+                start,
+                [(*key, tally.state()) for key, tally in window.requests.items()],
+                [(*key, tally.state()) for key, tally in window.notices.items()],
+            )
+            for start, window in self.open.items()
+        ]
+
+    def restore(self, states: Iterable[WindowState]) -> None:
+        """Take the open windows over from a snapshot."""
+        for state in states:
+            window = self.open[state.start] = WindowTally()
+            window.requests = {(f, c): Tally.restored(tally) for f, c, tally in state.requests}
+            window.notices = {(f, c): Tally.restored(tally) for f, c, tally in state.notices}
+            window.fips = {fip for fip, _ in (*window.requests, *window.notices)}

@@ -1,0 +1,4 @@
+"""The agent's process: configuration, ingest, status, metrics.
+
+Never counts itself (see counting).
+"""

@@ -1,0 +1,227 @@
+"""`agent.toml`: every key checked, unknown ones refused, each fault with the way out."""
+
+import re
+import tomllib
+from collections.abc import Collection, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from mudra.agent.delivery.credentials import Source
+from mudra.agent.sources.access_log import FORMATS, Fields, renamed
+from mudra.metrics.payload.report import ENTITY_ID
+
+_RENAMED: Final = frozenset(
+    {
+        "time", "took", "method", "path", "status", "host", "size", "flags", "answered",
+        "fip", "session", "statuses",
+    }
+)  # fmt: skip  # the members of Fields that are names
+
+Listen = Annotated[str, Meta(pattern=r"^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9.-]+):[0-9]{1,5}\Z")]
+Url = Annotated[str, Meta(pattern=r"^https?://[^\s@]+[^\s@/]\Z")]
+
+
+class ConfigFault(Exception):
+    """The configuration cannot be used; the sentence says which key and what is allowed."""
+
+
+class Operator(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Where the agent gets its token and pushes to."""
+
+    token_url: Url
+    """`{base_url}` of the token service, without `/v1`."""
+    push_url: Url
+
+
+class Credential(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Where entity ID and secret come from."""
+
+    id: Source
+    secret: Source
+
+
+class Http(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The listener for events, traces and the agent's own figures."""
+
+    listen: tuple[Listen, ...] = ("127.0.0.1:4044",)
+    acknowledge: Literal["on-disk", "at-once"] = "on-disk"
+    """When an event is answered: once it survives a crash, or before."""
+
+
+class Log(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One followed access log."""
+
+    path: str
+    format: Literal["nginx", "envoy", "haproxy"]
+    direction: Literal["to-fips", "from-fips"]
+    start: Literal["end", "beginning"] = "end"
+    """Where to begin in a file that the agent has never seen."""
+    fields: dict[str, str] = {}
+
+    @property
+    def names(self) -> Fields:
+        """Where the lines keep what."""
+        return renamed(FORMATS[self.format], self.fields)
+
+    def is_of(self, file: Path) -> bool:
+        """Whether a file is this log, or one of it that was rotated: beside it, its name longer."""
+        own, other = Path(self.path).resolve(), file.resolve()
+        return own.parent == other.parent and other.name.startswith(own.name)
+
+
+def log_of(file: Path, logs: Sequence[Log]) -> Log | None:
+    """Which configured log a file is or was: of names that begin alike the longest."""
+    return max(
+        (log for log in logs if log.is_of(file)),
+        key=lambda log: len(Path(log.path).name),
+        default=None,
+    )
+
+
+class Sessions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How FI sessions are followed."""
+
+    keep_hours: Annotated[int, Meta(ge=1, le=168)] = 24
+    most: Annotated[int, Meta(ge=1_000, le=1_000_000)] = 100_000
+
+
+class Spooling(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What may wait on the disk."""
+
+    most_megabytes: Annotated[int, Meta(ge=16, le=1_048_576)] = 1_024
+
+
+class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The whole file."""
+
+    aa_id: Annotated[str, Meta(pattern=ENTITY_ID)]
+    directory: str
+    """Where the spool and the dead letters lie."""
+    operator: Operator
+    credentials: Credential
+    http: Http = Http()
+    log: tuple[Log, ...] = ()
+    fips: dict[str, Annotated[str, Meta(pattern=ENTITY_ID)]] = {}
+    """Host, with or without port, to the FIP's entity ID; for traces and logs."""
+    sessions: Sessions = Sessions()
+    spool: Spooling = Spooling()
+
+
+def read_config(path: Path) -> Config:
+    """The checked configuration. Raises ConfigFault with one clear sentence."""
+    try:
+        with path.open("rb") as file:
+            told = tomllib.load(file)
+    except OSError as fault:
+        raise ConfigFault(
+            f"{path} cannot be read: {fault.strerror}; name it with --config"
+        ) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as fault:
+        raise ConfigFault(f"{path} is not TOML: {fault}") from None
+    try:
+        config = msgspec.convert(told, Config)
+    except msgspec.ValidationError as fault:
+        raise ConfigFault(f"{path}: {_sentence(str(fault))}") from None
+    _check(config, path)
+    return config
+
+
+def _check(config: Config, path: Path) -> None:
+    """What types alone cannot say."""
+    if not Path(config.directory).is_absolute():
+        raise ConfigFault(f"{path}: directory must be an absolute path")
+    for listen in config.http.listen:
+        if not 0 <= int(listen.rpartition(":")[2]) <= 65535:  # noqa: PLR2004 - the range of ports
+            raise ConfigFault(f"{path}: http.listen {listen} must end in a port from 1 to 65535")
+    _check_credentials(config.credentials, path)
+    _check_logs(config.log, path)
+
+
+def _check_credentials(credentials: Credential, path: Path) -> None:
+    for name, source in (("id", credentials.id), ("secret", credentials.secret)):
+        if len(source.chosen) != 1:
+            raise ConfigFault(
+                f"{path}: credentials.{name} must have exactly one of value, file, env, command, "
+                f"not {len(source.chosen)}"
+            )
+    if credentials.secret.value:
+        raise ConfigFault(
+            f"{path}: credentials.secret must come from file, env or command, never stand in the "
+            "file itself; put it into a file that only the agent's user may read"
+        )
+
+
+def _check_logs(logs: Sequence[Log], path: Path) -> None:
+    for place, log in enumerate(logs):
+        if not Path(log.path).is_absolute():
+            raise ConfigFault(f"{path}: log[{place}].path must be an absolute path")
+        for name in log.fields:
+            if name not in _RENAMED:
+                raise ConfigFault(
+                    f"{path}: log[{place}].fields.{name} is not a field; "
+                    f"allowed are {', '.join(sorted(_RENAMED))}{_nearest(name, _RENAMED)}"
+                )
+    if len({log.path for log in logs}) != len(logs):
+        raise ConfigFault(f"{path}: log names a path twice; each file is followed once")
+
+
+def _sentence(fault: str) -> str:
+    """The words of msgspec, with the key first and the nearest known one where it is unknown."""
+    text, _, place = fault.partition(" - at `$.")
+    key = place.rstrip("`")
+    unknown = text.partition("unknown field `")[2].rstrip("`")
+    if unknown:
+        full = f"{key}.{unknown}" if key else unknown
+        known = _known_keys(key)
+        return f"{full} is not a key; allowed are {', '.join(known)}{_nearest(unknown, known)}"
+    missing = text.partition("missing required field `")[2].rstrip("`")
+    if missing:
+        return f"{f'{key}.' if key else ''}{missing} is missing; it has no default"
+    allowed = ALLOWED.get(_PLACE.sub("", key).rpartition(".")[2])
+    if allowed:
+        return f"{key} must be {allowed}"
+    return f"{key}: {text[:1].lower()}{text[1:]}" if key else text
+
+
+def _known_keys(key: str) -> list[str]:
+    table = _TABLES.get(_PLACE.sub("", key).rpartition(".")[2], Config)
+    return sorted(field.name for field in msgspec.structs.fields(table))
+
+
+_PLACE: Final = re.compile(r"\[[^]]*\]")
+_ENTITY: Final = "an entity ID: 1 to 64 of A-Z a-z 0-9 @ . _ -"
+_ADDRESS: Final = "an http or https address without user, password and final slash"
+ALLOWED: Final = {  # by the last part of the key
+    "aa_id": _ENTITY,
+    "fips": f"a table of hosts, each with {_ENTITY}",
+    "token_url": _ADDRESS,
+    "push_url": _ADDRESS,
+    "listen": 'a list of addresses such as "127.0.0.1:4044"',
+    "acknowledge": "on-disk or at-once",
+    "format": "nginx, envoy or haproxy",
+    "direction": "to-fips or from-fips",
+    "start": "end or beginning",
+    "keep_hours": "a whole number from 1 to 168",
+    "most": "a whole number from 1000 to 1000000",
+    "most_megabytes": "a whole number from 16 to 1048576",
+}
+
+_TABLES: Final[dict[str, type[msgspec.Struct]]] = {
+    "operator": Operator,
+    "credentials": Credential,
+    "id": Source,
+    "secret": Source,
+    "http": Http,
+    "log": Log,
+    "sessions": Sessions,
+    "spool": Spooling,
+}
+
+
+def _nearest(name: str, known: Collection[str]) -> str:
+    close = get_close_matches(name, list(known), 1)
+    return f"; did you mean {close[0]}?" if close else ""

@@ -1,0 +1,77 @@
+"""What each key of `agent.toml` means: its reference. `make docs` fails for a key without words."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+from msgspec import NODEFAULT
+
+from mudra.agent.host.config import (
+    ALLOWED,
+    Config,
+    Credential,
+    Http,
+    Log,
+    Operator,
+    Sessions,
+    Spooling,
+)
+
+_SOURCE: Final = "one of `value` (of the ID only), `file`, `env`, `command`"
+_TABLES: Final[dict[str, type[msgspec.Struct]]] = {
+    "": Config,
+    "operator": Operator,
+    "credentials": Credential,
+    "http": Http,
+    "log": Log,
+    "sessions": Sessions,
+    "spool": Spooling,
+}
+_MEANING: Final = {
+    "aa_id": "entity ID of the AA",
+    "directory": "where spool and dead letters lie; an absolute path",
+    "fips": "host, with or without port, to the FIP's entity ID; for traces and logs",
+    "operator.token_url": "`{base_url}` of the token service, without `/v1`",
+    "operator.push_url": "where the payloads go",
+    "credentials.id": f"the entity ID that gets the token: {_SOURCE}",
+    "credentials.secret": f"its secret, read anew for every token: {_SOURCE}",
+    "http.listen": "where events, traces, `/readyz`, `/metrics` and `/status` are served",
+    "http.acknowledge": "when an event is answered: once it is on the disk, or at once",
+    "log.path": "one followed access log (`[[log]]`, any number); an absolute path",
+    "log.format": "which server writes it",
+    "log.direction": "calls made to FIPs, or notifications received from them",
+    "log.start": "where to begin in a file never seen before",
+    "log.fields": 'members that this log names otherwise, such as `session = "session_id"`',
+    "sessions.keep_hours": "FI sessions that do not end are dropped after so long, and counted",
+    "sessions.most": "FI sessions followed at a time",
+    "spool.most_megabytes": "what may wait on the disk; beyond it the oldest goes, counted",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One key."""
+
+    key: str
+    meaning: str
+    allowed: str
+    default: str
+
+
+def rows() -> Iterator[Row]:
+    """Every key of the file, in its order. Raises KeyError for one without a meaning."""
+    for table, struct in _TABLES.items():
+        for field in msgspec.structs.fields(struct):
+            key = f"{table}.{field.name}" if table else field.name
+            if field.name in _TABLES and not table:
+                continue  # a table of its own
+            default = field.default
+            if field.default_factory is not NODEFAULT:
+                default = field.default_factory()
+            shown = "" if default is NODEFAULT else _shown(default)
+            yield Row(key, _MEANING[key], ALLOWED.get(field.name, ""), shown)
+
+
+def _shown(default: object) -> str:
+    return f"`{msgspec.json.encode(default).decode()}`" if default not in ((), {}) else "none"

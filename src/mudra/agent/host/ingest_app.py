@@ -1,0 +1,244 @@
+"""The agent's listener: events, traces, and the agent's own word about itself.
+
+A bare ASGI app. Bodies are bounded, packed and unpacked; a slow sender is cut
+off, so that no program of the host can make the agent grow or hang.
+"""
+
+import asyncio
+import zlib
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from mudra.agent.counting.event import Event
+from mudra.agent.sources import http_event, otlp
+from mudra.agent.sources.route import Listener
+
+MOST_BODY: Final = 8 << 20
+MOST_HELD: Final = 32 << 20
+"""Bytes of all bodies that are being read at one time: the agent's memory has a bound."""
+BODY_SECONDS: Final = 15
+
+Message = MutableMapping[str, object]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Take = Callable[[list[Event]], Awaitable[bool]]
+"""Counts events; True when they are on the disk."""
+
+_JSON: Final = "application/json"
+_PROTOBUF: Final = "application/x-protobuf"
+_TEXT: Final = "text/plain; version=0.0.4; charset=utf-8"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One HTTP answer."""
+
+    status: int
+    body: bytes
+    content_type: str = _JSON
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+
+
+class RequestFault(Exception):
+    """A request that is not served; `code` is the shape's `errorCode`."""
+
+    def __init__(self, status: int, code: str, message: str) -> None:
+        super().__init__(message)
+        self.status, self.code = status, code
+
+
+class Health(msgspec.Struct, frozen=True):
+    """Whether the agent does its work, and if not, why."""
+
+    ready: bool
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Intake:
+    """The app. What it needs to know of the agent comes in as functions."""
+
+    listener: Listener
+    take: Take
+    version: str
+    health: Callable[[], Health]
+    status: Callable[[], Awaitable[bytes]]
+    figures: Callable[[], bytes]
+    acknowledge_at_once: bool = False
+    _held: int = 0
+    """Bytes of bodies that are being read."""
+
+    async def __call__(
+        self, scope: MutableMapping[str, object], receive: Receive, send: Send
+    ) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            return
+        try:
+            answer = await self._answer(scope, receive)
+        except RequestFault as fault:
+            body = msgspec.json.encode({"message": str(fault), "errorCode": fault.code})
+            answer = Answer(fault.status, body)
+        await send(
+            {
+                "type": "http.response.start",
+                "status": answer.status,
+                "headers": [
+                    (b"content-type", answer.content_type.encode()),
+                    (b"content-length", str(len(answer.body)).encode()),
+                    *answer.headers,
+                ],
+            }
+        )
+        await send({"type": "http.response.body", "body": answer.body})
+
+    async def _answer(self, scope: Mapping[str, object], receive: Receive) -> Answer:
+        method, path = str(scope["method"]), str(scope["path"])
+        if path in {http_event.PATH, otlp.PATH}:
+            if method != "POST":
+                raise RequestFault(405, "MethodNotAllowed", f"{path} takes POST")
+            headers = _headers(scope)
+            body = await self._body(receive, headers)
+            if path == http_event.PATH:
+                return await self._events(body)
+            return await self._traces(body, headers)
+        if method not in {"GET", "HEAD"}:
+            raise RequestFault(405, "MethodNotAllowed", f"{path} takes GET")
+        if path == "/status":
+            return Answer(200, await self.status())
+        return self._word(path)
+
+    def _word(self, path: str) -> Answer:
+        """The agent's word about itself."""
+        if path in {"/sna/v1/ping", "/livez"}:
+            return Answer(200, b'{"status":"up"}')
+        if path == "/sna/v1/version":
+            told = {"agentVersion": self.version, "name": "mudra-agent"}
+            return Answer(200, msgspec.json.encode(told))
+        if path == "/readyz":
+            health = self.health()
+            return Answer(200 if health.ready else 503, msgspec.json.encode(health))
+        if path == "/metrics":
+            return Answer(200, self.figures(), _TEXT)
+        raise RequestFault(404, "NotFound", f"there is nothing at {path}")
+
+    async def _events(self, body: bytes) -> Answer:
+        try:
+            events, rejected = http_event.read_events(body, self.listener)
+        except ValueError as fault:  # msgspec's faults and UnicodeDecodeError are ValueErrors
+            self.listener.figures.unreadable += 1
+            raise RequestFault(400, "InvalidRequest", f"the body cannot be read: {fault}") from None
+        except RecursionError:
+            raise RequestFault(400, "InvalidRequest", "the body is nested too deep") from None
+        durable = await self._take(events)
+        if rejected and not events:
+            raise RequestFault(400, "InvalidRequest", rejected[0].message)
+        told: dict[str, object] = {"message": "accepted"}
+        if rejected:
+            told["rejected"] = rejected
+        return Answer(200, msgspec.json.encode(told), headers=_durable(durable))
+
+    async def _traces(self, body: bytes, headers: Mapping[str, str]) -> Answer:
+        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        before = self.listener.figures.out_of_time
+        try:
+            if kind == _PROTOBUF:
+                calls = otlp.read_protobuf(body, self.listener)
+            elif kind == _JSON:
+                calls = otlp.read_json(body, self.listener)
+            else:
+                raise RequestFault(
+                    415, "UnsupportedMediaType", f"Content-Type must be {_PROTOBUF} or {_JSON}"
+                )
+        except otlp.UnreadableTraces as fault:
+            self.listener.figures.unreadable += 1
+            raise RequestFault(400, "InvalidRequest", str(fault)) from None
+        durable = await self._take([*calls])
+        if kind == _PROTOBUF:
+            return Answer(200, b"", _PROTOBUF, _durable(durable))
+        late = self.listener.figures.out_of_time - before
+        told: dict[str, object] = {}
+        if late:
+            told["partialSuccess"] = {
+                "rejectedSpans": str(late),
+                "errorMessage": "spans of more than 7 days ago or of the future are not counted",
+            }
+        return Answer(200, msgspec.json.encode(told), headers=_durable(durable))
+
+    async def _body(self, receive: Receive, headers: Mapping[str, str]) -> bytes:
+        """The body, unpacked; its size is counted while it comes in, both ways."""
+        coding = headers.get("content-encoding", "identity").strip().lower()
+        if coding not in {"identity", "gzip", ""}:
+            raise RequestFault(415, "UnsupportedMediaType", "Content-Encoding must be gzip or none")
+        parts: list[bytes] = []
+        try:
+            async with asyncio.timeout(BODY_SECONDS):
+                await self._collect(receive, parts)
+        except TimeoutError:
+            raise RequestFault(408, "Timeout", f"the body took over {BODY_SECONDS} s") from None
+        finally:
+            self._held -= sum(map(len, parts))
+        packed = b"".join(parts)
+        return _unpacked(packed) if coding == "gzip" else packed
+
+    async def _collect(self, receive: Receive, parts: list[bytes]) -> None:
+        length, more = 0, True
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise RequestFault(400, "InvalidRequest", "the sender went away")
+            part = message.get("body", b"")
+            if isinstance(part, bytes):
+                parts.append(part)
+                length += len(part)
+                self._held += len(part)
+            if length > MOST_BODY:
+                raise RequestFault(413, "PayloadTooLarge", f"a body has at most {MOST_BODY} bytes")
+            if self._held > MOST_HELD:
+                raise RequestFault(503, "ServiceUnavailable", "too much at once; send it again")
+            more = bool(message.get("more_body"))
+
+    async def _take(self, events: list[Event]) -> bool:
+        if not events:
+            return True
+        if self.acknowledge_at_once:
+            _forget(asyncio.ensure_future(self.take(events)))
+            return False
+        return await self.take(events)
+
+
+_running: Final[set["asyncio.Future[bool]"]] = set()
+
+
+def _forget(task: "asyncio.Future[bool]") -> None:
+    _running.add(task)  # else the loop might drop it half done
+    task.add_done_callback(_running.discard)
+
+
+def _durable(durable: bool) -> tuple[tuple[bytes, bytes], ...]:
+    return () if durable else ((b"x-mudra-durable", b"no"),)
+
+
+def _headers(scope: Mapping[str, object]) -> dict[str, str]:
+    told = scope["headers"]
+    if not isinstance(told, list | tuple):
+        return {}
+    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in told}
+
+
+def _unpacked(packed: bytes) -> bytes:
+    unpacker = zlib.decompressobj(wbits=31)
+    try:
+        plain = unpacker.decompress(packed, MOST_BODY + 1)
+    except zlib.error:
+        raise RequestFault(400, "InvalidRequest", "the body is not gzip") from None
+    if len(plain) > MOST_BODY:
+        raise RequestFault(
+            413, "PayloadTooLarge", f"a body has at most {MOST_BODY} bytes, unpacked"
+        )
+    if not unpacker.eof:
+        raise RequestFault(400, "InvalidRequest", "the gzip body is cut short")
+    return plain

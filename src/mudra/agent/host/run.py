@@ -1,0 +1,195 @@
+"""Runs an agent until it is told to stop: listeners, logs, windows, delivery.
+
+Each part runs in a loop of its own; a fault in one is logged and that loop goes
+on, so that nothing short of the end of the process stops the counting.
+"""
+
+import asyncio
+import contextlib
+import json
+import logging
+import random
+import signal
+import sqlite3
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Final
+
+import msgspec
+import uvicorn
+import uvloop
+
+from mudra.agent.counting.payload import written
+from mudra.agent.host.assembly import VERSION, Agent, assemble
+from mudra.agent.host.clock import MachineClock
+from mudra.agent.host.config import Config
+from mudra.agent.host.ingest_app import Intake
+from mudra.agent.host.metrics import exposition
+from mudra.agent.host.status import status_of
+from mudra.agent.spool.spool import Backlog, Waiting
+
+TICK_SECONDS: Final = 1.0
+LOG_SECONDS: Final = 0.25
+PUSH_SECONDS: Final = 0.25
+STOP_SECONDS: Final = 10
+CONNECTIONS: Final = 500
+
+_LOG: Final = logging.getLogger("mudra.agent")
+
+
+def run(config: Config) -> int:
+    """Run until SIGTERM or SIGINT; the exit code."""
+    log_as_json()
+    clock = MachineClock()
+    chance = random.SystemRandom().uniform
+    try:
+        agent = assemble(config, clock, chance, _LOG.warning)
+    except (sqlite3.Error, OSError) as fault:
+        _LOG.error(
+            "the spool in %s cannot be opened: %s; run mudra agent check", config.directory, fault
+        )
+        return 1
+    with asyncio.Runner(loop_factory=_loop) as runner:
+        return runner.run(run_agent(agent))
+
+
+async def run_agent(agent: Agent, stop: asyncio.Event | None = None) -> int:
+    """Run an assembled agent until `stop` or a signal; the exit code."""
+    stop = stop or asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    servers = [_server(agent, listen) for listen in agent.config.http.listen]
+    tasks = [
+        asyncio.create_task(agent.keeper.write_forever()),
+        asyncio.create_task(_forever(agent.tick, TICK_SECONDS)),
+        asyncio.create_task(_forever(_logs(agent), LOG_SECONDS)),
+        asyncio.create_task(_push(agent)),
+        *(asyncio.create_task(server.serve()) for server in servers),
+    ]
+    _LOG.info("the agent of %s runs, version %s", agent.config.aa_id, VERSION)
+    stopping = asyncio.create_task(stop.wait())
+    done, _ = await asyncio.wait([stopping, *tasks], return_when=asyncio.FIRST_COMPLETED)
+    failed = [task for task in done if task is not stopping]
+    for server in servers:
+        server.should_exit = True
+    await asyncio.wait(tasks[4:], timeout=STOP_SECONDS)
+    for task in (*tasks, stopping):
+        task.cancel()
+    await asyncio.gather(*tasks, stopping, return_exceptions=True)
+    await agent.aclose()
+    for task in failed:
+        fault = None if task.cancelled() else task.exception()
+        _LOG.error("a part of the agent ended: %s; is an address of http.listen in use?", fault)
+    return 1 if failed else 0
+
+
+def _logs(agent: Agent) -> Callable[[], Awaitable[None]]:
+    async def read() -> None:
+        more = True
+        while more:
+            more = await agent.read_logs()
+
+    return read
+
+
+async def _forever(act: Callable[[], Awaitable[object]], seconds: float) -> None:
+    while True:
+        with _kept_going():
+            await act()
+        await asyncio.sleep(seconds)
+
+
+async def _push(agent: Agent) -> None:
+    sending: set[asyncio.Task[None]] = set()
+    while True:
+        with _kept_going():
+            waiting = await agent.pusher.next()
+            if waiting is not None:
+                task = asyncio.create_task(_send(agent, waiting))
+                sending.add(task)
+                task.add_done_callback(sending.discard)
+        await asyncio.sleep(PUSH_SECONDS)
+
+
+async def _send(agent: Agent, waiting: Waiting) -> None:
+    with _kept_going():
+        await agent.pusher.send(waiting)
+
+
+@contextlib.contextmanager
+def _kept_going() -> Iterator[None]:
+    """Log whatever went wrong, once with all its detail, and go on."""
+    try:
+        yield
+    except Exception:  # noqa: BLE001 - the last line of defence of an unattended loop
+        _LOG.exception("unexpected; the agent goes on")
+
+
+class _Listener(uvicorn.Server):
+    """Leaves the signals to the agent, which stops all its parts in order."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def _server(agent: Agent, listen: str) -> uvicorn.Server:
+    host, _, port = listen.rpartition(":")
+    spool, keeper = agent.keeper.spool, agent.keeper
+
+    def backlog() -> Backlog:
+        try:
+            return spool.backlog()
+        except sqlite3.Error:
+            return Backlog(0, 0, None)
+
+    async def status() -> bytes:
+        facts, waits = await keeper.with_disk(lambda: (spool.facts(), spool.backlog()))
+        return msgspec.json.encode(status_of(agent, facts, waits))
+
+    app = Intake(
+        agent.listener,
+        keeper.take,
+        VERSION,
+        agent.health,
+        status,
+        exposition(agent, backlog),
+        acknowledge_at_once=agent.config.http.acknowledge == "at-once",
+    )
+    return _Listener(
+        uvicorn.Config(
+            app, host=host.strip("[]"), port=int(port), loop="none", http="httptools", ws="none",
+            lifespan="off", log_config=None, access_log=False, limit_concurrency=CONNECTIONS,
+            timeout_keep_alive=30, timeout_graceful_shutdown=STOP_SECONDS, server_header=False,
+        )
+    )  # fmt: skip  # one group a line
+
+
+class JsonLines(logging.Formatter):
+    """One event, one line, parsable; control characters escaped by JSON itself."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line."""
+        told = {
+            "time": written(int(record.created * 1000)),
+            "level": record.levelname.lower(),
+            "event": record.getMessage(),
+        }
+        if record.exc_info:
+            told["trace"] = self.formatException(record.exc_info)
+        return json.dumps(told)
+
+
+def log_as_json() -> None:
+    """Log to standard error, as systemd and containers want it."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines())
+    logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+
+
+def _loop() -> asyncio.AbstractEventLoop:
+
+    return uvloop.new_event_loop()

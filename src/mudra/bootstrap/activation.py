@@ -1,0 +1,39 @@
+"""Activate an account as its person would, without a browser: the demonstration and benchmarks."""
+
+from mudra.audit.event import Caller
+from mudra.bootstrap.dependencies import Rooms
+from mudra.identity.accounts.set_password import set_password
+from mudra.identity.accounts.user import User
+from mudra.identity.ports import HashingBusy
+from mudra.mail.compose import links_in
+from mudra.shared.secret_text import SecretText
+from mudra.storage.crypto.password_hash import Argon2Passwords
+
+
+async def hash_once(rooms: Rooms, password: str) -> str:
+    """Hash a password that many accounts are to share: one hash for all of them."""
+    hasher = Argon2Passwords(rooms.seal.password_pepper, rooms.settings.argon2_memory_mib)
+    hashed = await hasher.hash(SecretText(password))
+    hasher.close()
+    assert not isinstance(hashed, HashingBusy)
+    return hashed
+
+
+async def activate(rooms: Rooms, invited: User, password_hash: str) -> None:
+    """Set the password by the link of the invitation."""
+    async with rooms.database.transaction() as transaction:
+        mail = (await rooms.outbox(transaction).mails(to=invited.email))[-1]
+    token = SecretText(links_in(mail.letter.text)[0].rpartition("/")[2])
+    async with rooms.open_work() as work:
+        user = await set_password(
+            token,
+            password_hash,
+            Caller(f"user:{invited.user_id}"),
+            people=work.people,
+            links=work.links,
+            attempts=work.attempts,
+            tokens=work.tokens,
+            outbox=work.outbox,
+            journal=work.journal,
+        )
+    assert isinstance(user, User), user

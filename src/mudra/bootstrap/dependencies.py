@@ -1,0 +1,185 @@
+"""The storage of one process, before any edge: what commands, jobs and workers begin with."""
+
+import contextlib
+import secrets
+from collections.abc import AsyncIterator
+
+from msgspec import Struct
+
+from mudra.audit.event import Caller
+from mudra.bootstrap.clock import ServiceClock
+from mudra.bootstrap.config import Settings
+from mudra.bootstrap.unit_of_work import Work
+from mudra.identity.accounts.account_service import AccountDesk
+from mudra.identity.accounts.link_service import LinkDesk
+from mudra.identity.memberships.admins import AdminDesk
+from mudra.identity.memberships.member_status import MemberDesk
+from mudra.identity.memberships.notices import NoticeDesk
+from mudra.mail.compose import LetterWriter
+from mudra.metrics.notifications.alarm_service import AlarmDesk
+from mudra.metrics.payload.receive import ReceiveDesk
+from mudra.registry.payload.url_rules import AddressPolicy
+from mudra.shared.ids import fresh_id
+from mudra.storage.audit.audit_log import PostgresJournal
+from mudra.storage.audit.search import PostgresAuditSearch
+from mudra.storage.audit.witness import FileWitness
+from mudra.storage.caching.cache_invalidation import Freshness
+from mudra.storage.crypto.data_encryption import Seal
+from mudra.storage.database.database import Database, Transaction
+from mudra.storage.database.deadline import TRANSACTION_S
+from mudra.storage.database.time_machine import PostgresTimeMachine
+from mudra.storage.identity.attempts import PostgresAttempts
+from mudra.storage.identity.member_search import PostgresDirectory
+from mudra.storage.identity.memberships import PostgresRoster
+from mudra.storage.identity.people import PostgresLinks, PostgresPeople
+from mudra.storage.identity.sessions import PostgresSessions
+from mudra.storage.mail.mail_queue import PostgresMailDesk
+from mudra.storage.mail.outbox import PostgresOutbox
+from mudra.storage.metrics.alarms import PostgresSilences, PostgresWebhooks
+from mudra.storage.metrics.incidents import PostgresIncidents
+from mudra.storage.metrics.receipts import OnboardedMembers, PostgresReceipts
+from mudra.storage.metrics.reports import KnownPartitions, PostgresIntake
+from mudra.storage.metrics.rollup_queries import PostgresFigures
+from mudra.storage.metrics.series import PostgresSeries
+from mudra.storage.registry.pending_entries import PostgresWaitingEntries
+from mudra.storage.registry.registry import PostgresRegistry
+from mudra.storage.tokens.key_fetches import PostgresKeyFetches
+from mudra.storage.tokens.reminders import PostgresReminders
+from mudra.storage.tokens.secret_use import PostgresSecretUses
+from mudra.storage.tokens.signing_keys import PostgresSigningKeys
+from mudra.storage.tokens.token_counts import PostgresTokenCounts
+from mudra.storage.tokens.tokens import PostgresIssuedTokens, PostgresSecrets
+from mudra.webhook.reach import Reach
+
+ACTIVATION_PATH = "/activate"
+_NO_CONTACT = "the operator of the network"
+_PUSH_RATE_S = 600
+
+
+class Rooms(Struct, frozen=True):
+    """The storage of one process, before any edge: what jobs and commands work with."""
+
+    settings: Settings
+    clock: ServiceClock
+    freshness: Freshness
+    database: Database
+    seal: Seal
+    writer: LetterWriter
+    time_machine: PostgresTimeMachine
+    partitions: KnownPartitions
+    witness: FileWitness
+
+    @contextlib.asynccontextmanager
+    async def open_work(self, *, within_s: float = TRANSACTION_S) -> AsyncIterator[Work]:
+        """Open a transaction with all its ports; it must end `within_s` seconds."""
+        async with self.database.transaction(within_s=within_s) as transaction:
+            yield self._work(transaction)
+
+    def registry(self, caller: Caller) -> PostgresRegistry:
+        """The registry, changed on behalf of a caller."""
+        return PostgresRegistry(self.database, caller)
+
+    @property
+    def address_policy(self) -> AddressPolicy:
+        """Which addresses an entry may hold: any in the sandbox, public https elsewhere."""
+        return AddressPolicy(self.settings.sandbox, self.settings.sandbox)
+
+    @property
+    def reach(self) -> Reach:
+        """Where messages of webhooks may go: anywhere in the sandbox, public https elsewhere."""
+        return Reach(self.address_policy, self.settings.webhook_networks)
+
+    def outbox(self, transaction: Transaction) -> PostgresOutbox:
+        """The outbox of a transaction."""
+        return PostgresOutbox(
+            transaction,
+            self.seal,
+            self.writer.compose,
+            keep_here=self.settings.smtp_url is None,
+        )
+
+    def _alarm_desk(
+        self, transaction: Transaction, members: OnboardedMembers, journal: PostgresJournal
+    ) -> AlarmDesk:
+        return AlarmDesk(
+            incidents=PostgresIncidents(transaction),
+            silences=PostgresSilences(transaction),
+            webhooks=PostgresWebhooks(transaction, self.seal),
+            members=members,
+            journal=journal,
+            new_id=fresh_id,
+            random_bytes=secrets.token_bytes,
+            url_fault=self.reach.url_fault,
+        )
+
+    def _work(self, transaction: Transaction) -> Work:
+        journal = PostgresJournal(transaction)
+        people = PostgresPeople(transaction)
+        links = PostgresLinks(transaction)
+        outbox = self.outbox(transaction)
+        roster = PostgresRoster(transaction)
+        tokens = PostgresIssuedTokens(transaction)
+        link_desk = LinkDesk(
+            links=links,
+            outbox=outbox,
+            journal=journal,
+            people=people,
+            random_bytes=secrets.token_bytes,
+            page=self.settings.issuer + ACTIVATION_PATH,
+        )
+        network = OnboardedMembers(transaction)
+        alarm_desk = self._alarm_desk(transaction, network, journal)
+        return Work(
+            journal=journal,
+            people=people,
+            links=links,
+            link_desk=link_desk,
+            attempts=PostgresAttempts(transaction, self.seal),
+            outbox=outbox,
+            roster=roster,
+            sessions=PostgresSessions(transaction),
+            notices=NoticeDesk(roster, outbox),
+            admins=AdminDesk(people, roster, link_desk, journal, fresh_id),
+            members=MemberDesk(people, roster, journal),
+            accounts=AccountDesk(people, roster, link_desk, tokens, outbox, journal, fresh_id),
+            directory=PostgresDirectory(transaction),
+            mail_desk=PostgresMailDesk(transaction),
+            audit_search=PostgresAuditSearch(transaction),
+            secrets=PostgresSecrets(transaction, self.seal),
+            uses=PostgresSecretUses(transaction),
+            reminders=PostgresReminders(transaction),
+            tokens=tokens,
+            token_counts=PostgresTokenCounts(transaction),
+            keys=PostgresSigningKeys(transaction, self.seal),
+            key_fetches=PostgresKeyFetches(transaction),
+            waiting_entries=PostgresWaitingEntries(transaction),
+            receive_desk=ReceiveDesk(
+                PostgresIntake(transaction, self.partitions), network, journal
+            ),
+            receipts=PostgresReceipts(transaction),
+            figures=PostgresFigures(transaction),
+            series=PostgresSeries(transaction),
+            incidents=alarm_desk.incidents,
+            alarm_desk=alarm_desk,
+            aas_and_fips=network,
+        )
+
+
+def open_rooms(settings: Settings, conninfo: str, seal: Seal) -> Rooms:
+    """Make the storage of this process; nothing is connected yet."""
+    clock = ServiceClock()
+    freshness = Freshness(conninfo)
+    database = Database(conninfo, freshness, lambda: clock.offset)
+    return Rooms(
+        settings=settings,
+        clock=clock,
+        freshness=freshness,
+        database=database,
+        seal=seal,
+        writer=LetterWriter(
+            settings.network_name, settings.mail_templates, settings.contact or _NO_CONTACT
+        ),
+        time_machine=PostgresTimeMachine(database, freshness, clock),
+        partitions=KnownPartitions(),
+        witness=FileWitness(settings.data_dir, seal.checkpoint_key),
+    )

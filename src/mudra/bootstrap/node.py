@@ -1,0 +1,145 @@
+"""The processes of a node, once the database is there."""
+
+import asyncio
+import os
+import socket
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final
+
+import psycopg
+import structlog
+
+from mudra.bootstrap.config import Settings
+from mudra.bootstrap.dependencies import open_rooms
+from mudra.bootstrap.supervisor import Body, CannotListen, Supervisor, listeners
+from mudra.bootstrap.telemetry import serve_figures
+from mudra.bootstrap.worker import run_worker
+from mudra.demo.network import Demo
+from mudra.demo.set_up import set_up_demo
+from mudra.jobs.key_rotation import look_after_keys
+from mudra.mail.mail_server import mail_server
+from mudra.storage.crypto.data_encryption import Seal
+from mudra.storage.registry.directory_log import note_visibility
+
+DEFAULT_TELEMETRY_PORT: Final = 9464
+NICE: Final = 10
+_log = structlog.get_logger()
+
+
+def run_node(
+    settings: Settings,
+    conninfo: str,
+    seal: Seal,
+    announce: Callable[[Settings], None],
+    demo: Demo,
+) -> int:
+    """Run workers and jobs until told to stop; returns the exit code."""
+    _check_mail(settings, conninfo, seal)
+    sockets = listeners(settings.host, settings.port, settings.workers)
+    settings = replace(settings, port=sockets[0].getsockname()[1])
+    _record(conninfo, settings)
+    asyncio.run(_prepare(settings, conninfo, seal, demo))
+    supervisor = Supervisor()
+    for number, listener in enumerate(sockets):
+        supervisor.add(f"worker-{number}", _worker(settings, conninfo, seal, listener, sockets))
+    supervisor.add("jobs", _without(sockets, _jobs(settings, conninfo, seal)))
+    if demo is Demo.ALIVE:
+        supervisor.add("demo", _without(sockets, _demo_agents(settings, conninfo, seal)))
+
+    def on_ready() -> None:
+        announce(replace(settings, telemetry_port=_figures(settings)))
+
+    return supervisor.run(on_ready)
+
+
+def _check_mail(settings: Settings, conninfo: str, seal: Seal) -> None:
+    """Find a letter that cannot be written or a URL that cannot be read now, not at night."""
+    open_rooms(settings, conninfo, seal).writer.check()
+    if settings.smtp_url is not None:
+        mail_server(settings.smtp_url, settings.mail_from, settings.network_name)
+
+
+def _without(sockets: Sequence[socket.socket], body: Body) -> Body:
+    """A child that serves none of these: left open, they would take connections for nobody."""
+
+    def closing(lifeline: int, ready: Callable[[], None]) -> None:
+        for listener in sockets:
+            listener.close()
+        body(lifeline, ready)
+
+    return closing
+
+
+def _worker(
+    settings: Settings,
+    conninfo: str,
+    seal: Seal,
+    listener: socket.socket,
+    sockets: Sequence[socket.socket],
+) -> Body:
+    def serving(lifeline: int, ready: Callable[[], None]) -> None:
+        run_worker(open_rooms(settings, conninfo, seal), listener, lifeline, ready)
+
+    return _without([other for other in sockets if other is not listener], serving)
+
+
+def _jobs(settings: Settings, conninfo: str, seal: Seal) -> Body:
+    def body(lifeline: int, ready: Callable[[], None]) -> None:
+        # Loaded here, beside the workers' own last steps: no request waits for a job.
+        from mudra.bootstrap.jobs_process import run_jobs_process  # noqa: PLC0415
+
+        run_jobs_process(open_rooms(settings, conninfo, seal), lifeline, ready)
+
+    return body
+
+
+def _demo_agents(settings: Settings, conninfo: str, seal: Seal) -> Body:
+    def body(lifeline: int, ready: Callable[[], None]) -> None:
+        # The service comes first: what follows may use only time that it leaves.
+        os.nice(NICE)
+        ready()
+        from mudra.demo.live import live  # noqa: PLC0415  # loads the whole agent
+
+        live(open_rooms(settings, conninfo, seal), lifeline)
+
+    return body
+
+
+async def _prepare(settings: Settings, conninfo: str, seal: Seal, demo: Demo) -> None:
+    """Make the first signing keys, and the demonstration network when asked to."""
+    rooms = open_rooms(settings, conninfo, seal)
+    if settings.sandbox:
+        await rooms.time_machine.load()
+    await look_after_keys(rooms)
+    await note_visibility(rooms.database, opened=settings.registry_open)
+    if demo is not Demo.NONE:
+        await set_up_demo(rooms)
+    await rooms.freshness.stop()
+    await rooms.database.close()
+
+
+def _figures(settings: Settings) -> int:
+    """Serve /metrics from the supervisor, on a free port when the default one is taken."""
+    wanted = settings.telemetry_port
+    try:
+        server, _ = serve_figures(
+            settings.telemetry_host, DEFAULT_TELEMETRY_PORT if wanted is None else wanted
+        )
+    except OSError as error:
+        if wanted is not None:
+            raise CannotListen(
+                f"MUDRA_TELEMETRY_PORT {wanted} cannot be had: {error.strerror}; choose another"
+            ) from error
+        server, _ = serve_figures(settings.telemetry_host, 0)
+    return server.server_port
+
+
+def _record(conninfo: str, settings: Settings) -> None:
+    """Keep the base address, so that commands beside the service write the same links."""
+    with psycopg.connect(conninfo, connect_timeout=5) as connection:
+        connection.execute(
+            "INSERT INTO service_fact (name, value) VALUES ('base-url', %s)"
+            " ON CONFLICT (name) DO UPDATE SET value = EXCLUDED.value",
+            [settings.issuer],
+        )

@@ -1,0 +1,28 @@
+"""Onboarding across two areas in one transaction: member, admin, first secret."""
+
+import secrets
+
+from mudra.audit.event import Act, Caller, EventName
+from mudra.bootstrap.unit_of_work import Work
+from mudra.identity.memberships.onboard import NewMember, Onboarded, OnboardResult, onboard_member
+from mudra.shared.ids import fresh_id
+from mudra.tokens.secrets.secret import first_secret, new_secret_text
+
+
+async def onboard(new: NewMember, caller: Caller, work: Work) -> OnboardResult:
+    """Onboard a member, invite its admin, make its first secret (spec 1.2, 1.3)."""
+    result = await onboard_member(
+        new,
+        caller,
+        people=work.people,
+        links=work.link_desk,
+        journal=work.journal,
+        new_id=fresh_id,
+    )
+    if isinstance(result, Onboarded) and result.created:
+        secret = first_secret(result.member.entity_id, await work.people.now())
+        await work.secrets.keep_first(secret, new_secret_text(secrets.token_bytes))
+        await work.journal.note(
+            Act(EventName.ENTITY_SECRET_CREATE, caller, secret.entity_id, detail={"version": 1})
+        )
+    return result

@@ -1,0 +1,81 @@
+"""Start a node: database, migrations, keys, processes; and stop it in the reverse order."""
+
+import contextlib
+import gc
+import importlib
+import os
+import shutil
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Final, TextIO
+
+from mudra.bootstrap.config import Settings, unknown_names
+from mudra.bootstrap.logging import set_up_logging
+from mudra.demo.network import Demo
+from mudra.storage.crypto.data_encryption import Seal
+from mudra.storage.crypto.encryption_keys import open_seal
+from mudra.storage.database.embedded.server import embedded_server
+from mudra.storage.database.migrate import migrate
+
+_NODE: Final = "mudra.bootstrap.node"
+
+
+@contextlib.contextmanager
+def open_database(settings: Settings) -> Iterator[str]:
+    """Give the database's address: the one that is set, else the embedded server."""
+    if settings.database_url is not None:
+        yield settings.database_url.reveal()
+    else:
+        with embedded_server(settings.data_dir) as conninfo:
+            yield conninfo
+
+
+@contextlib.contextmanager
+def open_store(settings: Settings, *, create: bool) -> Iterator[tuple[str, Seal]]:
+    """Give the migrated database and its keys at rest; `create` allows a new master key."""
+    with open_database(settings) as conninfo:
+        yield conninfo, _open_seal(settings, conninfo, create=create)
+
+
+def _open_seal(settings: Settings, conninfo: str, *, create: bool) -> Seal:
+    migrate(conninfo)
+    settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return open_seal(conninfo, settings.data_dir, create=create)
+
+
+def serve(settings: Settings, announce: Callable[[Settings], None], demo: Demo = Demo.NONE) -> int:
+    """Run a node until it is told to stop; returns the exit code.
+
+    `announce` is called when the node answers, with the settings as they came out
+    (a port 0 is replaced by the real one).
+    """
+    for sentence in unknown_names(os.environ):
+        sys.stderr.write(f"warning: {sentence}\n")
+    log = _log_stream(settings)
+    set_up_logging(settings.log_level, log)
+    # Which implementation prometheus-client uses is decided when it is imported.
+    figures = settings.data_dir / "telemetry"
+    shutil.rmtree(figures, ignore_errors=True)
+    figures.mkdir(parents=True, mode=0o700)
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(figures.resolve())
+    # What is loaded stays, and looking for what does not is an eighth of loading it. The
+    # supervisor begins to collect again, once all this is set aside.
+    gc.disable()
+    # Most of a start is loading code, and the database's start is waiting: side by side.
+    loading = threading.Thread(target=importlib.import_module, args=(_NODE,), name="loading")
+    loading.start()
+    with open_database(settings) as conninfo:
+        loading.join()
+        from mudra.bootstrap.node import run_node  # noqa: PLC0415  # loaded above, or says why not
+
+        seal = _open_seal(settings, conninfo, create=True)
+        return run_node(settings, conninfo, seal, announce, demo)
+
+
+def _log_stream(settings: Settings) -> TextIO:
+    if not settings.sandbox:
+        return sys.stderr
+    # The terminal of the sandbox is for people; the log is a file beside the data.
+    settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return (settings.data_dir / "mudra.log").open("a", encoding="utf-8", buffering=1)

@@ -1,0 +1,123 @@
+"""One process that serves HTTP on its own socket."""
+
+import asyncio
+import gc
+import socket
+from collections.abc import Callable
+
+import uvicorn
+import uvloop
+
+from mudra.bootstrap.clock import Clock
+from mudra.bootstrap.dependencies import Rooms
+from mudra.bootstrap.logging import RequestLine, RequestLog
+from mudra.bootstrap.parent_watch import when_cut
+from mudra.bootstrap.request_metrics import RequestFigures
+from mudra.bootstrap.wiring import application, open_edge
+from mudra.http.app import build_prompt
+from mudra.http.server.connection_limits import ConnectionLimits
+from mudra.http.server.fast_path_protocol import prompt_protocol
+from mudra.http.server.instrumentation import observed, observed_prompt
+
+_GRACE_S = 30
+_FLUSH_S = 0.5
+_ONE_TIME_LINK = "/activate/"
+
+
+def run_worker(
+    rooms: Rooms, listener: socket.socket, lifeline: int, ready: Callable[[], None]
+) -> None:
+    """Serve until told to stop, or until the supervisor is gone."""
+    uvloop.run(_serve(rooms, listener, lifeline, ready))
+
+
+async def _serve(
+    rooms: Rooms, listener: socket.socket, lifeline: int, ready: Callable[[], None]
+) -> None:
+    edge = open_edge(rooms)
+    await edge.start()
+    log, figures = RequestLog(), RequestFigures()
+    observe = _observer(log, figures, rooms.clock)
+    app = observed(application(edge), observe)
+    prompt = observed_prompt(build_prompt(edge.service), observe)
+    limits = ConnectionLimits(uncounted=rooms.settings.trusted_proxies)
+    server = _Server(
+        uvicorn.Config(
+            app,
+            http=prompt_protocol(limits, rooms.clock, prompt),
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,  # http/request/client_address.py decides whom to believe
+            timeout_graceful_shutdown=_GRACE_S,
+            timeout_keep_alive=int(limits.idle_s),
+        ),
+        ready,
+    )
+    when_cut(lifeline, server.stop)
+    flushing = asyncio.create_task(_flush_always(log, figures), name="request-log")
+    gc.freeze()
+    try:
+        await server.serve(sockets=[listener])
+    finally:
+        flushing.cancel()
+        await edge.stop()
+        log.flush()
+        figures.flush()
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._ready()
+
+    def stop(self) -> None:
+        self.should_exit = True
+
+
+def _observer(
+    log: RequestLog, figures: RequestFigures, clock: Clock
+) -> Callable[[str, str, int, float, str, str], None]:
+    def observe(  # the shape of http/server/instrumentation.py
+        method: str, path: str, status: int, seconds: float, address: str, txn_id: str
+    ) -> None:
+        shown = _shown(path)
+        figures.note(_figure_path(shown, status), method, status, seconds)
+        log.note(
+            RequestLine(
+                clock(),
+                "request",
+                method,
+                shown,
+                status,
+                round(seconds * 1000, 2),
+                address,
+                txn_id,
+            )
+        )
+
+    return observe
+
+
+def _shown(path: str) -> str:
+    """Hide the one-time token that an activation link carries."""
+    head, link, _ = path.partition(_ONE_TIME_LINK)
+    return f"{head}{link}***" if link else path[:200]
+
+
+def _figure_path(path: str, status: int) -> str:
+    """Keep the number of figures bounded: what does not exist shares one."""
+    return "(none)" if status in {404, 405} else path
+
+
+async def _flush_always(*gathering: RequestLog | RequestFigures) -> None:
+    while True:
+        await asyncio.sleep(_FLUSH_S)
+        for one in gathering:
+            one.flush()

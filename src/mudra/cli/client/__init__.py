@@ -1,0 +1,4 @@
+"""HTTP calls of the member commands, and the tokens they keep.
+
+Never prints.
+"""

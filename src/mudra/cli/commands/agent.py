@@ -1,0 +1,211 @@
+"""`mudra agent`: the monitoring agent at an account aggregator."""
+
+import asyncio
+import json
+import random
+import sqlite3
+import sys
+from pathlib import Path
+from typing import Annotated, Final
+
+import msgspec
+import typer
+
+from mudra.agent.host.assembly import VERSION
+from mudra.agent.host.check import Checked
+from mudra.agent.host.check import check as look
+from mudra.agent.host.clock import MachineClock
+from mudra.agent.host.config import Config, ConfigFault, log_of, read_config
+from mudra.agent.host.replay import Replay
+from mudra.agent.host.run import run as run_until_stopped
+from mudra.agent.host.status import Status, ask_status, no_spool
+from mudra.agent.sources.access_log import FORMATS
+from mudra.agent.spool.dead_letter import FOLDER, ask_again, dead_letters
+
+app = typer.Typer(
+    help="The monitoring agent: counts calls, pushes a window every ten minutes.",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+)
+
+DEFAULT_CONFIG: Final = Path("/etc/mudra/agent.toml")
+
+ConfigPath = Annotated[
+    Path, typer.Option("--config", "-c", help="The agent's configuration file.", metavar="FILE")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON, for programs.")]
+
+
+@app.command()
+def run(config: ConfigPath = DEFAULT_CONFIG, *, as_json: AsJson = False) -> None:
+    """Run the agent until it is stopped; its log goes to standard error, as JSON lines.
+
+    Example: `mudra agent run --config /etc/mudra/agent.toml`
+    """
+    read = _read(config)
+    if as_json:
+        told = {"aaId": read.aa_id, "agentVersion": VERSION, "listen": read.http.listen}
+        typer.echo(msgspec.json.encode(told).decode())
+    else:
+        typer.echo(f"the agent of {read.aa_id} listens at {', '.join(read.http.listen)}")
+    raise typer.Exit(run_until_stopped(read))
+
+
+@app.command()
+def check(config: ConfigPath = DEFAULT_CONFIG, *, as_json: AsJson = False) -> None:
+    """Look at configuration, credentials, reachability, clock and disk, each with the way out.
+
+    Example: `mudra agent check --config agent.toml`; exits with 1 when something is wrong.
+    """
+    checked = asyncio.run(look(_read(config), MachineClock(), random.SystemRandom().uniform))
+    if as_json:
+        typer.echo(msgspec.json.encode(checked).decode())
+    else:
+        for one in checked:
+            typer.echo(_line(one))
+    if not all(one.ok for one in checked):
+        raise typer.Exit(1)
+
+
+@app.command()
+def status(config: ConfigPath = DEFAULT_CONFIG, *, as_json: AsJson = False) -> None:
+    """Show last window, last receipt, backlog, drops and clock offset.
+
+    Asks the running agent; when it is down, tells what its disk knows.
+
+    Example: `mudra agent status --json`; exits with 1 when the agent is not ready.
+    """
+    read = _read(config)
+    try:
+        found = ask_status(read)
+    except sqlite3.Error as fault:
+        typer.echo(no_spool(fault, read), err=True)
+        raise typer.Exit(1) from None
+    typer.echo(msgspec.json.encode(found).decode() if as_json else _table(found))
+    if not found.ready:
+        raise typer.Exit(1)
+
+
+@app.command()
+def replay(
+    file: Annotated[Path, typer.Argument(help="A JSON access log.", metavar="FILE")],
+    config: ConfigPath = DEFAULT_CONFIG,
+    log_format: Annotated[
+        str, typer.Option("--format", help="nginx, envoy or haproxy; taken from the configuration.")
+    ] = "",
+    *,
+    from_fips: Annotated[
+        bool, typer.Option("--from-fips", help="The log is of calls received, not made.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON document, with what was not counted.")
+    ] = False,
+) -> None:
+    """Turn a log into payloads, one a line, without sending anything.
+
+    What kind of log it is stands in the configuration, also of one that was rotated.
+
+    Example: `mudra agent replay /var/log/nginx/fips.json.1 | jq .fips[0]`
+    """
+    read = _read(config)
+    if not file.exists():
+        typer.echo(f"{file} cannot be read: there is no such file", err=True)
+        raise typer.Exit(1)
+    known = log_of(file, read.log)
+    if known is None and log_format not in FORMATS:
+        typer.echo(
+            f"--format must be one of {', '.join(FORMATS)}: "
+            f"{file} is no log of {config}, nor one that was rotated",
+            err=True,
+        )
+        raise typer.Exit(2)
+    fields = known.names if known is not None and not log_format else FORMATS[log_format]
+    inward = from_fips or (known is not None and known.direction == "from-fips")
+    fips = {host.lower(): fip for host, fip in read.fips.items()}
+    made = Replay(read.aa_id, fields, fips, inward=inward)
+    try:
+        payloads = (payload.body for payload in made.payloads(file))
+        if as_json:
+            raws = [msgspec.Raw(body) for body in payloads]
+            left = made.figures
+            counts = {
+                "otherCalls": left.other_calls,
+                "unknownFip": left.unknown_peer,
+                "unreadable": left.unreadable,
+            }
+            told = {"payloads": raws, "notCounted": counts}
+            typer.echo(msgspec.json.encode(told).decode())
+            return
+        for body in payloads:
+            sys.stdout.write(body.decode() + "\n")
+    except OSError as fault:
+        typer.echo(f"{file} cannot be read: {fault.strerror}", err=True)
+        raise typer.Exit(1) from None
+    left = made.figures
+    typer.echo(
+        f"not counted: {left.other_calls} calls of other kinds, "
+        f"{left.unknown_peer} of unknown FIPs, {left.unreadable} unreadable lines",
+        err=True,
+    )
+
+
+@app.command()
+def resend(
+    letters: Annotated[
+        list[Path] | None, typer.Argument(help="Dead letters; all when none is named.")
+    ] = None,
+    config: ConfigPath = DEFAULT_CONFIG,
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Send dead letters again, once the reason of their refusal is gone.
+
+    The agent takes them within a minute, or when it starts. Windows of more than
+    7 days ago stay where they are: the operator takes them no more.
+
+    Example: `mudra agent resend --config agent.toml`
+    """
+    directory = Path(_read(config).directory)
+    wanted = letters or dead_letters(directory)
+    missing = [letter for letter in wanted if not letter.is_file()]
+    if missing:
+        typer.echo(f"{missing[0]} is no dead letter; they lie in {directory / FOLDER}", err=True)
+        raise typer.Exit(2)
+    try:
+        sent, old = ask_again(directory, wanted, MachineClock().wall())
+    except OSError as fault:
+        typer.echo(f"{directory} cannot be written: {fault.strerror}", err=True)
+        raise typer.Exit(1) from None
+    if as_json:
+        told = {"resent": [one.name for one in sent], "tooOld": [one.name for one in old]}
+        typer.echo(msgspec.json.encode(told).decode())
+    else:
+        typer.echo(f"{len(sent)} are sent again, {len(old)} are too old for that")
+
+
+def _read(path: Path) -> Config:
+    try:
+        return read_config(path)
+    except ConfigFault as fault:
+        typer.echo(str(fault), err=True)
+        raise typer.Exit(2) from None
+
+
+def _line(one: Checked) -> str:
+    mark = "ok   " if one.ok else "WRONG"
+    return f"{mark} {one.name:<14} {one.found}" + (
+        f"\n      -> {one.way_out}" if one.way_out else ""
+    )
+
+
+def _table(found: Status) -> str:
+    told = json.loads(msgspec.json.encode(found))
+    return "\n".join(f"{name:<20} {_text(value)}" for name, value in told.items())
+
+
+def _text(value: object) -> str:
+    if isinstance(value, list):
+        return "; ".join(map(str, value)) or "-"
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {number}" for name, number in value.items()) or "-"
+    return "-" if value is None else str(value)

@@ -1,0 +1,152 @@
+"""mudra entity: how an entity of your own stands: what needs attention, what happened."""
+
+from datetime import datetime, timedelta
+from typing import Annotated
+
+import httpx
+import typer
+from msgspec import structs
+
+from mudra.cli.client.api_client import BaseUrl, entity_token, get_json, signed_in
+from mudra.cli.commands.entity_people import add_admin, admins, contact, hand_over, remove_admin
+from mudra.cli.local.settings import AsJson
+from mudra.cli.output.api_row import COLUMNS, api_line
+from mudra.cli.output.output import show_json, show_table
+from mudra.http.request.envelope import iso_ms
+
+app = typer.Typer(no_args_is_help=True, help="How an entity that you administer stands.")
+
+app.command(epilog="Example: mudra entity admins KAVERI-FIP")(admins)
+app.command(epilog="Example: mudra entity add-admin KAVERI-FIP ravi@kaveribank.example")(add_admin)
+app.command(epilog="Example: mudra entity remove-admin KAVERI-FIP ravi@kaveribank.example")(
+    remove_admin
+)
+app.command(epilog="Example: mudra entity hand-over KAVERI-FIP ravi@kaveribank.example")(hand_over)
+app.command(epilog="Example: mudra entity contact KAVERI-FIP it-desk@kaveribank.example")(contact)
+
+EntityId = Annotated[str, typer.Argument(help="ID of an entity that you administer.")]
+_PREFIX = "/metrics/perf/v1"
+_Prefix = Annotated[str, typer.Option("--prefix", help="Path of the network's metrics.")]
+_EVENT = ("at", "event", "outcome", "who", "address", "reason")
+
+
+@app.command(epilog="Example: mudra entity attention KAVERI-FIP --json")
+def attention(entity_id: EntityId, base_url: BaseUrl = None, as_json: AsJson = False) -> None:
+    """Show what needs your attention now, the worst first, each with its reason."""
+    entry = signed_in(base_url)
+    url = f"{entry.base_url}/v1/entity/attention"
+    lines = get_json(url, {"entityId": entity_id}, entry)["lines"]
+    assert isinstance(lines, list)
+    if as_json:
+        show_json(lines)
+    elif lines:
+        show_table(
+            ["WHEN", "WHAT", "WHY"],
+            [[str(line[name]) for name in ("weight", "what", "why")] for line in lines],
+        )
+    else:
+        typer.echo("All is well. Nothing needs your attention.")
+
+
+@app.command(epilog="Example: mudra entity activity KAVERI-FIP --limit 20")
+def activity(
+    entity_id: EntityId,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Events to show.")] = 20,
+    after: Annotated[
+        str, typer.Option(help="Go on after this event: `next` of an answer in JSON.")
+    ] = "",
+    base_url: BaseUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the tokens of the last 14 days by day, and the latest events of the entity's audit."""
+    entry = signed_in(base_url)
+    query = {"entityId": entity_id, "limit": str(limit)} | ({"after": after} if after else {})
+    answer = get_json(f"{entry.base_url}/v1/entity/activity", query, entry)
+    if as_json:
+        show_json(answer)
+        return
+    days, events = answer["days"], answer["events"]
+    assert isinstance(days, list)
+    assert isinstance(events, list)
+    show_table(
+        ["DAY (UTC)", "ISSUED", "REFUSED"],
+        [[str(day[name]) for name in ("day", "issued", "refused")] for day in days],
+    )
+    show_table(
+        ["WHEN", "WHAT", "OUTCOME", "WHO", "FROM", "REASON"],
+        [[str(event[name]) for name in _EVENT] for event in events],
+    )
+
+
+@app.command(epilog="Example: mudra entity health KAVERI-FIP --days 7")
+def health(
+    entity_id: EntityId,
+    days: Annotated[int, typer.Option(min=1, max=400, help="Days up to now.")] = 1,
+    prefix: _Prefix = _PREFIX,
+    base_url: BaseUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show health: a FIP its own APIs by AA, an AA its FIPs, a FIU the FIPs it depends on."""
+    answer = _of_days(entity_id, f"{prefix}/health", days, base_url)
+    rows = answer["rows"]
+    assert isinstance(rows, list)
+    if as_json:
+        show_json(answer)
+        return
+    show_table(
+        COLUMNS,
+        [api_line(row, api) for row in rows for api in row["apis"]],
+    )
+    if rows:
+        proof = rows[0]["proof"]
+        typer.echo(f"heard {proof['windowsHeard']} of {proof['windowsExpected']} windows")
+
+
+@app.command(epilog="Example: mudra entity reports SAARTHI-AA --days 7")
+def reports(
+    entity_id: EntityId,
+    days: Annotated[int, typer.Option(min=1, max=31, help="Days up to now.")] = 1,
+    prefix: _Prefix = _PREFIX,
+    base_url: BaseUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show an AA's own gaps, and what was refused of its reports."""
+    answer = _of_days(entity_id, f"{prefix}/receipts", days, base_url)
+    if as_json:
+        show_json(answer)
+        return
+    gaps, refused = answer["gaps"], answer["refused"]
+    assert isinstance(gaps, list)
+    assert isinstance(refused, list)
+    if not gaps and not refused:
+        typer.echo("Every window of this time was reported, and nothing was refused.")
+    if gaps:
+        show_table(
+            ["GAP FROM", "TO", "WINDOWS", "PAYLOAD"],
+            [[str(gap[name]) for name in ("start", "end", "windows", "tag")] for gap in gaps],
+        )
+    if refused:
+        show_table(
+            ["REFUSED", "FINDINGS", "THE FIRST OF THEM"],
+            [
+                [str(one["at"]), str(one["total"]), _finding((one["findings"] or [{}])[0])]
+                for one in refused
+            ],
+        )
+
+
+def _finding(found: dict[str, object]) -> str:
+    return f"{found.get('path', '')} {found.get('problem', '')}".strip()
+
+
+def _of_days(entity_id: str, path: str, days: int, base_url: str | None) -> dict[str, object]:
+    """Read what an entity sees of its last days, by the service's clock."""
+    entry = signed_in(base_url)
+    holder = structs.replace(entry, token=str(entity_token(entity_id, entry)["accessToken"]))
+    url = str(httpx.URL(entry.base_url).copy_with(path=path))
+    answer = get_json(url, {}, holder)  # of the last day
+    if days == 1:
+        return answer
+    end = str(answer["to"])
+    begin = datetime.fromisoformat(end) - timedelta(days=days)
+    return get_json(url, {"from": iso_ms(begin), "to": end}, holder)

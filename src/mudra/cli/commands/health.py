@@ -1,0 +1,234 @@
+"""mudra health: incidents, silences and webhooks of the network's health."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from types import MappingProxyType, NoneType
+from typing import Annotated, TypeVar
+from uuid import UUID
+
+import msgspec
+import typer
+
+from mudra.audit.event import Caller
+from mudra.bootstrap.dependencies import Rooms
+from mudra.bootstrap.unit_of_work import Work
+from mudra.cli.commands.health_picture import health_matrix, picture
+from mudra.cli.local.duration_option import read_duration
+from mudra.cli.local.operator_name import operator_name
+from mudra.cli.local.settings import AsJson, DataDir
+from mudra.cli.local.store import with_rooms
+from mudra.cli.output.output import fail, show_facts, show_json, show_table
+from mudra.http.health.health_responses import incident_shown, silence_shown, webhook_shown
+from mudra.http.response import alarm_errors as alarm_errors  # noqa: PLC0414  # its rows are needed
+from mudra.http.response.errors import is_refusal, problem_of
+from mudra.metrics.incidents.silence import Silence, WantedSilence
+from mudra.metrics.notifications.incident_notifications import StoredIncident
+from mudra.metrics.notifications.webhook import AddedWebhook, Webhook
+
+app = typer.Typer(
+    no_args_is_help=True, help="Health of the network: pictures, incidents, silences, webhooks."
+)
+app.command(epilog="Example: mudra health picture fips --last P7D --csv")(picture)
+app.command("matrix", epilog="Example: mudra health matrix --type fireq --json")(health_matrix)
+T = TypeVar("T")
+_NOTHING: Mapping[str, object] = MappingProxyType({})
+_MOST = 500
+_PAST = timedelta(days=90)
+
+Entity = Annotated[str, typer.Option("--entity", help="Only this entity; all when left out.")]
+
+
+@app.command("incidents", epilog="Example: mudra health incidents --open --json")
+def list_incidents(
+    only_open: Annotated[
+        bool, typer.Option("--open", help="Only those that are not over.")
+    ] = False,
+    entity: Entity = "",
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the latest incidents, newest first."""
+
+    async def act(work: Work, _: datetime) -> list[StoredIncident]:
+        return list(
+            await work.incidents.shown(only_open=only_open, entity_id=entity or None, limit=_MOST)
+        )
+
+    shown = [incident_shown(one) for one in _done(act, data_dir)]
+    if as_json:
+        show_json([msgspec.to_builtins(one) for one in shown])
+        return
+    show_table(
+        ["ID", "BEGAN", "ENTITY", "WHAT", "STATE", "LOOKED AFTER BY"],
+        [
+            [
+                *(one.incident_id, one.began, one.entity_id),
+                *(one.type or one.kind, one.state, one.acknowledged_by or "nobody"),
+            ]
+            for one in shown
+        ],
+    )
+
+
+@app.command(epilog="Example: mudra health acknowledge 7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d")
+def acknowledge(
+    incident_id: Annotated[UUID, typer.Argument(help="ID of the incident.")],
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Note that you look after an incident."""
+    caller = Caller(operator_name())
+
+    async def act(work: Work, _: datetime) -> StoredIncident:
+        _kept(await work.alarm_desk.acknowledge(str(incident_id), caller), NoneType)
+        return _kept(await work.incidents.one(str(incident_id)), StoredIncident)
+
+    _show(incident_shown(_done(act, data_dir)), as_json=as_json)
+
+
+@app.command(
+    epilog='Example: mudra health silence --entity KAVERI-FIP --for PT4H --reason "planned work"'
+)
+def silence(
+    reason: Annotated[str, typer.Option(help="Why, for whoever wonders at night.")],
+    for_: Annotated[str, typer.Option("--for", help="How long: PT4H, P2D; at most P30D.")] = "PT4H",
+    entity: Entity = "",
+    type_: Annotated[
+        str, typer.Option("--type", help="Only this API, a code such as fireq; all when left out.")
+    ] = "",
+    in_: Annotated[str, typer.Option("--in", help="Begin after a duration; else now.")] = "",
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Wake nobody about an entity, one of its APIs, or anybody, for some time."""
+    later, length = read_duration("--in", in_ or "PT0S"), read_duration("--for", for_)
+
+    async def act(work: Work, now: datetime) -> Silence:
+        wanted = WantedSilence(entity, type_, now + later, now + later + length, reason)
+        return _kept(await work.alarm_desk.silence(wanted, Caller(operator_name()), now), Silence)
+
+    _show(silence_shown(_done(act, data_dir)), as_json=as_json)
+
+
+@app.command(epilog="Example: mudra health silences")
+def silences(
+    past: Annotated[bool, typer.Option("--past", help="Also those of the last 90 days.")] = False,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """List silences that run or come, the earliest end first."""
+
+    async def act(work: Work, now: datetime) -> list[Silence]:
+        return list(await work.alarm_desk.silences.shown(now - _PAST if past else now))
+
+    shown = [silence_shown(one) for one in _done(act, data_dir)]
+    if as_json:
+        show_json([msgspec.to_builtins(one) for one in shown])
+        return
+    show_table(
+        ["ID", "ENTITY", "API", "BEGINS", "ENDS", "BY", "REASON"],
+        [
+            [
+                *(one.silence_id, one.entity_id or "all", one.type or "all"),
+                *(one.begins, one.ends, one.made_by, one.reason),
+            ]
+            for one in shown
+        ],
+    )
+
+
+@app.command(epilog="Example: mudra health unsilence 7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d")
+def unsilence(
+    silence_id: Annotated[UUID, typer.Argument(help="ID, as mudra health silences shows it.")],
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """End a silence now; what it held back and still goes on is told then."""
+
+    async def act(work: Work, now: datetime) -> Silence:
+        caller = Caller(operator_name())
+        return _kept(await work.alarm_desk.end_silence(str(silence_id), caller, now), Silence)
+
+    _show(silence_shown(_done(act, data_dir)), as_json=as_json)
+
+
+@app.command(epilog="Example: mudra health webhooks --json")
+def webhooks(data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """List webhooks, with what waits for them and why."""
+
+    async def act(work: Work, _: datetime) -> list[Webhook]:
+        return list(await work.alarm_desk.webhooks.all(None))
+
+    shown = [webhook_shown(one) for one in _done(act, data_dir)]
+    if as_json:
+        show_json([msgspec.to_builtins(one) for one in shown])
+        return
+    show_table(
+        ["ID", "ENTITY", "URL", "LAST TAKEN", "WAITING", "PROBLEM"],
+        [
+            [
+                *(one.webhook_id, one.entity_id or "all", one.url),
+                *(one.delivered_at or "never", str(one.waiting), one.problem),
+            ]
+            for one in shown
+        ],
+    )
+
+
+@app.command("webhook", epilog="Example: mudra health webhook https://alarms.network.example/mudra")
+def add_webhook(
+    url: Annotated[str, typer.Argument(help="Where alarms are posted; https.")],
+    entity: Entity = "",
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Have alarms posted to an address; shows the key that signs them, this once."""
+
+    async def act(work: Work, now: datetime) -> AddedWebhook:
+        caller = Caller(operator_name())
+        return _kept(await work.alarm_desk.add_webhook(entity, url, caller, now), AddedWebhook)
+
+    added = _done(act, data_dir)
+    _show(webhook_shown(added.webhook), {"secret": added.secret.reveal()}, as_json=as_json)
+
+
+@app.command(epilog="Example: mudra health unwebhook 7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d")
+def unwebhook(
+    webhook_id: Annotated[UUID, typer.Argument(help="ID, as mudra health webhooks shows it.")],
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Post nothing more there, and forget what waits."""
+
+    async def act(work: Work, _: datetime) -> Webhook:
+        caller = Caller(operator_name())
+        return _kept(await work.alarm_desk.remove_webhook(str(webhook_id), None, caller), Webhook)
+
+    _show(webhook_shown(_done(act, data_dir)), as_json=as_json)
+
+
+def _done(act: Callable[[Work, datetime], Awaitable[T]], data_dir: Path | None) -> T:
+    """Act in one transaction, told its time."""
+
+    async def within(rooms: Rooms) -> T:
+        async with rooms.open_work() as work:
+            return await act(work, await work.people.now())
+
+    return with_rooms(within, data_dir)
+
+
+def _kept(outcome: object, wanted: type[T]) -> T:
+    """Take what a use case gave, or end with the sentence of its refusal."""
+    if is_refusal(outcome):
+        fail(problem_of(outcome).sentence)
+    assert isinstance(outcome, wanted)
+    return outcome
+
+
+def _show(shown: msgspec.Struct, more: Mapping[str, object] = _NOTHING, *, as_json: bool) -> None:
+    facts = {**msgspec.to_builtins(shown), **more}
+    if as_json:
+        show_json(facts)
+    else:
+        show_facts(facts)

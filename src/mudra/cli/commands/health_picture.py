@@ -1,0 +1,111 @@
+"""mudra health picture and matrix: the figures of the console, of any time."""
+
+import sys
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Annotated
+
+import msgspec
+import typer
+
+from mudra.bootstrap.dependencies import Rooms
+from mudra.cli.local.duration_option import read_duration
+from mudra.cli.local.settings import AsJson, DataDir
+from mudra.cli.local.store import with_rooms
+from mudra.cli.output.api_row import COLUMNS, api_line
+from mudra.cli.output.output import Exit, fail, show_json, show_table
+from mudra.http.health.health_requests import CODES, GROUPED_BY, LONGEST
+from mudra.http.health.health_shapes import rows_as_csv, shown_matrix, shown_range, shown_rows
+from mudra.http.health.picture import coverage, rows_of
+from mudra.metrics.health.picture import Row, matrix
+from mudra.metrics.payload.catalogue import WINDOW
+from mudra.metrics.rollup.coverage import TimeRange, closed_before
+
+Last = Annotated[str, typer.Option(help="How long, up to the last closed window: PT1H, P7D.")]
+
+
+def picture(
+    by: Annotated[
+        str, typer.Argument(metavar="BY", help=f"One row for each of: {', '.join(GROUPED_BY)}.")
+    ] = "network",
+    last: Last = "P1D",
+    aa: Annotated[str, typer.Option("--aa", help="Only calls of this AA.")] = "",
+    fip: Annotated[str, typer.Option("--fip", help="Only calls to this FIP.")] = "",
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, with all figures.")] = False,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show requests, success, errors and times: of the network, by FIP, by AA, by pair."""
+    if by not in GROUPED_BY:
+        fail(f"BY must be one of {', '.join(GROUPED_BY)}, not {by}", Exit.USAGE)
+    length = _length(last)
+
+    async def act(rooms: Rooms) -> tuple[TimeRange, tuple[Row, ...]]:
+        async with rooms.open_work() as work:
+            now = await work.people.now()
+            asked = closed_before(now, length)
+            rows = await rows_of(
+                asked, GROUPED_BY[by], now, work, aa_id=aa or None, fip_id=fip or None
+            )
+            return asked, rows
+
+    asked, rows = with_rooms(act, data_dir)
+    if as_csv:
+        sys.stdout.write(rows_as_csv(rows))
+        return
+    shown = [msgspec.to_builtins(row) for row in shown_rows(rows)]
+    if as_json:
+        show_json({**shown_range(asked), "rows": shown})
+        return
+    show_table(COLUMNS, [api_line(row, api) for row in shown for api in row["apis"]])
+    for row in shown[:1]:
+        typer.echo(f"reports: {_reports(row['proof'])}")
+
+
+def health_matrix(
+    type_: Annotated[str, typer.Option("--type", help=f"Only this API: {', '.join(CODES)}.")] = "",
+    last: Last = "P1D",
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show AA x FIP, and for each bad pair whose fault it is, with the counts behind it."""
+    if type_ and type_ not in CODES:
+        fail(f"--type must be one of {', '.join(CODES)}, not {type_}", Exit.USAGE)
+    length = _length(last)
+
+    async def act(rooms: Rooms) -> dict[str, object]:
+        async with rooms.open_work() as work:
+            now = await work.people.now()
+            asked = closed_before(now, length)
+            pairs = await work.figures.pairs(asked, type_)
+            heard = await coverage(asked, now, work)
+            return {**shown_range(asked), **shown_matrix(matrix(pairs), heard.proof())}
+
+    shown = msgspec.to_builtins(with_rooms(act, data_dir))
+    if as_json:
+        show_json(shown)
+        return
+    blames = {(one["aaId"], one["fipId"]): one["blame"] for one in shown["verdicts"]}
+    show_table(
+        ["AA", "FIP", "STATUS", "SUCCEEDED", "JUDGED", "WHOSE FAULT"],
+        [
+            [
+                *(str(cell[name]) for name in ("aaId", "fipId", "status", "succeeded", "judged")),
+                blames.get((cell["aaId"], cell["fipId"]), ""),
+            ]
+            for cell in shown["cells"]
+        ],
+    )
+    typer.echo(f"reports: {_reports(shown['proof'])}")
+
+
+def _length(last: str) -> timedelta:
+    length = read_duration("--last", last)
+    if not WINDOW <= length <= LONGEST:
+        fail(f"--last must be from ten minutes to {LONGEST.days} days, not {last}", Exit.USAGE)
+    return length
+
+
+def _reports(proof: Mapping[str, object]) -> str:
+    """How many reports were heard of how many."""
+    return f"{proof['windowsHeard']} of {proof['windowsExpected']}"

@@ -1,0 +1,46 @@
+"""mudra login: get a User Access Token and keep it."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from mudra.cli.client.api_client import BaseUrl, base_address, post_form
+from mudra.cli.client.tokens_file import SignedIn, TokensFileError, remember
+from mudra.cli.local.settings import AsJson
+from mudra.cli.local.typed_password import typed_password
+from mudra.cli.output.output import fail, show_facts, show_json
+from mudra.cli.output.token_text import claims_of
+from mudra.http.request.envelope import iso_ms
+from mudra.shared.secret_text import SecretText
+
+
+def login(
+    email: Annotated[str, typer.Argument(help="Your user name, an e-mail address.")],
+    base_url: BaseUrl = None,
+    password_stdin: Annotated[
+        bool, typer.Option("--password-stdin", help="Read the password from standard input.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Sign in: gets a User Access Token (180 days) and keeps it in a file only you can read."""
+    password = typed_password(from_stdin=password_stdin)
+    base = base_address(base_url)
+    answer = post_form(
+        f"{base}/v1/user/token/generate", {"username": email, "password": password.reveal()}
+    )
+    token = SecretText(str(answer["accessToken"]))
+    expires_at = claims_of(token).get("exp", 0)
+    assert isinstance(expires_at, int)
+    try:
+        path = remember(
+            SignedIn(base_url=base, email=email, token=token.reveal(), expires_at=expires_at)
+        )
+    except (TokensFileError, OSError) as error:
+        fail(str(error))
+    until = iso_ms(datetime.fromtimestamp(expires_at, UTC))
+    facts = {"user": email, "baseUrl": base, "expiresAt": until, "keptIn": str(path)}
+    if as_json:
+        show_json(facts)
+    else:
+        show_facts({"signed in as": email, "at": base, "until": until, "kept in": path})

@@ -1,0 +1,129 @@
+"""mudra mail: the development mailbox, and what waits to be sent."""
+
+from typing import Annotated
+
+import msgspec
+import typer
+
+from mudra.audit.event import Caller
+from mudra.bootstrap.dependencies import Rooms
+from mudra.cli.local.operator_name import operator_name
+from mudra.cli.local.settings import AsJson, DataDir
+from mudra.cli.local.store import with_rooms
+from mudra.cli.output.output import fail, show_facts, show_json, show_table
+from mudra.http.account.people_shapes import mail_members
+from mudra.http.request.envelope import iso_ms
+from mudra.http.sandbox import shown_mail
+from mudra.identity.accounts.email_address import AddressRefused, normalise_email
+from mudra.jobs.mail_retry import retry_mail
+from mudra.storage.mail.mail_queue import NoSuchMail, QueuedMail
+from mudra.storage.mail.outbox import Mail
+
+app = typer.Typer(no_args_is_help=True, help="Mails: the development mailbox and the outbox.")
+_MOST = 1000
+
+
+@app.command("list", epilog="Example: mudra mail list --to lakshmi@kaveribank.example --json")
+def list_mails(
+    to: Annotated[str | None, typer.Option(help="Only mails to this address.")] = None,
+    failed: Annotated[
+        bool,
+        typer.Option("--failed", help="Only those refused for good or waiting for over a day."),
+    ] = False,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """List mails, oldest first. Whoever may read the master key may read them."""
+    if failed:
+        _show_failed(data_dir, as_json=as_json)
+        return
+    address = normalise_email(to) if to else None
+    wanted = to if isinstance(address, AddressRefused) else address
+
+    async def act(rooms: Rooms) -> list[Mail]:
+        async with rooms.database.transaction() as transaction:
+            return list(await rooms.outbox(transaction).mails(to=wanted))
+
+    mails = with_rooms(act, data_dir)
+    if as_json:
+        show_json([msgspec.to_builtins(shown_mail(mail)) for mail in mails])
+        return
+    show_table(
+        ["SENT", "TO", "SUBJECT"],
+        [
+            [iso_ms(m.sent_at) if m.sent_at else "waiting", m.letter.to, m.letter.subject]
+            for m in mails
+        ],
+    )
+
+
+@app.command(epilog="Example: mudra mail show 7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d")
+def show(
+    mail_id: Annotated[str, typer.Argument(help="ID of the mail, as mudra mail list shows it.")],
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show one mail with its text and the files that are attached to it."""
+
+    async def act(rooms: Rooms) -> Mail | None:
+        async with rooms.database.transaction() as transaction:
+            return await rooms.outbox(transaction).mail(mail_id)
+
+    mail = with_rooms(act, data_dir)
+    if mail is None:
+        fail(f"no mail has the ID {mail_id}")
+    files = mail.letter.attachments
+    if as_json:
+        attached = [
+            {"name": one.name, "mediaType": one.media_type, "content": one.content} for one in files
+        ]
+        show_json({**msgspec.to_builtins(shown_mail(mail)), "attachments": attached})
+        return
+    show_facts(
+        {
+            "to": mail.letter.to,
+            "subject": mail.letter.subject,
+            "sent": iso_ms(mail.sent_at) if mail.sent_at else "waiting",
+            "attached": ", ".join(one.name for one in files) or "nothing",
+        }
+    )
+    typer.echo(f"\n{mail.letter.text}", nl=False)
+
+
+@app.command(epilog="Example: mudra mail retry 7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d")
+def retry(
+    mail_id: Annotated[str, typer.Argument(help="ID of the mail, as mudra mail list shows it.")],
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Have a mail tried again now that was refused or waits."""
+
+    async def act(rooms: Rooms) -> object:
+        async with rooms.open_work() as work:
+            return await retry_mail(mail_id, Caller(operator_name()), work)
+
+    if isinstance(with_rooms(act, data_dir), NoSuchMail):
+        fail(f"no unsent mail has the ID {mail_id}")
+    facts = {"mail": mail_id, "result": "will be tried now"}
+    if as_json:
+        show_json(facts)
+    else:
+        show_facts(facts)
+
+
+def _show_failed(data_dir: DataDir, *, as_json: bool) -> None:
+    async def act(rooms: Rooms) -> list[QueuedMail]:
+        async with rooms.open_work() as work:
+            return list(await work.mail_desk.queue(failed=True, limit=_MOST))
+
+    mails = with_rooms(act, data_dir)
+    if as_json:
+        show_json([mail_members(mail) for mail in mails])
+        return
+    show_table(
+        ["ID", "SINCE", "TO", "SUBJECT", "TRIES", "LAST ERROR"],
+        [
+            [m.mail_id, iso_ms(m.created_at), m.recipient, m.subject, str(m.attempts), m.last_error]
+            for m in mails
+        ],
+    )

@@ -1,0 +1,221 @@
+"""mudra registry: what operators and members do with entries."""
+
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import typer
+
+from mudra.bootstrap.dependencies import Rooms
+from mudra.cli.commands import registry_file, registry_words
+from mudra.cli.local.duration_option import read_duration
+from mudra.cli.local.registry_store import operator, registry_of
+from mudra.cli.local.settings import AsJson, DataDir
+from mudra.cli.local.store import with_rooms
+from mudra.cli.output.output import Exit, fail, show_facts, show_json, show_table
+from mudra.http.registry.record_response import record_members
+from mudra.http.request.envelope import iso_ms
+from mudra.registry.lifecycle.decision import Act, Decision
+from mudra.registry.lifecycle.history import history as steps_of
+from mudra.registry.lifecycle.record import Record, Status
+from mudra.registry.lifecycle.register import Order, decide
+from mudra.storage.registry.directory_log import PostgresDirectoryLog
+
+app = typer.Typer(no_args_is_help=True, help="Registry of the network: entries and their life.")
+registry_file.add_to(app)
+app.add_typer(registry_words.app, name="vocabulary")
+
+EntityId = Annotated[str, typer.Argument(help="ID of the entity, such as KAVERI-FIP.")]
+Reason = Annotated[str, typer.Option(help="Why: the member and the history are told.")]
+Version = Annotated[int, typer.Option(help="The version that you looked at; refused when moved.")]
+
+
+@app.command(epilog="Example: mudra registry show KAVERI-FIP --json")
+def show(entity_id: EntityId, data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """Show an entity's live entry, else the latest version."""
+    record = _record(entity_id, data_dir)
+    version = record.live or record.versions[-1]
+    entry = msgspec.to_builtins(version.entry)
+    if as_json:
+        show_json({"standing": record.standing.value, "version": version.number, "entry": entry})
+        return
+    show_facts(
+        {
+            "entity": f"{record.entity_id} ({record.entity_type})",
+            "standing": record.standing.value,
+            "version": f"{version.number}, {version.status}",
+            "pending": record.pending.number if record.pending else "none",
+        }
+    )
+    sys.stdout.write(msgspec.json.format(msgspec.json.encode(version.entry)).decode() + "\n")
+
+
+@app.command(epilog="Example: mudra registry history KAVERI-FIP")
+def history(entity_id: EntityId, data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """Show every version with who, when and what it changed, and the dates of the keys."""
+    record = _record(entity_id, data_dir)
+    if as_json:
+        show_json(record_members(record))
+        return
+    rows = []
+    for step in steps_of(record):
+        one = step.version
+        changed = ", ".join(change.path for change in step.changes)
+        rows.append(
+            [
+                str(one.number),
+                one.status.value,
+                f"{one.submitted_by} {iso_ms(one.submitted_at)}",
+                one.decided_by,
+                changed,
+            ]
+        )
+    show_table(["VERSION", "STATUS", "SUBMITTED", "DECIDED BY", "CHANGES"], rows)
+
+
+@app.command(epilog="Example: mudra registry approve KAVERI-FIP --from 2026-03-01T00:00:00Z")
+def approve(
+    entity_id: EntityId,
+    version: Version = 0,
+    from_: Annotated[str, typer.Option("--from", help="Go live at this time, ISO 8601.")] = "",
+    in_: Annotated[str, typer.Option("--in", help="Go live after a duration: PT2H, P7D.")] = "",
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Approve the pending version: live at once, or from a time."""
+    if from_ and in_:
+        fail("give --from or --in, not both", Exit.USAGE)
+
+    async def act(rooms: Rooms) -> object:
+        due = _moment(from_) if from_ else None
+        if in_:
+            due = rooms.clock() + read_duration("--in", in_)
+        order = Order(Act.APPROVE, entity_id, operator(), version=version, goes_live_at=due)
+        return await decide(registry_of(rooms), order)
+
+    _tell(with_rooms(act, data_dir), as_json=as_json)
+
+
+@app.command(epilog="Example: mudra registry reject KAVERI-FIP --reason 'certificate is not yours'")
+def reject(
+    entity_id: EntityId,
+    reason: Reason,
+    version: Version = 0,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Reject the pending version."""
+    order = Order(Act.REJECT, entity_id, operator(), reason, version)
+    _carry_out(order, data_dir, as_json=as_json)
+
+
+@app.command(epilog="Example: mudra registry suspend KAVERI-FIP --reason 'key has leaked'")
+def suspend(
+    entity_id: EntityId, reason: Reason, data_dir: DataDir = None, as_json: AsJson = False
+) -> None:
+    """Take an entity out of the directory and off tokens, at once on every node."""
+    _carry_out(Order(Act.SUSPEND, entity_id, operator(), reason), data_dir, as_json=as_json)
+
+
+@app.command(epilog="Example: mudra registry restore KAVERI-FIP")
+def restore(
+    entity_id: EntityId, reason: Reason = "", data_dir: DataDir = None, as_json: AsJson = False
+) -> None:
+    """Bring a suspended entity back."""
+    _carry_out(Order(Act.RESTORE, entity_id, operator(), reason), data_dir, as_json=as_json)
+
+
+@app.command(epilog="Example: mudra registry retire KAVERI-FIP --reason 'left the network'")
+def retire(
+    entity_id: EntityId, reason: Reason, data_dir: DataDir = None, as_json: AsJson = False
+) -> None:
+    """End a membership for good; its ID and keys stay taken."""
+    _carry_out(Order(Act.RETIRE, entity_id, operator(), reason), data_dir, as_json=as_json)
+
+
+@app.command(epilog="Example: mudra registry rollback KAVERI-FIP --to 3 --reason 'wrong address'")
+def rollback(
+    entity_id: EntityId,
+    to: Annotated[int, typer.Option(min=1, help="The former version to go back to.")],
+    reason: Reason,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Go live at once with a new version equal to a former one."""
+    order = Order(Act.ROLL_BACK, entity_id, operator(), reason, to)
+    _carry_out(order, data_dir, as_json=as_json)
+
+
+@app.command(epilog="Example: mudra registry export --output directory.json")
+def export(
+    output: Annotated[Path | None, typer.Option(help="File; standard output without.")] = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Write all live entries as an array of payloads, as `import` reads them."""
+
+    async def act(rooms: Rooms) -> bytes:
+        directory = await PostgresDirectoryLog(rooms.database, rooms.freshness).current()
+        listed = sorted(directory.listed.values(), key=lambda one: (one.entity_type, one.entity_id))
+        return b"[" + b",\n".join(one.body for one in listed) + b"]\n"
+
+    written = with_rooms(act, data_dir)
+    if output is None:
+        sys.stdout.write(written.decode())
+        return
+    try:
+        output.write_bytes(written)
+    except OSError as error:
+        fail(f"{output} cannot be written: {error.strerror}", Exit.USAGE)
+
+
+def _carry_out(order: Order, data_dir: Path | None, *, as_json: bool) -> None:
+    async def act(rooms: Rooms) -> object:
+        return await decide(registry_of(rooms), order)
+
+    _tell(with_rooms(act, data_dir), as_json=as_json)
+
+
+def _tell(outcome: object, *, as_json: bool) -> None:
+    if not isinstance(outcome, Decision):
+        fail(registry_file.sentence_of(outcome))
+    facts: dict[str, object] = {
+        "entityId": outcome.after.entity_id,
+        "act": outcome.act.value,
+        "status": outcome.status,
+        "standing": outcome.after.standing.value,
+        "version": outcome.version,
+        "goesLiveAt": _goes_live_at(outcome),
+    }
+    if as_json:
+        show_json(facts)
+    else:
+        # What an act is not about (a version, a time) is left out for people.
+        show_facts({name: fact for name, fact in facts.items() if fact})
+
+
+def _goes_live_at(decision: Decision) -> str | None:
+    version = decision.after.version(decision.version)
+    due = version.goes_live_at if version is not None else None
+    return None if due is None or decision.status != Status.APPROVED else iso_ms(due)
+
+
+def _record(entity_id: str, data_dir: Path | None) -> Record:
+    async def act(rooms: Rooms) -> Record | None:
+        return await registry_of(rooms).history(entity_id)
+
+    record = with_rooms(act, data_dir)
+    if record is None:
+        fail(f"the registry knows no entity {entity_id}")
+    return record
+
+
+def _moment(text: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        fail(f"--from must be a time with its offset, 2026-03-01T00:00:00Z, not {text}", Exit.USAGE)
+    return moment

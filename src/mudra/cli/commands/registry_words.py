@@ -1,0 +1,57 @@
+"""mudra registry vocabulary: the words that entries may use."""
+
+from typing import Annotated
+
+import typer
+
+from mudra.bootstrap.dependencies import Rooms
+from mudra.cli.local.operator_name import operator_name
+from mudra.cli.local.registry_store import vocabulary_of
+from mudra.cli.local.settings import AsJson, DataDir
+from mudra.cli.local.store import with_rooms
+from mudra.cli.output.output import fail, show_facts, show_json, show_table
+from mudra.registry.payload.vocabulary import Addition, WordKind, check_addition
+from mudra.shared.finding import Finding
+from mudra.storage.registry.directory_log import PostgresWordbook
+
+app = typer.Typer(no_args_is_help=True, help="FI types and identifier types.")
+
+
+@app.command("list", epilog="Example: mudra registry vocabulary list --json")
+def list_words(data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """List the words that entries may use."""
+    vocabulary = with_rooms(vocabulary_of, data_dir)
+    words = {kind.value: list(vocabulary.words(kind).listed) for kind in WordKind}
+    if as_json:
+        show_json(words)
+    else:
+        show_table(
+            ["LIST", "WORD"], [[kind, one] for kind, listed in words.items() for one in listed]
+        )
+
+
+@app.command(epilog="Example: mudra registry vocabulary add fitype GOLD_LOAN --variant GOLD-LOANS")
+def add(
+    kind: Annotated[WordKind, typer.Argument(help="Which list.")],
+    word: Annotated[str, typer.Argument(help="Capital letters, digits and _.")],
+    variant: Annotated[list[str] | None, typer.Option(help="A spelling read as the word.")] = None,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Add a word, without a release."""
+    addition = Addition(kind, word, tuple(variant or ()))
+
+    async def act(rooms: Rooms) -> list[Finding]:
+        findings = check_addition(await vocabulary_of(rooms), addition)
+        if not findings:
+            await PostgresWordbook(rooms.database).add(addition, operator_name())
+        return findings
+
+    findings = with_rooms(act, data_dir)
+    if findings:
+        fail("; ".join(one.sentence() for one in findings))
+    facts = {"kind": kind.value, "word": word, "variants": list(variant or ())}
+    if as_json:
+        show_json(facts)
+    else:
+        show_facts(facts | {"variants": ", ".join(variant or ()) or "none"})

@@ -1,0 +1,122 @@
+"""mudra serve: start the service."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mudra.bootstrap.config import ConfigError, Settings, load_settings
+from mudra.bootstrap.serve import serve as serve_node
+from mudra.bootstrap.supervisor import CannotListen
+from mudra.cli.local.opening import StoreClosed, opening
+from mudra.cli.local.settings import DataDir
+from mudra.cli.output.output import Exit, fail
+from mudra.demo.network import DEMO_NETWORK, DEMO_OPERATORS, DEMO_PASSWORD, FIRST_DAYS, Demo
+from mudra.mail.compose import TemplateError
+from mudra.mail.mail_server import MailUrlError
+
+
+def serve(
+    host: Annotated[str | None, typer.Option(help="Where to listen; MUDRA_HOST.")] = None,
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="Port; MUDRA_PORT.")] = None,
+    data_dir: DataDir = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, max=64, help="Processes that serve HTTP; MUDRA_WORKERS.")
+    ] = None,
+    sandbox: Annotated[
+        bool, typer.Option("--sandbox", help="Loopback only, with mailbox and time machine.")
+    ] = False,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Set up a demonstration network (sandbox only).")
+    ] = False,
+    traffic: Annotated[
+        bool, typer.Option(help="Whether its AAs have agents and traffic (with --demo).")
+    ] = True,
+) -> None:
+    """Start the service; it brings its own PostgreSQL unless MUDRA_DATABASE_URL is set."""
+    overrides: dict[str, object] = {
+        "host": host,
+        "port": port,
+        "data_dir": data_dir,
+        "workers": workers,
+        "sandbox": sandbox or None,
+    }
+    try:
+        settings = load_settings(os.environ, overrides)
+        if demo and not settings.sandbox:
+            fail("--demo needs --sandbox: its logins are known to everybody", Exit.USAGE)
+        shape = (Demo.ALIVE if traffic else Demo.STILL) if demo else Demo.NONE
+        with opening():
+            code = serve_node(settings, lambda ready: _announce(ready, shape), shape)
+    except ConfigError as error:
+        fail(str(error), Exit.USAGE)
+    except (CannotListen, TemplateError, MailUrlError) as error:
+        fail(str(error))
+    except StoreClosed as closed:
+        fail(str(closed), closed.code)
+    raise typer.Exit(code)
+
+
+def _announce(settings: Settings, demo: Demo) -> None:
+    root = settings.issuer.removesuffix(settings.token_prefix)
+    lines = [
+        "",
+        f"Mudra answers at {settings.issuer}",
+        f"  keys       {settings.issuer}/.well-known/jwks.json",
+        f"  API        {root}/schema/openapi.json",
+        f"  figures    http://{settings.telemetry_host}:{settings.telemetry_port}/metrics",
+        f"  listens    {settings.host}:{settings.port}",
+        f"  data       {settings.data_dir.resolve()}",
+    ]
+    if settings.sandbox:
+        lines.insert(2, f"  look here  {root}/")
+        lines.insert(3, f"  console    {root}/console")
+        lines.append(f"  log        {settings.data_dir.resolve() / 'mudra.log'}")
+    if demo is not Demo.NONE:
+        lines += _demo_lines(settings, demo)
+    sys.stdout.write("\n".join(lines) + "\n\n")
+    sys.stdout.flush()
+
+
+def _demo_lines(settings: Settings, demo: Demo) -> list[str]:
+    command = _command()
+    usual = Settings().issuer
+    where = "" if settings.issuer == usual else f"--base-url {settings.issuer} "
+    first = next(member for member in DEMO_NETWORK if member.entity_type == "FIU")
+    rows = [f"  {m.entity_type:<4} {m.entity_id:<19} {m.name:<29} {m.admin}" for m in DEMO_NETWORK]
+    return [
+        "",
+        f"The demonstration network (every admin's password: {DEMO_PASSWORD})",
+        *rows,
+        *[f"  operator: {o.email} ({', '.join(o.scopes) or 'all scopes'})" for o in DEMO_OPERATORS],
+        "",
+        "Paste these into another terminal; they end in a verified token:",
+        "",
+        f"  {command} login {first.admin} {where}--password-stdin <<< {DEMO_PASSWORD}",
+        f"  {command} token entity {first.entity_id} > token.jwt",
+        f"  {command} token verify < token.jwt",
+        "",
+        *(_life_lines(settings, command) if demo is Demo.ALIVE else ()),
+        "Ctrl-C stops it; the data stays.",
+    ]
+
+
+def _life_lines(settings: Settings, command: str) -> list[str]:
+    aa = next(member.entity_id for member in DEMO_NETWORK if member.entity_type == "AA")
+    config = settings.data_dir / "agents" / aa / "agent.toml"
+    return [
+        f"Every AA runs an agent; the last {FIRST_DAYS} days fill up within the next minute:",
+        "",
+        f"  {command} agent status --config {config}",
+        f"  {command} sandbox traffic --data-dir {settings.data_dir} --days 30",
+        "",
+    ]
+
+
+def _command() -> str:
+    """How to call this program from where the user stands."""
+    program = Path(sys.argv[0]).absolute()
+    here = Path.cwd()
+    return str(program.relative_to(here)) if program.is_relative_to(here) else program.name

@@ -1,0 +1,47 @@
+"""mudra session: your own sessions of the console."""
+
+from typing import Annotated
+
+import typer
+
+from mudra.cli.client.api_client import BaseUrl, get_json, post_json, signed_in
+from mudra.cli.local.settings import AsJson
+from mudra.cli.output.output import show_facts, show_json, show_table
+
+app = typer.Typer(no_args_is_help=True, help="Your own sessions of the console.")
+_NAMES = ("sessionId", "beganAt", "lastUsedAt", "address")
+
+
+@app.command("list", epilog="Example: mudra session list --json")
+def list_sessions(base_url: BaseUrl = None, as_json: AsJson = False) -> None:
+    """List where you are signed in to the console, the newest first."""
+    entry = signed_in(base_url)
+    rows = get_json(f"{entry.base_url}/v1/user/session/list", {}, entry)["sessions"]
+    assert isinstance(rows, list)
+    if as_json:
+        show_json(rows)
+    elif rows:
+        show_table(
+            ["SESSION", "BEGAN", "LAST USED", "FROM"],
+            [[str(row[name]) for name in _NAMES] for row in rows],
+        )
+    else:
+        typer.echo("You are not signed in to the console anywhere.")
+
+
+@app.command(epilog="Example: mudra session end 5d0c9a3e71f2b846")
+def end(
+    session_id: Annotated[
+        str, typer.Argument(help="ID of the session, as mudra session list shows it.")
+    ],
+    base_url: BaseUrl = None,
+    as_json: AsJson = False,
+) -> None:
+    """End one of your sessions at once: that browser must sign in again."""
+    entry = signed_in(base_url)
+    url = f"{entry.base_url}/v1/user/session/end"
+    answer = post_json(url, {"sessionId": session_id}, entry)
+    if as_json:
+        show_json(answer)
+    else:
+        show_facts({"session": session_id, "result": answer["status"]})

@@ -1,0 +1,4 @@
+"""What commands print: facts, tables, JSON.
+
+Never asks the service.
+"""

@@ -1,0 +1,63 @@
+"""The cookie of a session (quality I10).
+
+Over https it is `__Host-mudra`: Secure, of this host only, never readable by a
+script. A browser takes no such cookie over plain http, so a service whose
+address is http on a loopback host uses one without the prefix; any other http
+address gets none, and the sign-in page says why (decision 0060).
+"""
+
+from typing import Final
+from urllib.parse import urlsplit
+
+from litestar import Response
+from litestar.datastructures import Cookie
+
+from mudra.bootstrap.config import Settings, is_loopback
+from mudra.http.request.request_context import AnyRequest
+from mudra.identity.sessions.session import LIFE
+from mudra.shared.secret_text import SecretText
+
+_HOST_NAME: Final = "__Host-mudra"
+_LOOPBACK_NAME: Final = "mudra"
+_LONGEST: Final = 64
+
+
+def can_be_kept(settings: Settings) -> bool:
+    """Tell whether a session can be kept safely at the service's address."""
+    return _is_https(settings) or is_loopback(urlsplit(settings.issuer).hostname or "")
+
+
+def session_cookie(request: AnyRequest, settings: Settings) -> SecretText | None:
+    """Take the session out of the request, if it names one."""
+    value = request.cookies.get(_name(settings), "")
+    return SecretText(value) if 0 < len(value) <= _LONGEST else None
+
+
+def give_cookie(response: Response[str], value: SecretText, settings: Settings) -> None:
+    """Have the browser keep the session until it ends."""
+    response.set_cookie(_cookie(settings, value.reveal(), int(LIFE.total_seconds())))
+
+
+def take_cookie(response: Response[str], settings: Settings) -> None:
+    """Have the browser forget the session."""
+    response.set_cookie(_cookie(settings, "", 0))
+
+
+def _cookie(settings: Settings, value: str, max_age_s: int) -> Cookie:
+    return Cookie(
+        key=_name(settings),
+        value=value,
+        path="/",
+        max_age=max_age_s,
+        secure=_is_https(settings),
+        httponly=True,
+        samesite="lax",  # a link in a mail must find its reader signed in; forms have a word
+    )
+
+
+def _name(settings: Settings) -> str:
+    return _HOST_NAME if _is_https(settings) else _LOOPBACK_NAME
+
+
+def _is_https(settings: Settings) -> bool:
+    return settings.issuer.startswith("https://")

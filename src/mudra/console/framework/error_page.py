@@ -1,0 +1,60 @@
+"""Pages without anybody signed in that say what went wrong, and those of wrong addresses."""
+
+from http import HTTPStatus
+from typing import Final
+
+from litestar import Response
+from litestar.exceptions import MethodNotAllowedException
+
+from mudra.console.framework.console_errors import NoSuchPage
+from mudra.console.framework.navigation import CONSOLE
+from mudra.console.framework.page_responses import site_facts
+from mudra.console.framework.render import page, sentence
+from mudra.http.dependencies import Service
+from mudra.http.request.request_context import AnyRequest
+from mudra.http.response.errors import problem_of
+
+_STATUS: Final = "/status"
+_OF_PROGRAMS: Final = "/status/v1/"
+"""Below the public status, but no page."""
+
+
+def alone(
+    service: Service, outcome: object, heading: str, txn_id: str = "", *, public: bool = False
+) -> Response[str]:
+    """Show a refusal as a page of its own; a public one leads to the status of the network."""
+    problem = problem_of(outcome)
+    return page(
+        "refused_alone.html",
+        site_facts(service)
+        | {
+            "heading": heading,
+            "words": sentence(problem.sentence),
+            "txn_id": txn_id,
+            "public": public,
+        },
+        status=problem.status,
+        headers=problem.headers,
+    )
+
+
+def no_such_page(service: Service, *, public: bool) -> Response[str]:
+    """Show that the address is wrong."""
+    return alone(service, NoSuchPage(), "Nothing here", public=public)
+
+
+def lost(service: Service, request: AnyRequest, error: Exception) -> Response[str] | None:
+    """Answer whoever opens a wrong address of the console or the status; None for others.
+
+    The address of a form leads to the page that it is on: a browser that is reloaded after a
+    sign-in opens it.
+    """
+    path = request.url.path
+    if path.startswith(_OF_PROGRAMS) or not path.startswith((f"{CONSOLE}/", f"{_STATUS}/")):
+        return None
+    if not isinstance(error, MethodNotAllowedException):
+        return no_such_page(service, public=path.startswith(f"{_STATUS}/"))
+    if request.method not in {"GET", "HEAD"}:
+        return None
+    above = path.rstrip("/").rpartition("/")[0]
+    return Response("", status_code=HTTPStatus.SEE_OTHER, headers={"Location": above})

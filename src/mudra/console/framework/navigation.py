@@ -1,0 +1,102 @@
+"""What the console's menu offers, to whom. One row per page."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from mudra.identity.memberships.memberships import Scope
+
+CONSOLE: Final = "/console"
+ACCOUNT: Final = f"{CONSOLE}/account"
+SANDBOX_WORD: Final = "sandbox"
+"""The page of operators that only a sandbox has."""
+
+
+class MemberItem(Struct, frozen=True):
+    """A page of a member: `word` is the last part of its address, empty for the overview.
+
+    `types` are the kinds of entity that have the page; empty for all.
+    """
+
+    word: str
+    title: str
+    types: frozenset[str] = frozenset()
+
+
+class OperatorItem(Struct, frozen=True):
+    """A page of operators: its path under /console/operator, and the scope that opens it.
+
+    Without a scope it is open to every operator.
+    """
+
+    word: str
+    title: str
+    scope: Scope | None
+
+
+class Link(Struct, frozen=True):
+    """A line of the menu as a page shows it."""
+
+    title: str
+    path: str
+    current: bool
+
+
+MEMBER_ITEMS: Final = (
+    MemberItem("", "Overview"),
+    MemberItem("secret", "Secret"),
+    MemberItem("try", "Try it"),
+    MemberItem("health", "Health"),
+    MemberItem("registration", "Registration"),
+    MemberItem("people", "People"),
+    MemberItem("activity", "Activity"),
+)
+
+OPERATOR_ITEMS: Final[Sequence[OperatorItem]] = (
+    OperatorItem("board", "Board", None),
+    OperatorItem("health", "Network health", Scope.HEALTH),
+    OperatorItem("incidents", "Incidents", Scope.HEALTH),
+    OperatorItem("members", "Members", Scope.MEMBERS),
+    OperatorItem("approvals", "Approvals", Scope.REGISTRY),
+    OperatorItem("mails", "Mail", Scope.MEMBERS),
+    OperatorItem("keys", "Signing keys", Scope.KEYS),
+    OperatorItem("audit", "Audit", Scope.AUDIT),
+    OperatorItem("people", "Operators", Scope.MEMBERS),
+    OperatorItem("settings", "Settings", None),
+    OperatorItem(SANDBOX_WORD, "Mailbox and time machine", None),
+)
+
+
+def member_path(entity_id: str, word: str = "") -> str:
+    """Address of a page of an entity."""
+    return f"{CONSOLE}/entity/{entity_id}" + (f"/{word}" if word else "")
+
+
+def operator_path(word: str) -> str:
+    """Address of a page of operators."""
+    return f"{CONSOLE}/operator/{word}"
+
+
+def member_links(entity_id: str, entity_type: str, here: str) -> list[Link]:
+    """The menu of an entity; `here` is the address of the page that shows it."""
+    return [
+        _link(item.title, member_path(entity_id, item.word), here, exact=not item.word)
+        for item in MEMBER_ITEMS
+        if not item.types or entity_type in item.types
+    ]
+
+
+def operator_links(scopes: frozenset[Scope], here: str, *, sandbox: bool = False) -> list[Link]:
+    """The menu of an operator."""
+    return [
+        _link(item.title, operator_path(item.word), here, exact=False)
+        for item in OPERATOR_ITEMS
+        if scopes and (item.scope is None or item.scope in scopes)
+        if sandbox or item.word != SANDBOX_WORD
+    ]
+
+
+def _link(title: str, path: str, here: str, *, exact: bool) -> Link:
+    under = here == path or (not exact and here.startswith(path + "/"))
+    return Link(title, path, under)

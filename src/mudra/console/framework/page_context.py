@@ -1,0 +1,61 @@
+"""A signed-in visit: what pages and their frame know of it."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from msgspec import Struct
+
+from mudra.audit.event import Caller
+from mudra.bootstrap.unit_of_work import Work
+from mudra.http.auth.operator_access import Operator
+from mudra.http.dependencies import Service
+from mudra.http.request.request_context import Exchange
+from mudra.identity.accounts.user import User
+from mudra.identity.memberships.memberships import Scope
+from mudra.identity.sessions.session import Session
+from mudra.storage.identity.member_search import MemberRow
+
+
+class Visit(Struct, frozen=True):
+    """A signed-in visit, inside of its one transaction.
+
+    `entity` is the member whose page this is; None on pages of operators and of
+    the account. `proof_refused` is the refusal of a password that came with a form.
+    """
+
+    exchange: Exchange
+    work: Work
+    user: User
+    scopes: frozenset[Scope]
+    session: Session
+    now: datetime
+    entity: MemberRow | None = None
+    proof_refused: object | None = None
+
+    @property
+    def service(self) -> Service:
+        """What handlers work with."""
+        return self.exchange.service
+
+    @property
+    def member(self) -> MemberRow:
+        """The member whose page this is."""
+        assert self.entity is not None
+        return self.entity
+
+    @property
+    def caller(self) -> Caller:
+        """The caller for the audit: a member's admin, or an operator."""
+        if self.scopes:
+            return self.exchange.caller(Operator("", self.user.email, self.scopes).actor)
+        return self.exchange.caller(f"user:{self.user.user_id}")
+
+    @property
+    def may_show_secrets(self) -> bool:
+        """Tell whether the password was typed lately, and no wrong one came with this form."""
+        return self.proof_refused is None and self.session.may_show_secrets(self.now)
+
+    @property
+    def query(self) -> Mapping[str, str]:
+        """The query of the address; of what is repeated, the last."""
+        return dict(self.exchange.request.query_params.items())

@@ -1,0 +1,156 @@
+"""Frames an outcome as HTTP: a page in the console's layout, a redirect, a file, a refusal."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+from urllib.parse import quote, urlsplit
+
+from litestar import Response
+
+from mudra.console.framework.console_errors import StaleForm
+from mudra.console.framework.navigation import (
+    CONSOLE,
+    Link,
+    member_links,
+    member_path,
+    operator_links,
+)
+from mudra.console.framework.page_context import Visit
+from mudra.console.framework.page_results import Download, GoTo, Outcome, Shown
+from mudra.console.framework.render import page, sentence
+from mudra.http.dependencies import Service
+from mudra.http.request.request_context import Exchange
+from mudra.http.response import people_errors as people_errors  # noqa: PLC0414  # its rows are needed
+from mudra.http.response.errors import problem_of
+
+SIGN_IN: Final = f"{CONSOLE}/sign-in"
+_OWN_PAGE: Final = re.compile(
+    r"/console(?:/(?!\.{1,2}(?:[/?]|$))[A-Za-z0-9@._~-]+)*(?:\?[A-Za-z0-9@._~=&%+-]*)?"
+)
+_UNAUTHORIZED: Final = 401
+_FORBIDDEN: Final = 403
+_UNCHANGED: Final = "Nothing was changed"
+HEADINGS: Final = {
+    400: "That could not be read",
+    403: "Not yours to see",
+    404: "Nothing here",
+    409: "That does not fit what is there",
+    429: "Not yet",
+    500: "That went wrong",
+    503: "Out of reach for the moment",
+}
+
+
+def site_facts(service: Service) -> dict[str, object]:
+    """What every page of the site shows, signed in or not."""
+    return {
+        "network": service.settings.network_name,
+        "base": service.settings.token_prefix,
+        "sandbox": service.settings.sandbox,
+    }
+
+
+def frame(
+    visit: Visit, outcome: Outcome, typed: Sequence[object] = ()
+) -> Response[str] | Response[bytes]:
+    """Frame what a page's use case gave back; a refusal shows what was `typed` into the form."""
+    if isinstance(outcome, GoTo):
+        return redirect(visit.exchange, outcome.path)
+    if isinstance(outcome, Download):
+        return download(outcome)
+    shown = outcome if isinstance(outcome, Shown) else _told(visit, outcome, typed)
+    return page(shown.template, together(layout_facts(visit), shown.facts), status=shown.status)
+
+
+def together(layout: Mapping[str, object], own: Mapping[str, object]) -> dict[str, object]:
+    """Join what layout and page show; a name that both use would turn the menu into a riddle."""
+    both = layout.keys() & own.keys()
+    if both:
+        raise RuntimeError(f"the layout shows {', '.join(sorted(both))} already: name it otherwise")
+    return {**layout, **own}
+
+
+def download(file: Download) -> Response[bytes]:
+    """Give a file to keep."""
+    return Response(
+        file.body,
+        media_type=file.media_type,
+        headers={
+            "Content-Disposition": f'attachment; filename="{file.name}"',
+            "Cache-Control": "no-store",
+        },
+    )
+
+
+def redirect(exchange: Exchange, path: str) -> Response[str]:
+    """Go to another page; htmx is told in its own header, since it would swap a fragment."""
+    if exchange.request.headers.get("hx-request"):
+        return Response("", status_code=204, headers={"HX-Redirect": path})
+    return Response("", status_code=303, headers={"Location": path, "Cache-Control": "no-store"})
+
+
+def nobody_signed_in(exchange: Exchange) -> Response[str]:
+    """Ask to sign in, and lead back then; the address of a form leads to its page.
+
+    What htmx sends while one types is refused in place: the page with what was typed stays.
+    """
+    request = exchange.request
+    asks = request.method in {"GET", "HEAD"}
+    url, told = str(request.url), "" if asks else "&told=ended"
+    if request.headers.get("hx-request"):
+        if not asks:
+            return Response("", status_code=_FORBIDDEN, headers={"Cache-Control": "no-store"})
+        url = request.headers.get("hx-current-url", "")
+    at = urlsplit(url)
+    back = at.path + (f"?{at.query}" if at.query else "")
+    return redirect(exchange, f"{SIGN_IN}?to={quote(back, safe='')}{told}")
+
+
+def own_page_path(text: str) -> str:
+    """Give the address back if it is of the console, else the console itself (no open door)."""
+    return text if _OWN_PAGE.fullmatch(text) else CONSOLE
+
+
+def layout_facts(visit: Visit) -> dict[str, object]:
+    """What the layout shows around every page of the console."""
+    here = visit.exchange.request.url.path
+    entity = visit.entity
+    return site_facts(visit.service) | {
+        "user": visit.user,
+        "form_word": visit.session.form_word,
+        "here": here,
+        "now": visit.now,
+        "query": visit.query,
+        "fault": None,
+        "answers_form": visit.exchange.request.method == "POST",
+        "entity": entity,
+        "entities": [
+            Link(name, member_path(entity_id), bool(entity and entity.entity_id == entity_id))
+            for entity_id, name in zip(visit.user.administers, visit.user.entity_names, strict=True)
+        ],
+        "member_links": member_links(entity.entity_id, entity.entity_type, here) if entity else [],
+        "operator_links": operator_links(
+            visit.scopes, here, sandbox=visit.service.settings.sandbox
+        ),
+    }
+
+
+def _told(visit: Visit, refusal: object, typed: Sequence[object]) -> Shown:
+    problem, stale = problem_of(refusal), isinstance(refusal, StaleForm)
+    # Who is signed in is known here: what the API calls 401 is a right that is missing.
+    status = _FORBIDDEN if problem.status == _UNAUTHORIZED else problem.status
+    words = problem.sentence
+    if problem.status == _UNAUTHORIZED:
+        words = "you have no right to this page, or there is none; an operator can say who has"
+    heading = HEADINGS.get(status, HEADINGS[400])
+    return Shown(
+        "refused.html",
+        {
+            "heading": _UNCHANGED if stale else heading,
+            "again": visit.exchange.request.url.path if stale else "",
+            "words": sentence(words),
+            "txn_id": visit.exchange.txn_id,
+            "typed": typed,
+        },
+        status,
+    )

@@ -1,0 +1,46 @@
+"""What a page's use case gives back, before it is framed as HTTP."""
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from msgspec import Struct, field
+
+from mudra.console.framework.page_context import Visit
+
+
+class Shown(Struct, frozen=True):
+    """A page: its template and what that shows. `status` is of HTTP."""
+
+    template: str
+    facts: Mapping[str, object] = field(default_factory=dict)
+    status: int = 200
+
+
+class GoTo(Struct, frozen=True):
+    """Go to another page of the console (303), so that a reload repeats nothing."""
+
+    path: str
+
+
+class Download(Struct, frozen=True):
+    """A file."""
+
+    name: str
+    media_type: str
+    body: bytes
+
+
+class Begun(Struct, frozen=True):
+    """A page (200) that is sent as far as its title, and then what `rest` finds (decision 0067).
+
+    `facts` are those of the template's `opening`. `rest` reads those of `figures`, in a
+    transaction of its own, and can refuse nothing any more; it gives a file only where the
+    address asks for an export.
+    """
+
+    template: str
+    facts: Mapping[str, object]
+    rest: Callable[[Visit], Awaitable[Mapping[str, object] | Download]]
+
+
+Outcome = Shown | Begun | GoTo | Download | object
+"""Anything else is a refusal of the table in http/response/errors.py, told on a page of its own."""

@@ -1,0 +1,88 @@
+"""The template environment of all pages: autoescape on, undefined names are errors."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import cache
+from itertools import takewhile
+from typing import Final
+
+import jinja2
+from litestar import Response
+from markupsafe import Markup
+
+from mudra.console.framework.static_assets import SHELF
+from mudra.shared.time_text import span
+
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_SO_FAR: Final = Markup("<!-- so far -->")
+"""Stands in a page behind what is sent before its figures are there."""
+HEADERS: Final = {
+    "Content-Security-Policy": _POLICY,
+    "Cache-Control": "no-store",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    # A form's Origin would be "null" under no-referrer, and csrf.py reads it.
+    "Referrer-Policy": "same-origin",
+}
+
+
+def instant(at: datetime | None) -> Markup:
+    """Write an instant: UTC in the page and on hover, the reader's zone by console.js."""
+    if at is None:
+        return Markup('<span class="nothing">never</span>')
+    utc = at.astimezone(UTC)
+    return Markup('<time datetime="{}" title="{} UTC">{} UTC</time>').format(
+        utc.isoformat(timespec="seconds").replace("+00:00", "Z"),
+        utc.strftime("%Y-%m-%d %H:%M:%S"),
+        utc.strftime("%d %b %Y, %H:%M"),
+    )
+
+
+def sentence(text: str) -> str:
+    """Make a sentence of an error's text: a capital first, a full stop last."""
+    return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith((".", "?", "!")) else ".")
+
+
+@cache
+def environment() -> jinja2.Environment:
+    """The one of all pages."""
+    made = jinja2.Environment(
+        loader=jinja2.PackageLoader("mudra.console", "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.globals |= {"asset": SHELF.address, "so_far": _SO_FAR}
+    made.filters |= {"instant": instant, "span": span, "sentence": sentence}
+    return made
+
+
+def page(
+    template: str,
+    facts: Mapping[str, object],
+    *,
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
+) -> Response[str]:
+    """Render a page with the strict policy of quality I10; never cached."""
+    return Response(
+        environment().get_template(template).render(facts),
+        status_code=status,
+        media_type="text/html",
+        headers={**HEADERS, **(headers or {})},
+    )
+
+
+def opening(template: str, facts: Mapping[str, object]) -> str:
+    """Render a page as far as it needs no figures; nothing behind that is asked of `facts`."""
+    parts = environment().get_template(template).generate(facts)
+    return "".join(takewhile(lambda part: part != _SO_FAR, parts))
+
+
+def remainder(template: str, facts: Mapping[str, object]) -> str:
+    """Render what comes behind the opening."""
+    return environment().get_template(template).render(facts).partition(_SO_FAR)[2]

@@ -1,0 +1,46 @@
+"""Style and scripts, from the package itself: no request leaves the host."""
+
+from typing import Final
+
+from litestar import Response, get
+from litestar.params import FromPath
+
+from mudra.console.framework.static_assets import SHELF
+from mudra.http.dependencies import Injected
+from mudra.http.request.request_context import AnyRequest, new_exchange
+from mudra.http.response.errors import NoSuchAddress
+from mudra.http.response.json_response import refusal
+from mudra.http.server.router import Router
+
+_FOR_A_YEAR: Final = "public, max-age=31536000, immutable"
+_ASK_EACH_TIME: Final = "public, no-cache"
+
+
+@get("/static/{name:path}", include_in_schema=False)
+async def static_file(
+    request: AnyRequest, service: Injected, name: FromPath[str]
+) -> Response[bytes]:
+    """One file, packed when the browser unpacks it; kept for a year under its digest's address."""
+    found = SHELF.find(name.lstrip("/"))
+    if found is None:
+        exchange = new_exchange(request, service)
+        return refusal(exchange.envelope, NoSuchAddress()).response()
+    named = request.query_params.get("v") == found.digest
+    headers = {
+        "ETag": f'"{found.digest}"',
+        "Vary": "Accept-Encoding",
+        "Cache-Control": _FOR_A_YEAR if named else _ASK_EACH_TIME,
+        "Cross-Origin-Resource-Policy": "same-origin",
+    }
+    if found.digest in request.headers.get("if-none-match", ""):
+        return Response(b"", status_code=304, headers=headers, media_type=found.media_type)
+    body = found.body
+    if found.packed is not None and "gzip" in request.headers.get("accept-encoding", ""):
+        headers["Content-Encoding"] = "gzip"
+        body = found.packed
+    return Response(body, headers=headers, media_type=found.media_type)
+
+
+def static_files(prefix: str) -> Router:
+    """Serve the package's static files under `prefix`/static."""
+    return Router(prefix or "/", route_handlers=[static_file])

@@ -1,0 +1,106 @@
+"""Sends a page as far as its title, and the rest when its figures are there (decision 0067).
+
+The browser takes up the page, its styles and its menu while the figures are read. What goes
+wrong behind the head is told in the page, and logged and counted as the 500 or 503 that it is.
+"""
+
+from collections.abc import AsyncIterator, Iterable, Mapping
+from typing import Final
+
+import structlog
+from litestar import Response
+from litestar.datastructures.cookie import Cookie
+from litestar.response.base import ASGIResponse
+from litestar.response.streaming import ASGIStreamingResponse
+from litestar.types import Receive, Send
+from msgspec.structs import replace
+
+from mudra.console.framework.page_context import Visit
+from mudra.console.framework.page_responses import HEADINGS, layout_facts, together
+from mudra.console.framework.page_results import Begun, Download, Outcome, Shown
+from mudra.console.framework.render import HEADERS, opening, remainder, sentence
+from mudra.http.response.errors import Unavailable, Unexpected, problem_of
+from mudra.http.server.instrumentation import note_late_fault
+from mudra.storage.database.unavailable import DatabaseUnavailable
+
+_HTML: Final = "text/html"
+_log = structlog.get_logger()
+
+
+def begins_early(visit: Visit) -> bool:
+    """Tell whether a browser opens the page: htmx swaps a whole one, and an export is a file."""
+    return not visit.exchange.request.headers.get("hx-request") and "export" not in visit.query
+
+
+async def whole(visit: Visit, begun: Begun) -> Outcome:
+    """Read the rest first, in the transaction of the visit."""
+    found = await begun.rest(visit)
+    if isinstance(found, Download):
+        return found
+    return Shown(begun.template, together(begun.facts, found))
+
+
+def begin(visit: Visit, begun: Begun) -> Response[str]:
+    """Send the opening now, and what the rest finds when it is there."""
+    facts = together(layout_facts(visit), begun.facts)
+    return _InParts(_parts(visit, begun, facts, opening(begun.template, facts)))
+
+
+async def _parts(
+    visit: Visit, begun: Begun, facts: Mapping[str, object], first: str
+) -> AsyncIterator[str]:
+    yield first
+    yield await _rest(visit, begun, facts)
+
+
+async def _rest(visit: Visit, begun: Begun, facts: Mapping[str, object]) -> str:
+    try:
+        async with visit.service.open_work() as work:
+            found = await begun.rest(replace(visit, work=work))
+        assert not isinstance(found, Download)  # asked for by "export" alone: see begins_early
+        return remainder(begun.template, together(facts, found))
+    except DatabaseUnavailable as error:
+        _log.warning("database unavailable", error=str(error))
+        refusal: object = Unavailable()
+    except Exception as error:  # noqa: BLE001  # the last catcher: logged, told and counted as 500
+        _log.error("unexpected fault", txn_id=visit.exchange.txn_id, exc_info=error)
+        refusal = Unexpected()
+    problem = problem_of(refusal)
+    note_late_fault(visit.exchange.request.scope, problem.status)
+    fault = {
+        "heading": HEADINGS[problem.status],
+        "words": sentence(problem.sentence),
+        "txn_id": visit.exchange.txn_id,
+    }
+    return remainder(begun.template, {**facts, "fault": fault})
+
+
+class _InParts(Response[str]):
+    """A page whose parts are sent as they come."""
+
+    def __init__(self, parts: AsyncIterator[str]) -> None:
+        super().__init__("", media_type=_HTML, headers=HEADERS)
+        self._parts = parts
+
+    def to_asgi_response(  # what a page has no use for is left out
+        self,
+        app: object,  # noqa: ARG002  # the framework's shape
+        request: object,  # noqa: ARG002
+        *,
+        headers: Mapping[str, str] | None = None,
+        cookies: Iterable[Cookie] | None = None,
+        **_: object,
+    ) -> ASGIResponse:
+        """Send part by part in place of one body."""
+        joined = {**(headers or {}), **self.headers}
+        return _Sending(iterator=self._parts, headers=joined, cookies=cookies, media_type=_HTML)
+
+
+class _Sending(ASGIStreamingResponse):
+    """Goes on to its end when the reader leaves: to cut a query off costs its connection."""
+
+    async def send_body(self, send: Send, receive: Receive) -> None:  # noqa: ARG002
+        async for part in self.iterator:
+            body = part if isinstance(part, bytes) else part.encode()
+            await send({"type": "http.response.body", "body": body, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})

@@ -1,0 +1,247 @@
+"""A table that sorts, filters, pages and exports: the same for every page, and without scripts.
+
+A page names its columns once; the address holds what the reader chose
+(`members.sort`, `members.q`, `members.page`), so that a view can be shared.
+`?export=members` gives all rows of the filter as CSV.
+"""
+
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Final, Generic, TypeVar
+from urllib.parse import urlencode
+
+from msgspec import Struct
+
+from mudra.console.framework.page_results import Download
+
+R = TypeVar("R")
+Value = str | int | float | datetime | None
+
+PAGE: Final = 30
+_LONGEST_WORDS: Final = 100
+_LONG: Final = 28
+_SHORT: Final = 14
+_NUMBERS: Final = ("number", "bounds")
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+
+
+class Column(Struct, Generic[R], frozen=True):
+    """One column.
+
+    `kind` is text, code, number, time, type, tag, bounds or below; `tone` colours a tag.
+    `order` is what it sorts by where that is not the value itself. Bounds are a number with
+    what goes on behind its first space in small letters below. What is below stands under its
+    row, over the whole width: long words that would push other columns out of sight.
+    """
+
+    key: str
+    title: str
+    value: Callable[[R], Value]
+    kind: str = "text"
+    link: Callable[[R], str] | None = None
+    tone: Callable[[R], str] | None = None
+    order: Callable[[R], Value] | None = None
+
+
+class Cell(Struct, frozen=True):
+    """One cell as the template shows it."""
+
+    value: Value
+    kind: str
+    link: str
+    tone: str
+    places: int
+    """Decimals of a number: the same in all rows of its column."""
+
+    @property
+    def number(self) -> bool:
+        """Tell whether it stands on the right."""
+        return self.kind in _NUMBERS
+
+    @property
+    def room(self) -> str:
+        """The class of its room: where a table is short of it, words go on in a second line."""
+        if self.kind == "time":
+            return "when"
+        length = len(str(self.value)) if self.kind in {"text", "code"} else 0
+        if length > _LONG:
+            return "words"
+        return "term" if self.kind == "text" and length > _SHORT else ""
+
+
+class Head(Struct, frozen=True):
+    """The head of a column: its link sorts by it, or turns the order."""
+
+    title: str
+    link: str
+    sorted: str
+    number: bool
+
+
+class TableView(Struct, frozen=True, kw_only=True):
+    """What the macro `parts.table` shows."""
+
+    name: str
+    title: str
+    heads: Sequence[Head]
+    rows: Sequence[Sequence[Cell]]
+    below: Sequence[str]
+    """What stands under each row; empty for nothing."""
+    words: str
+    may_filter: bool
+    kept: Mapping[str, str]
+    total: int
+    found: str
+    page: int
+    pages: int
+    before: str
+    after: str
+    csv_link: str
+
+
+class Table(Struct, Generic[R], frozen=True):
+    """A table by name: `title` names it to those who cannot see it."""
+
+    name: str
+    title: str
+    columns: Sequence[Column[R]]
+    first_sort: str = ""
+
+    def view(self, rows: Sequence[R], query: Mapping[str, str]) -> TableView:
+        """Show the page of rows that the address asks for; an address in error shows the first."""
+        chosen = self._chosen(rows, query)
+        pages = max(1, -(-len(chosen) // PAGE))
+        number = min(_whole(query.get(self._name("page"), "1")), pages)
+        words = self._words(query)
+        shown = chosen[(number - 1) * PAGE : number * PAGE]
+        across = [column for column in self.columns if column.kind != "below"]
+        return TableView(
+            name=self.name,
+            title=self.title,
+            heads=[self._head(column, query) for column in across],
+            rows=_cells(across, shown),
+            below=self._below(shown),
+            words=words,
+            may_filter=bool(words) or len(rows) > 1,
+            kept={
+                name: value
+                for name, value in query.items()
+                if name not in {self._name("q"), self._name("page")}
+            },
+            total=len(chosen),
+            found=_count(len(chosen), len(rows)),
+            page=number,
+            pages=pages,
+            before=self._link(query, page=str(number - 1)) if number > 1 else "",
+            after=self._link(query, page=str(number + 1)) if number < pages else "",
+            csv_link="?" + urlencode({**query, "export": self.name}),
+        )
+
+    def export(self, rows: Sequence[R], query: Mapping[str, str]) -> Download | None:
+        """Give the rows of the filter as CSV when the address asks for this table's."""
+        if query.get("export") != self.name:
+            return None
+        text = io.StringIO()
+        writer = csv.writer(text)
+        writer.writerow([column.title for column in self.columns])
+        for row in self._chosen(rows, query):
+            writer.writerow([_plain(column.value(row)) for column in self.columns])
+        return Download(f"{self.name}.csv", "text/csv", text.getvalue().encode())
+
+    def _chosen(self, rows: Sequence[R], query: Mapping[str, str]) -> Sequence[R]:
+        words = self._words(query).casefold()
+        found = [row for row in rows if not words or self._holds(row, words)]
+        key, down = self._order(query)
+        column = next((c for c in self.columns if c.key == key), None)
+        if column is None:
+            return found
+        value = column.order or column.value
+        there = [row for row in found if value(row) is not None]
+        there.sort(key=lambda row: _comparable(value(row)), reverse=down)
+        return there + [row for row in found if value(row) is None]  # what is missing stays last
+
+    def _holds(self, row: R, words: str) -> bool:
+        return any(words in _plain(column.value(row)).casefold() for column in self.columns)
+
+    def _below(self, shown: Sequence[R]) -> Sequence[str]:
+        columns = [one for one in self.columns if one.kind == "below"]
+        return [
+            " · ".join(f"{one.title}: {value}" for one in columns if (value := one.value(row)))
+            for row in shown
+        ]
+
+    def _words(self, query: Mapping[str, str]) -> str:
+        return query.get(self._name("q"), "").strip()[:_LONGEST_WORDS]
+
+    def _order(self, query: Mapping[str, str]) -> tuple[str, bool]:
+        asked = query.get(self._name("sort"), self.first_sort)
+        return asked.removeprefix("-"), asked.startswith("-")
+
+    def _head(self, column: Column[R], query: Mapping[str, str]) -> Head:
+        key, down = self._order(query)
+        mine = key == column.key
+        other = column.key if down or not mine else f"-{column.key}"
+        order = "descending" if down else "ascending"
+        link = self._link(query, sort=other, page="1")
+        return Head(column.title, link, order if mine else "", column.kind in _NUMBERS)
+
+    def _link(self, query: Mapping[str, str], **changes: str) -> str:
+        changed = {self._name(word): value for word, value in changes.items()}
+        return "?" + urlencode({**query, **changed}) + f"#{self.name}"
+
+    def _name(self, word: str) -> str:
+        return f"{self.name}.{word}"
+
+
+def _cells(columns: Sequence[Column[R]], shown: Sequence[R]) -> Sequence[Sequence[Cell]]:
+    return list(zip(*(_cells_of(column, shown) for column in columns), strict=True))
+
+
+def _cells_of(column: Column[R], shown: Sequence[R]) -> Sequence[Cell]:
+    values = [column.value(row) for row in shown]
+    places = max(map(_places, values), default=0)
+    return [
+        Cell(
+            value,
+            column.kind,
+            column.link(row) if column.link else "",
+            column.tone(row) if column.tone else "quiet",
+            places,
+        )
+        for value, row in zip(values, shown, strict=True)
+    ]
+
+
+def _places(value: Value) -> int:
+    """Decimals that a value is written with."""
+    return len(str(value).partition(".")[2]) if isinstance(value, float) else 0
+
+
+def _count(shown: int, total: int) -> str:
+    rows = f"{total:,} row{'' if total == 1 else 's'}"
+    return rows if shown == total else f"{shown:,} of {rows}"
+
+
+def _whole(text: str) -> int:
+    return max(1, int(text)) if text.isascii() and text.isdigit() and len(text) <= 6 else 1  # noqa: PLR2004
+
+
+def _comparable(value: Value) -> tuple[int, float, str]:
+    if isinstance(value, datetime):
+        return (0, value.timestamp(), "")
+    if isinstance(value, int | float):
+        return (0, float(value), "")
+    return (1, 0.0, str(value).casefold())
+
+
+def _plain(value: Value) -> str:
+    """Write a value for CSV; a text that a spreadsheet would run as a formula is quoted."""
+    if value is None:
+        return ""
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    if isinstance(value, str) and value.startswith(_FORMULA):
+        return f"'{value}"
+    return str(value)

@@ -1,1 +1,0 @@
-"""What operators' pages have in common; never a rule of its own."""

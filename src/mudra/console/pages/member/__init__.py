@@ -1,0 +1,4 @@
+"""Pages of members' admins.
+
+Never shows another member's data.
+"""

@@ -1,0 +1,63 @@
+"""One's own account: User Access Tokens and sessions of the console, each with an end to it."""
+
+from typing import Final
+
+from litestar import Response, get, post
+from litestar.types import ControllerRouterHandler
+
+from mudra.console.framework.navigation import ACCOUNT
+from mudra.console.framework.page_context import Visit
+from mudra.console.framework.page_guards import Fields, own_act, own_page
+from mudra.console.framework.page_results import GoTo, Outcome, Shown
+from mudra.http.dependencies import Injected
+from mudra.http.request.request_context import AnyRequest
+from mudra.identity.sessions.session import end_own_session, open_sessions
+
+
+@get("/account", include_in_schema=False)
+async def account(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+    """Show where the visitor is signed in, and the tokens that programs of theirs hold."""
+
+    async def look(visit: Visit) -> Outcome:
+        user_id, work = visit.user.user_id, visit.work
+        held = await work.roster.tokens(user_id)
+        return Shown(
+            "account.html",
+            {
+                "tokens": [one for one in held if one.revoked_at is None],
+                "sessions": await open_sessions(user_id, visit.now, work.sessions),
+                "here_id": visit.session.session_id,
+                "told": visit.query.get("told", ""),
+            },
+        )
+
+    return await own_page(request, service, look)
+
+
+@post("/account/token", include_in_schema=False)
+async def end_token(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+    """End one of the visitor's tokens."""
+
+    async def do(visit: Visit, fields: Fields) -> Outcome:
+        jti = fields.get("jti", "")
+        ended = await visit.work.accounts.end_token(visit.user.user_id, jti, visit.caller)
+        return GoTo(f"{ACCOUNT}?told={'token' if ended else 'nothing'}")
+
+    return await own_act(request, service, do)
+
+
+@post("/account/session", include_in_schema=False)
+async def end_session(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+    """End one of the visitor's sessions."""
+
+    async def do(visit: Visit, fields: Fields) -> Outcome:
+        work = visit.work
+        ended = await end_own_session(
+            visit.user.user_id, fields.get("session", ""), visit.caller, work.sessions, work.journal
+        )
+        return GoTo(f"{ACCOUNT}?told={'session' if ended else 'nothing'}")
+
+    return await own_act(request, service, do)
+
+
+handlers: Final[list[ControllerRouterHandler]] = [account, end_token, end_session]

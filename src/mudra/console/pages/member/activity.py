@@ -1,0 +1,86 @@
+"""What happened to an entity: tokens by day, and its audit."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from litestar import Response, get
+from litestar.params import FromPath
+from litestar.types import ControllerRouterHandler
+
+from mudra.console.framework.page_context import Visit
+from mudra.console.framework.page_guards import member_page
+from mudra.console.framework.page_results import Begun, Download, Outcome
+from mudra.console.framework.table import Column, Table
+from mudra.http.account.own_activity import DAYS, from_where, names_of_admins
+from mudra.http.dependencies import Injected
+from mudra.http.request.request_context import AnyRequest
+from mudra.storage.audit.search import AuditFilter, AuditRow, TokensOfDay
+
+_MOST: Final = 500
+_TONES: Final = {"success": "good", "refused": "warn", "failed": "bad"}
+
+_TOKENS = Table(
+    "tokens",
+    "Tokens by day",
+    (
+        Column[TokensOfDay]("day", "Day (UTC)", lambda row: f"{row.day:%Y-%m-%d}"),
+        Column[TokensOfDay]("issued", "Issued", lambda row: row.issued, "number"),
+        Column[TokensOfDay]("refused", "Refused", lambda row: row.refused, "number"),
+    ),
+    first_sort="-day",
+)
+
+
+def _audit(names: Mapping[str, str]) -> Table[AuditRow]:
+    return Table(
+        "audit",
+        "Audit of this entity",
+        (
+            Column[AuditRow]("at", "When", lambda row: row.at, "time"),
+            Column[AuditRow]("event", "What", lambda row: row.event, "code"),
+            Column[AuditRow](
+                "outcome",
+                "Outcome",
+                lambda row: row.outcome,
+                "tag",
+                tone=lambda row: _TONES.get(row.outcome, "quiet"),
+            ),
+            Column[AuditRow]("who", "Who", lambda row: names.get(row.actor, row.actor)),
+            Column[AuditRow]("reason", "Reason", lambda row: row.reason or None, "below"),
+            Column[AuditRow]("address", "From", lambda row: from_where(row) or None, "code"),
+            Column[AuditRow]("txn", "Transaction", lambda row: row.txn_id or None, "below"),
+        ),
+        first_sort="-at",
+    )
+
+
+@get("/entity/{entity_id:str}/activity", include_in_schema=False)
+async def activity(
+    entity_id: FromPath[str], request: AnyRequest, service: Injected
+) -> Response[str] | Response[bytes]:
+    """Show tokens by day, and the latest events."""
+
+    async def look(visit: Visit) -> Outcome:  # noqa: ARG001  # its opening is the frame's
+        return Begun("activity.html", {}, lambda then: _figures(then, entity_id))
+
+    return await member_page(request, service, entity_id, look)
+
+
+async def _figures(visit: Visit, entity_id: str) -> Mapping[str, object] | Download:
+    work = visit.work
+    days = await work.audit_search.tokens_by_day(entity_id, visit.now - DAYS)
+    events = await work.audit_search.events(AuditFilter(entity_id=entity_id), None, _MOST)
+    audit = _audit(await names_of_admins(work, entity_id))
+    return (
+        _TOKENS.export(days, visit.query)
+        or audit.export(events, visit.query)
+        or {
+            "days": _TOKENS.view(days, visit.query),
+            "events": audit.view(events, visit.query),
+            "all_shown": len(events) < _MOST,
+            "most": _MOST,
+        }
+    )
+
+
+handlers: Final[list[ControllerRouterHandler]] = [activity]

@@ -1,0 +1,201 @@
+"""What the network says of a member: a FIP as each AA sees it, an AA's own gaps, a FIU's FIPs."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from litestar import Response, get
+from litestar.params import FromPath
+from litestar.types import ControllerRouterHandler
+from msgspec import Struct
+
+from mudra.console.framework.page_context import Visit
+from mudra.console.framework.page_guards import member_page
+from mudra.console.framework.page_results import Begun, Download, Outcome
+from mudra.console.framework.table import Column, Table
+from mudra.http.dependencies import Injected
+from mudra.http.health.picture import coverage, rows_with
+from mudra.http.request.request_context import AnyRequest
+from mudra.metrics.health.health import Status
+from mudra.metrics.health.picture import Coverage, Grouping, Row
+from mudra.metrics.health.status_history import api_words, notification_words
+from mudra.metrics.payload.catalogue import WINDOW, Tag
+from mudra.metrics.ports import RefusedPush
+from mudra.metrics.rollup.coverage import TimeRange, closed_before, gaps
+from mudra.tokens.issuing.claims import EntityType
+
+_SPANS: Final = {"1": "24 hours", "7": "7 days", "30": "30 days"}
+_MOST_REFUSED: Final = 20
+_TONES: Final = {Status.GOOD: "good", Status.BAD: "bad", Status.UNSURE: "quiet"}
+
+
+class Line(Struct, frozen=True):
+    """One API between two parties. Times in milliseconds, the share in percent."""
+
+    other: str
+    api: str
+    calls: int
+    success: float | None
+    p50: int | None
+    p95: int | None
+    longest: int | None
+    status: Status
+
+
+class Gap(Struct, frozen=True):
+    """Windows of one payload that did not come."""
+
+    payload: str
+    since: datetime
+    until: datetime
+
+    @property
+    def windows(self) -> int:
+        """How many windows."""
+        return (self.until - self.since) // WINDOW
+
+
+def _table(other: str) -> Table[Line]:
+    return Table(
+        "health",
+        "Health",
+        (
+            Column[Line]("other", other, lambda line: line.other, "code"),
+            Column[Line]("api", "API", lambda line: line.api),
+            Column[Line](
+                "status",
+                "Verdict",
+                lambda line: line.status.value,
+                "tag",
+                tone=lambda line: _TONES[line.status],
+            ),
+            Column[Line]("calls", "Calls", lambda line: line.calls, "number"),
+            Column[Line]("success", "Success, %", lambda line: line.success, "number"),
+            Column[Line]("p50", "p50, ms", lambda line: line.p50, "number"),
+            Column[Line]("p95", "p95, ms", lambda line: line.p95, "number"),
+            Column[Line]("longest", "Longest, ms", lambda line: line.longest, "number"),
+        ),
+        first_sort="status",  # BAD, GOOD, UNSURE: what is bad stands first
+    )
+
+
+_AS_AAS_SEE_IT: Final = _table("AA")
+_OF_FIPS: Final = _table("FIP")
+_GAPS: Final = Table(
+    "gaps",
+    "Gaps",
+    (
+        Column[Gap]("since", "From", lambda gap: gap.since, "time"),
+        Column[Gap]("until", "To", lambda gap: gap.until, "time"),
+        Column[Gap]("windows", "Windows", lambda gap: gap.windows, "number"),
+        Column[Gap]("payload", "Payload", lambda gap: gap.payload, "code"),
+    ),
+    first_sort="-since",
+)
+_REFUSED: Final = Table(
+    "refused",
+    "Refused payloads",
+    (
+        Column[RefusedPush]("at", "When", lambda push: push.at, "time"),
+        Column[RefusedPush]("total", "Findings", lambda push: push.total, "number"),
+        Column[RefusedPush](
+            "first",
+            "The first of them",
+            lambda push: push.findings[0].sentence() if push.findings else None,
+        ),
+    ),
+    first_sort="-at",
+)
+
+
+@get("/entity/{entity_id:str}/health", include_in_schema=False)
+async def health(
+    entity_id: FromPath[str], request: AnyRequest, service: Injected
+) -> Response[str] | Response[bytes]:
+    """Show the health that concerns the entity, over a day, a week or a month."""
+
+    async def look(visit: Visit) -> Outcome:
+        days = visit.query.get("days", "1")
+        days = days if days in _SPANS else "1"
+        asked = closed_before(visit.now, timedelta(days=int(days)))
+        return Begun(
+            "health.html",
+            {"spans": _SPANS, "days": days, "asked": asked},
+            lambda then: _figures(then, entity_id, asked),
+        )
+
+    return await member_page(request, service, entity_id, look)
+
+
+async def _figures(
+    visit: Visit, entity_id: str, asked: TimeRange
+) -> Mapping[str, object] | Download:
+    aa_id = entity_id if visit.member.entity_type == EntityType.AA.value else None
+    heard = await coverage(asked, visit.now, visit.work, aa_id)
+    rows, table = await _own_rows(visit, entity_id, asked, heard)
+    lines = _lines(rows, table)
+    missing, refused = await _reporting(visit, entity_id, asked)
+    return (
+        table.export(lines, visit.query)
+        or _GAPS.export(missing, visit.query)
+        or _REFUSED.export(refused, visit.query)
+        or {
+            "view": table.view(lines, visit.query),
+            "proof": heard.proof(aa_id or "") if rows else None,
+            "reports": visit.member.entity_type == EntityType.AA.value,
+            "missing": sum(gap.windows for gap in missing),
+            "gaps": _GAPS.view(missing, visit.query),
+            "refused": _REFUSED.view(refused, visit.query),
+        }
+    )
+
+
+async def _own_rows(
+    visit: Visit, entity_id: str, asked: TimeRange, heard: Coverage
+) -> tuple[Sequence[Row], Table[Line]]:
+    work, kind = visit.work, visit.member.entity_type
+    if kind == EntityType.AA.value:
+        rows = await rows_with(heard, asked, Grouping.PAIR, work, aa_id=entity_id)
+        return rows, _OF_FIPS
+    if kind == EntityType.FIP.value:
+        rows = await rows_with(heard, asked, Grouping.PAIR, work, fip_id=entity_id)
+        return rows, _AS_AAS_SEE_IT
+    live = await work.aas_and_fips.live_fips()
+    rows = await rows_with(heard, asked, Grouping.FIP, work)
+    return [row for row in rows if row.subject.fip_id in live], _OF_FIPS
+
+
+def _lines(rows: Sequence[Row], table: Table[Line]) -> Sequence[Line]:
+    """One line for each API that can succeed or fail; the two timings have a time only."""
+    return [
+        Line(
+            other=row.subject.aa_id if table is _AS_AAS_SEE_IT else row.subject.fip_id,
+            api=(api_words if api.tag is Tag.REQUESTS else notification_words)(api.type),
+            calls=api.health.total,
+            success=None if api.health.success is None else round(100 * api.health.success, 2),
+            p50=api.time.p50.estimate if api.time else None,
+            p95=api.time.p95.estimate if api.time else None,
+            longest=api.time.p100 if api.time else None,
+            status=api.health.status,
+        )
+        for row in rows
+        for api in row.apis
+        if api.health is not None
+    ]
+
+
+async def _reporting(
+    visit: Visit, entity_id: str, asked: TimeRange
+) -> tuple[Sequence[Gap], Sequence[RefusedPush]]:
+    """What an AA was to send and did not, and what was refused; nothing for others."""
+    if visit.member.entity_type != EntityType.AA.value:
+        return (), ()
+    since: Mapping[str, datetime] = await visit.work.aas_and_fips.reporting_aas()
+    begun = since.get(entity_id, asked.end)
+    heard = await visit.work.receipts.windows(entity_id, asked)
+    due = TimeRange(max(asked.start, begun), asked.end)
+    missing = [Gap(tag.value, gap.start, gap.end) for tag in Tag for gap in gaps(due, heard[tag])]
+    return missing, await visit.work.receipts.refused(entity_id, asked.start, _MOST_REFUSED)
+
+
+handlers: Final[list[ControllerRouterHandler]] = [health]

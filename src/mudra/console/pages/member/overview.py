@@ -1,0 +1,51 @@
+"""A member's first page: what needs attention now, and how things stand."""
+
+from datetime import timedelta
+from typing import Final
+
+from litestar import Response, get
+from litestar.params import FromPath
+from litestar.types import ControllerRouterHandler
+
+from mudra.console.framework.page_context import Visit
+from mudra.console.framework.page_guards import member_page
+from mudra.console.framework.page_results import Outcome, Shown
+from mudra.http.dependencies import Injected
+from mudra.http.request.request_context import AnyRequest
+from mudra.overview.action_items import attention, facts_of
+from mudra.tokens.secrets.manage_secret import UseShown, secret_use
+
+_DAY: Final = timedelta(days=1)
+
+
+@get("/entity/{entity_id:str}", include_in_schema=False)
+async def overview(
+    entity_id: FromPath[str], request: AnyRequest, service: Injected
+) -> Response[str] | Response[bytes]:
+    """Show what needs attention now."""
+
+    async def look(visit: Visit) -> Outcome:
+        work = visit.work
+        used = await secret_use(entity_id, visit.user.administers, work.secrets, work.uses)
+        if not isinstance(used, UseShown):
+            return used
+        record = await service.registry.registry(visit.caller).history(entity_id)
+        facts = await facts_of(work, entity_id, visit.member.entity_type, used, record)
+        days = await work.audit_search.tokens_by_day(entity_id, visit.now - _DAY)
+        return Shown(
+            "overview.html",
+            {
+                "told": visit.query.get("told", ""),
+                "lines": attention(facts),
+                "used": used,
+                "record": record,
+                "able": facts.able_admins,
+                "tokens": sum(day.issued for day in days),
+                "refused": sum(day.refused for day in days),
+            },
+        )
+
+    return await member_page(request, service, entity_id, look)
+
+
+handlers: Final[list[ControllerRouterHandler]] = [overview]

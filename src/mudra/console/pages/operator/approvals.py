@@ -1,0 +1,215 @@
+"""Approvals: what waits, its difference and risk; approve, reject, suspend, restore, roll back."""
+
+from datetime import UTC, datetime
+from typing import Final
+
+from litestar import Response, get, post
+from litestar.params import FromPath
+from litestar.types import ControllerRouterHandler
+
+from mudra.console.framework.page_context import Visit
+from mudra.console.framework.page_guards import Fields, operator_errand, operator_page
+from mudra.console.framework.page_results import GoTo, Outcome, Shown
+from mudra.console.framework.table import Column, Table
+from mudra.console.pages.operator.comparison import compared, new_key, whole
+from mudra.console.pages.operator.labels import approval_link, member_link, names_of, tone
+from mudra.http.dependencies import Injected
+from mudra.http.operator.registry import MOST_WAITING
+from mudra.http.request.request_context import AnyRequest
+from mudra.http.response.errors import InvalidField, problem_of
+from mudra.identity.memberships.memberships import Scope
+from mudra.identity.memberships.onboard import ENTITY_ID
+from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
+from mudra.registry.lifecycle.decision import LONGEST_REASON, Act, Decision
+from mudra.registry.lifecycle.difference import difference
+from mudra.registry.lifecycle.history import KeyPeriod, history, key_periods
+from mudra.registry.lifecycle.pending_entries import Waiting
+from mudra.registry.lifecycle.record import Record
+from mudra.registry.lifecycle.refusal import UnknownEntity
+from mudra.registry.lifecycle.register import Order, decide
+
+TOLD: Final = {
+    "approve": "Approved.",
+    "reject": "Rejected; the member reads the reason.",
+    "suspend": "Suspended: out of the directory and off tokens, on every node.",
+    "restore": "Restored.",
+    "retire": "Retired.",
+    "rollBack": "Rolled back: live with the former version's fields.",
+}
+TABLE: Final = Table[Waiting](
+    "waiting",
+    "Waiting for approval",
+    (
+        Column(
+            "entity",
+            "Entity",
+            lambda w: w.entity_id,
+            "code",
+            link=lambda w: approval_link(w.entity_id),
+        ),
+        Column("type", "Type", lambda w: w.entity_type.value, "type"),
+        Column("name", "Name", lambda w: w.pending.entry.entityinfo.name),
+        Column(
+            "what",
+            "What",
+            lambda w: "first entry" if w.live is None else f"version {w.pending.number}",
+        ),
+        Column(
+            "state",
+            "State",
+            lambda w: w.pending.status.value,
+            "tag",
+            tone=lambda w: tone(w.pending.status.value),
+        ),
+        Column("risk", "Risk", lambda w: "; ".join(risk.value for risk in w.risks) or None),
+        Column("since", "Submitted", lambda w: w.pending.submitted_at, "time"),
+        Column("live", "Goes live", lambda w: w.pending.goes_live_at, "time"),
+    ),
+    first_sort="since",
+)
+
+
+_KEYS: Final = Table[KeyPeriod](
+    "keys",
+    "Keys of this entity",
+    (
+        Column("kid", "Key ID", lambda key: key.kid, "code"),
+        Column("since", "From", lambda key: key.since, "time"),
+        Column("until", "Until (open: in use)", lambda key: key.until, "time"),
+        Column("thumbprint", "Thumbprint", lambda key: key.thumbprint, "code"),
+    ),
+    first_sort="-since",
+)
+
+
+@get("/operator/approvals", include_in_schema=False)
+async def approvals(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+    """List what waits, the longest waiting first."""
+
+    async def look(visit: Visit) -> Outcome:
+        rows = await visit.work.waiting_entries.waiting(MOST_WAITING)
+        return TABLE.export(rows, visit.query) or Shown(
+            "operator_approvals.html", {"view": TABLE.view(rows, visit.query)}
+        )
+
+    return await operator_page(request, service, Scope.REGISTRY, look)
+
+
+@get("/operator/entry", include_in_schema=False)
+async def find_entry(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+    """Go to the entry of an ID, whether or not something waits there."""
+
+    async def look(visit: Visit) -> Outcome:
+        entity_id = visit.query.get("id", "").strip()
+        known = ENTITY_ID.fullmatch(entity_id)
+        return GoTo(approval_link(entity_id)) if known else UnknownEntity(entity_id)
+
+    return await operator_page(request, service, Scope.REGISTRY, look)
+
+
+@get("/operator/approvals/{entity_id:str}", include_in_schema=False)
+async def show_approval(
+    entity_id: FromPath[str], request: AnyRequest, service: Injected
+) -> Response[str] | Response[bytes]:
+    """Show one entry: what would change, what that risks, its history and keys."""
+
+    async def look(visit: Visit) -> Outcome:
+        return await _page(visit, entity_id)
+
+    return await operator_page(request, service, Scope.REGISTRY, look)
+
+
+@post("/operator/approvals/{entity_id:str}", include_in_schema=False)
+async def judge(
+    entity_id: FromPath[str], request: AnyRequest, service: Injected
+) -> Response[str] | Response[bytes]:
+    """Carry out the operator's word on an entry."""
+
+    async def do(visit: Visit, fields: Fields) -> Outcome:
+        order = _order(visit, entity_id, fields)
+        if not isinstance(order, Order):
+            return await _page(visit, entity_id, order)
+        outcome = await decide(visit.service.registry.registry(visit.caller), order)
+        if isinstance(outcome, Decision):
+            return GoTo(f"{approval_link(entity_id)}?told={order.act.value}")
+        return await _page(visit, entity_id, outcome)
+
+    return await operator_errand(request, service, Scope.REGISTRY, do)
+
+
+def _order(visit: Visit, entity_id: str, fields: Fields) -> Order | InvalidField:
+    word, version = fields.get("act", ""), fields.get("version", "0")
+    if word not in TOLD:
+        return InvalidField(f"act must be one of {', '.join(TOLD)}")
+    if not (version.isascii() and version.isdigit() and len(version) < 10):  # noqa: PLR2004
+        return InvalidField("version must be a whole number")
+    due = _due(fields.get("goesLiveAt", ""))
+    if isinstance(due, InvalidField):
+        return due
+    actor = Actor(ActorKind.OPERATOR, visit.caller.actor, scopes=frozenset({SUBMIT, DECIDE}))
+    return Order(Act(word), entity_id, actor, fields.get("reason", ""), int(version), due)
+
+
+def _due(text: str) -> datetime | InvalidField | None:
+    """Read what a date-time field sends: without an offset, meant as UTC; empty for at once."""
+    if not text:
+        return None
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=UTC)
+    except ValueError:
+        return InvalidField("Go live must be a date and time of UTC such as 2026-01-31T09:30")
+
+
+async def _page(visit: Visit, entity_id: str, refusal: object | None = None) -> Outcome:
+    record = await visit.service.registry.registry(visit.caller).history(entity_id)
+    if record is None:
+        return UnknownEntity(entity_id)
+    keys = key_periods(record)
+    export = _KEYS.export(keys, visit.query)
+    if export is not None:
+        return export
+    problem = None if refusal is None else problem_of(refusal)
+    return Shown(
+        "operator_approval.html",
+        _compared(record)
+        | {
+            "record": record,
+            "steps": list(reversed(history(record))),
+            "keys": _KEYS.view(keys, visit.query),
+            "member_link": member_link(entity_id) if Scope.MEMBERS in visit.scopes else "",
+            "names": await _names(visit, record),
+            "longest": LONGEST_REASON,
+            "tone": tone,
+            "told": TOLD.get(visit.query.get("told", ""), "") if problem is None else "",
+            "problem": problem.sentence if problem else "",
+        },
+        status=problem.status if problem else 200,
+    )
+
+
+async def _names(visit: Visit, record: Record) -> dict[str, str]:
+    """Name the people who acted on the entry; the visit's own transaction may have ended."""
+    async with visit.service.open_work() as work:
+        return await names_of(
+            [who for one in record.versions for who in (one.submitted_by, one.decided_by)], work
+        )
+
+
+def _compared(record: Record) -> dict[str, object]:
+    pending, live = record.pending, record.live
+    if pending is None:
+        return {"changes": [], "new_key": None, "fields": []}
+    changes = () if live is None else difference(live.entry, pending.entry)
+    return {
+        "changes": compared(changes),
+        "new_key": new_key(live, pending),
+        "fields": whole(pending) if live is None else [],
+    }
+
+
+handlers: Final[list[ControllerRouterHandler]] = [
+    approvals,
+    find_entry,
+    show_approval,
+    judge,
+]

@@ -1,0 +1,139 @@
+"""The audit: search by event, entity, actor and time; verify that nobody changed it."""
+
+import asyncio
+from datetime import UTC, datetime
+from typing import Final
+
+from litestar import Response, get, post
+from litestar.types import ControllerRouterHandler
+from msgspec import Struct
+
+from mudra.audit.event import EventName, Outcome
+from mudra.console.framework import page_results as answer
+from mudra.console.framework.page_context import Visit
+from mudra.console.framework.page_guards import Fields, operator_errand, operator_page
+from mudra.console.framework.page_results import Shown
+from mudra.console.framework.table import Column, Table
+from mudra.console.pages.operator.labels import names_of, tone
+from mudra.http.dependencies import Injected
+from mudra.http.request.request_context import AnyRequest
+from mudra.http.response.errors import InvalidField
+from mudra.identity.memberships.memberships import Scope
+from mudra.storage.audit.search import AuditFilter, AuditRow
+
+MOST: Final = 1000
+EXPORTED: Final = 20_000
+"""How many a file may hold; of more one is told, so that none is taken for the whole."""
+LONGEST: Final = 300
+
+
+class ShownEvent(Struct, frozen=True):
+    """An event, with a person's address in the place of its ID."""
+
+    row: AuditRow
+    actor: str
+
+
+TABLE: Final = Table[ShownEvent](
+    "events",
+    "Events",
+    (
+        Column("at", "At", lambda r: r.row.at, "time"),
+        Column("event", "Event", lambda r: r.row.event, "code"),
+        Column(
+            "outcome", "Outcome", lambda r: r.row.outcome, "tag", tone=lambda r: tone(r.row.outcome)
+        ),
+        Column("actor", "Actor", lambda r: r.actor),
+        Column("entity", "Entity", lambda r: r.row.entity_id or None, "code"),
+        Column("address", "Address", lambda r: r.row.address or None),
+        Column("reason", "Reason", lambda r: r.row.reason or None, "below"),
+        Column("detail", "Detail", lambda r: _detail(r.row) or None, "below"),
+        Column("txn", "Transaction", lambda r: r.row.txn_id or None, "below"),
+        Column("seq", "Row", lambda r: r.row.seq, "number"),
+    ),
+    first_sort="-seq",
+)
+
+
+@get("/operator/audit", include_in_schema=False)
+async def search(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+    """Search the audit, the newest first."""
+
+    async def look(visit: Visit) -> answer.Outcome:
+        which = _filter(visit)
+        if isinstance(which, InvalidField):
+            return which
+        before = visit.query.get("before", "")
+        upto = int(before) if before.isascii() and before.isdigit() and len(before) < 19 else None  # noqa: PLR2004
+        exports = visit.query.get("export") == TABLE.name
+        found = await visit.work.audit_search.events(which, upto, EXPORTED + 1 if exports else MOST)
+        if len(found) > EXPORTED:
+            return InvalidField(f"more than {EXPORTED:,} events are like this: name a shorter time")
+        names = await names_of([row.actor for row in found], visit.work)
+        rows = [ShownEvent(row, names.get(row.actor, row.actor)) for row in found]
+        if exports:  # beside the loop: a large file takes tenths of a second
+            file = await asyncio.to_thread(TABLE.export, rows, visit.query)
+            assert file is not None
+            return file
+        return Shown(
+            "operator_audit.html",
+            {
+                "view": TABLE.view(rows, visit.query),
+                "events": [event.value for event in EventName],
+                "outcomes": [outcome.value for outcome in Outcome],
+                "asked": {name: visit.query.get(name, "") for name in _FIELDS},
+                "older": found[-1].seq if len(rows) == MOST else None,
+                "most": MOST,
+            },
+        )
+
+    return await operator_page(request, service, Scope.AUDIT, look)
+
+
+@post("/operator/audit/verify", include_in_schema=False)
+async def verify(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+    """Verify the whole audit and show the verdict."""
+
+    async def do(visit: Visit, _: Fields) -> answer.Outcome:
+        verdict = await service.verify_audit(visit.caller)
+        return Shown("operator_verdict.html", {"verdict": verdict})
+
+    return await operator_errand(request, service, Scope.AUDIT, do)
+
+
+_FIELDS: Final = ("event", "outcome", "entity", "actor", "txn", "since", "until")
+
+
+def _filter(visit: Visit) -> AuditFilter | InvalidField:
+    asked = {name: visit.query.get(name, "").strip()[:LONGEST] for name in _FIELDS}
+    times = [_instant(asked[name]) for name in ("since", "until")]
+    for name, found in zip(("since", "until"), times, strict=True):
+        if isinstance(found, InvalidField):
+            return InvalidField(f"{name} must be a date and time such as 2026-01-31T09:30")
+    since, until = times
+    return AuditFilter(
+        event=asked["event"],
+        outcome=asked["outcome"],
+        actor=asked["actor"],
+        entity_id=asked["entity"],
+        txn_id=asked["txn"],
+        since=since if isinstance(since, datetime) else None,
+        until=until if isinstance(until, datetime) else None,
+    )
+
+
+def _instant(text: str) -> datetime | InvalidField | None:
+    if not text:
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return InvalidField(text)
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def _detail(row: AuditRow) -> str:
+    return ", ".join(f"{name} {value}" for name, value in row.detail.items())
+
+
+handlers: Final[list[ControllerRouterHandler]] = [search, verify]

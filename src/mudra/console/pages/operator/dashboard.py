@@ -1,0 +1,62 @@
+"""The operator's first page: what breaks this week, each row with the next act."""
+
+from typing import Final
+
+from litestar import Response, get
+from litestar.types import ControllerRouterHandler
+
+from mudra.console.framework.page_context import Visit
+from mudra.console.framework.page_guards import any_operator_page
+from mudra.console.framework.page_results import Outcome, Shown
+from mudra.console.framework.table import Column, Table
+from mudra.console.pages.operator.labels import KINDS, URGENCIES, row_link
+from mudra.http.dependencies import Injected
+from mudra.http.request.request_context import AnyRequest
+from mudra.overview.operator_dashboard import NEEDED, BoardRow, board, counted
+
+EXPORTED: Final = Table[BoardRow](
+    "board",
+    "What breaks this week",
+    (
+        Column("urgency", "Urgency", lambda row: row.urgency.value),
+        Column("kind", "Kind", lambda row: row.kind.value),
+        Column("at", "Since or by", lambda row: row.at, "time"),
+        Column("entity", "Entity", lambda row: row.entity_id),
+        Column("what", "What", lambda row: row.what),
+        Column("act", "Next act", lambda row: row.next_act),
+    ),
+)
+
+
+@get("/operator/board", include_in_schema=False)
+async def show_board(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+    """Show what breaks this week, as far as the operator's scopes show it."""
+
+    async def look(visit: Visit) -> Outcome:
+        found = await board(visit.work, visit.scopes)
+        kind = visit.query.get("kind", "")
+        rows = [row for row in found.rows if not kind or row.kind.value == kind]
+        counts = counted(found.rows)
+        return EXPORTED.export(rows, visit.query) or Shown(
+            "operator_board.html",
+            {
+                "kinds": [
+                    {"word": one.value, "title": title, "count": counts[one]}
+                    for one, title in KINDS.items()
+                    if one not in found.hidden
+                ],
+                "kind": kind,
+                "rows": [
+                    {"row": row, "tag": URGENCIES[row.urgency], "link": row_link(row)}
+                    for row in rows
+                ],
+                "all": len(found.rows),
+                "hidden": [KINDS[one] for one in found.hidden],
+                "needed": sorted({NEEDED[one].value for one in found.hidden}),
+            },
+        )
+
+    return await any_operator_page(request, service, look)
+
+
+handlers: Final[list[ControllerRouterHandler]] = [show_board]

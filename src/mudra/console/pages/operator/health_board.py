@@ -1,0 +1,77 @@
+"""Network health in one look: the AA x FIP matrix, whose fault, what goes on, who is silent."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from litestar import Response, get
+from litestar.types import ControllerRouterHandler
+
+from mudra.console.framework.page_context import Visit
+from mudra.console.framework.page_guards import operator_page
+from mudra.console.framework.page_results import Begun, Outcome
+from mudra.console.health.grid import HEALTH, grid_of
+from mudra.console.health.health_query import Asked, asked_of
+from mudra.console.health.labels import BLAMED, LETTERS, findings, subject_words
+from mudra.console.health.tables import incident_path
+from mudra.http.dependencies import Injected
+from mudra.http.health.picture import coverage
+from mudra.http.request.request_context import AnyRequest
+from mudra.identity.memberships.memberships import Scope
+from mudra.metrics.health.picture import Coverage, matrix
+from mudra.metrics.incidents.incident import FipApi
+
+_MOST_OPEN: Final = 50
+
+
+@get("/operator/health", include_in_schema=False)
+async def board(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+    """Show the matrix."""
+    return await operator_page(request, service, Scope.HEALTH, _look)
+
+
+async def _look(visit: Visit) -> Outcome:
+    asked = asked_of(visit.query, visit.now)
+    if not isinstance(asked, Asked):
+        return asked
+    return Begun(
+        "health_board.html", {"asked": asked, "home": HEALTH}, lambda then: _figures(then, asked)
+    )
+
+
+async def _figures(visit: Visit, asked: Asked) -> Mapping[str, object]:
+    work = visit.work
+    found = matrix(await work.figures.pairs(asked.within, asked.code))
+    heard = await coverage(asked.within, visit.now, work)
+    names = {one.entity_id: one.name for one in await work.people.members()}
+    still_open = await work.incidents.shown(only_open=True, entity_id=None, limit=_MOST_OPEN)
+    fips = await work.aas_and_fips.live_fips()
+    grid = grid_of(found, heard.expected, fips, names)
+    return {
+        "grid": grid,
+        "findings": findings(found.verdicts),
+        "proof": heard.proof(),
+        "silent": _silent(heard),
+        "names": names,
+        "open": [
+            (one, subject_words(one.incident.subject), incident_path(one)) for one in still_open
+        ],
+        "blames": [(LETTERS[blame], words) for blame, words in BLAMED.items()],
+        "hit": {
+            subject.fip_id
+            for one in still_open
+            if isinstance(subject := one.incident.subject, FipApi)
+        },
+    }
+
+
+def _silent(heard: Coverage) -> list[tuple[str, int, int]]:
+    """AAs with windows missing: heard and expected reports of each."""
+    found = []
+    for aa_id in sorted(heard.expected):
+        proof = heard.proof(aa_id)
+        if proof.windows_heard < proof.windows_expected:
+            found.append((aa_id, proof.windows_heard, proof.windows_expected))
+    return found
+
+
+handlers: Final[list[ControllerRouterHandler]] = [board]

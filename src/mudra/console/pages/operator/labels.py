@@ -1,0 +1,84 @@
+"""Words, colours and addresses that several pages of operators share."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from mudra.bootstrap.unit_of_work import Work
+from mudra.console.framework.navigation import operator_path
+from mudra.overview.operator_dashboard import BoardRow, Kind, Urgency
+from mudra.storage.mail.mail_queue import QueuedMail
+
+_USER: Final = "user:"
+STATUS_TONES: Final = {
+    "active": "good",
+    "live": "good",
+    "sent": "good",
+    "success": "good",
+    "suspended": "warn",
+    "submitted": "warn",
+    "approved": "warn",
+    "waiting": "warn",
+    "invited": "warn",
+    "pending": "warn",
+    "refused": "warn",
+    "given-up": "bad",
+    "failed": "bad",
+    "rejected": "bad",
+    "disabled": "bad",
+    "retired": "quiet",
+}
+
+KINDS: Final = {
+    Kind.SILENT_AA: "Silent AAs",
+    Kind.INCIDENT: "Incidents",
+    Kind.SECRET: "Expiring secrets",
+    Kind.APPROVAL: "Approvals",
+    Kind.MAIL: "Failing mail",
+    Kind.NO_ADMIN: "Without admin",
+}
+
+URGENCIES: Final = {
+    Urgency.BROKEN: ("Broken", "bad"),
+    Urgency.SOON: ("Soon", "warn"),
+    Urgency.WAITS: ("Waits", "quiet"),
+}
+
+
+def tone(word: str) -> str:
+    """Give the colour of a state; states that say nothing about good or bad are quiet."""
+    return STATUS_TONES.get(word, "quiet")
+
+
+def mail_state(mail: QueuedMail) -> str:
+    """Say in a word where a mail stands."""
+    return "sent" if mail.sent_at else "given-up" if mail.given_up else "waiting"
+
+
+def member_link(entity_id: str) -> str:
+    """Address of the operator's page of a member."""
+    return operator_path(f"members/{entity_id}")
+
+
+def approval_link(entity_id: str) -> str:
+    """Address of the page on which an entry is judged."""
+    return operator_path(f"approvals/{entity_id}")
+
+
+def row_link(row: BoardRow) -> str:
+    """Address at which the next act of a row is done."""
+    match row.kind:
+        case Kind.SILENT_AA | Kind.INCIDENT:
+            return operator_path(f"incidents/{row.subject}")
+        case Kind.APPROVAL:
+            return approval_link(row.entity_id)
+        case Kind.MAIL:
+            return operator_path("mails?failed=true")
+        case _:
+            return member_link(row.entity_id)
+
+
+async def names_of(actors: Iterable[str], work: Work) -> dict[str, str]:
+    """Give the address of each actor that is a person (`user:ID`); of others nothing."""
+    ids = {one.removeprefix(_USER) for one in actors if one.startswith(_USER)}
+    addresses = await work.directory.addresses(ids)
+    return {f"{_USER}{user_id}": email for user_id, email in addresses.items()}

@@ -1,0 +1,71 @@
+"""Mail: what waits, what failed and why, and a new try. Never the text, which may hold a link."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from litestar import Response, get, post
+from litestar.types import ControllerRouterHandler
+
+from mudra.console.framework.navigation import operator_path
+from mudra.console.framework.page_context import Visit
+from mudra.console.framework.page_guards import Fields, operator_act, operator_page
+from mudra.console.framework.page_results import Begun, Download, GoTo, Outcome
+from mudra.console.framework.table import Column, Table
+from mudra.console.pages.operator.labels import mail_state, tone
+from mudra.http.dependencies import Injected
+from mudra.http.request.request_context import AnyRequest
+from mudra.identity.memberships.memberships import Scope
+from mudra.jobs.mail_retry import retry_mail
+from mudra.storage.mail.mail_queue import QueuedMail
+
+MOST: Final = 2000
+TABLE: Final = Table[QueuedMail](
+    "mails",
+    "Mails",
+    (
+        Column("at", "Written", lambda m: m.created_at, "time"),
+        Column("to", "To", lambda m: m.recipient),
+        Column("subject", "Subject", lambda m: m.subject),
+        Column("state", "State", mail_state, "tag", tone=lambda m: tone(mail_state(m))),
+        Column("tries", "Tries", lambda m: m.attempts, "number"),
+        Column("error", "Last error", lambda m: m.last_error or None, "below"),
+        Column("next", "Next try", lambda m: m.next_attempt_at, "time"),
+    ),
+    first_sort="-at",
+)
+
+
+@get("/operator/mails", include_in_schema=False)
+async def mails(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+    """List mails; those that fail come with a button to try again."""
+
+    async def look(visit: Visit) -> Outcome:
+        kept_here = service.settings.smtp_url is None
+        told = visit.query.get("told", "") == "tried"
+        return Begun("operator_mails.html", {"kept_here": kept_here, "told": told}, _figures)
+
+    return await operator_page(request, service, Scope.MEMBERS, look)
+
+
+async def _figures(visit: Visit) -> Mapping[str, object] | Download:
+    failing = await visit.work.mail_desk.queue(failed=True, limit=MOST)
+    rows = await visit.work.mail_desk.queue(failed=False, limit=MOST)
+    return TABLE.export(rows, visit.query) or {
+        "failing": failing,
+        "view": TABLE.view(rows, visit.query),
+        "most": MOST if len(rows) == MOST else 0,
+    }
+
+
+@post("/operator/mails/retry", include_in_schema=False)
+async def retry(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+    """Have an unsent mail tried again now."""
+
+    async def do(visit: Visit, fields: Fields) -> Outcome:
+        outcome = await retry_mail(fields.get("mail", ""), visit.caller, visit.work)
+        return GoTo(operator_path("mails?told=tried")) if isinstance(outcome, str) else outcome
+
+    return await operator_act(request, service, Scope.MEMBERS, do)
+
+
+handlers: Final[list[ControllerRouterHandler]] = [mails, retry]

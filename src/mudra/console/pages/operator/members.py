@@ -1,0 +1,126 @@
+"""Members: search, filter, onboard with an invitation."""
+
+from typing import Final
+
+from litestar import Response, get, post
+from litestar.types import ControllerRouterHandler
+
+from mudra.bootstrap.onboarding import onboard
+from mudra.console.framework.navigation import operator_path
+from mudra.console.framework.page_context import Visit
+from mudra.console.framework.page_guards import Fields, operator_act, operator_page
+from mudra.console.framework.page_results import GoTo, Outcome, Shown
+from mudra.console.framework.table import Column, Table
+from mudra.console.pages.operator.labels import member_link, tone
+from mudra.http.account.people_requests import OnboardOrder
+from mudra.http.dependencies import Injected
+from mudra.http.request.request_context import AnyRequest
+from mudra.http.request.validation import read_members
+from mudra.http.response.errors import problem_of
+from mudra.identity.memberships.memberships import Scope
+from mudra.identity.memberships.onboard import NewMember, Onboarded
+from mudra.storage.identity.member_search import MemberFilter, MemberRow
+
+MOST: Final = 5000
+TYPES: Final = ("AA", "FIP", "FIU")
+STATES: Final = ("active", "suspended", "retired")
+TABLE: Final = Table[MemberRow](
+    "members",
+    "Members",
+    (
+        Column(
+            "entity",
+            "Entity",
+            lambda r: r.entity_id,
+            "code",
+            link=lambda r: member_link(r.entity_id),
+        ),
+        Column("type", "Type", lambda r: r.entity_type, "type"),
+        Column("name", "Name", lambda r: r.name),
+        Column("status", "Status", lambda r: r.status, "tag", tone=lambda r: tone(r.status)),
+        Column(
+            "admins",
+            "Admins",
+            lambda r: ", ".join(r.admins) + ("" if r.able else " (none can act)"),
+        ),
+        Column("secret", "Secret expires", lambda r: r.secret_expires_at, "time"),
+        Column("since", "Onboarded", lambda r: r.created_at, "time"),
+    ),
+    first_sort="entity",
+)
+
+
+@get("/operator/members", include_in_schema=False)
+async def members(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+    """List members."""
+
+    async def look(visit: Visit) -> Outcome:
+        kind, status = visit.query.get("type", ""), visit.query.get("status", "")
+        alone = visit.query.get("alone") == "true"
+        which = MemberFilter(
+            entity_type=kind if kind in TYPES else "",
+            status=status if status in STATES else "",
+            without_admin=alone,
+        )
+        rows = await visit.work.directory.members(which, "", MOST)
+        return TABLE.export(rows, visit.query) or Shown(
+            "operator_members.html",
+            {
+                "view": TABLE.view(rows, visit.query),
+                "types": TYPES,
+                "states": STATES,
+                "type": kind,
+                "status": status,
+                "alone": alone,
+                "told": visit.query.get("told", ""),
+            },
+        )
+
+    return await operator_page(request, service, Scope.MEMBERS, look)
+
+
+@get("/operator/onboard", include_in_schema=False)
+async def show_onboard(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+    """Show the form of a new member."""
+
+    async def look(visit: Visit) -> Outcome:
+        del visit
+        return _form({})
+
+    return await operator_page(request, service, Scope.MEMBERS, look)
+
+
+@post("/operator/onboard", include_in_schema=False)
+async def onboard_member(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+    """Onboard a member and invite its admin."""
+
+    async def do(visit: Visit, fields: Fields) -> Outcome:
+        order = read_members(dict(fields), OnboardOrder)
+        if not isinstance(order, OnboardOrder):
+            return _form(fields, order)
+        new = NewMember(
+            order.entity_id, order.type, order.name, order.admin_email, order.admin_name
+        )
+        outcome = await onboard(new, visit.caller, visit.work)
+        if not isinstance(outcome, Onboarded):
+            return _form(fields, outcome)
+        told = "onboarded" if outcome.created else "known"
+        return GoTo(operator_path(f"members/{order.entity_id}?told={told}"))
+
+    return await operator_act(request, service, Scope.MEMBERS, do)
+
+
+def _form(fields: Fields, refusal: object | None = None) -> Shown:
+    problem = None if refusal is None else problem_of(refusal)
+    return Shown(
+        "operator_onboard.html",
+        {
+            "types": TYPES,
+            "fields": fields,
+            "problem": problem.sentence if problem else "",
+        },
+        status=problem.status if problem else 200,
+    )
+
+
+handlers: Final[list[ControllerRouterHandler]] = [members, show_onboard, onboard_member]

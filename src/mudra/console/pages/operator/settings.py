@@ -1,0 +1,44 @@
+"""The settings in force with their sources; of a secret one only whether it is set."""
+
+from typing import Final
+
+from litestar import Response, get
+from litestar.types import ControllerRouterHandler
+
+from mudra.bootstrap.config import ShownSetting, Source, shown_settings
+from mudra.console.framework.page_context import Visit
+from mudra.console.framework.page_guards import any_operator_page
+from mudra.console.framework.page_results import Outcome, Shown
+from mudra.console.framework.table import Column, Table
+from mudra.http.dependencies import Injected
+from mudra.http.request.request_context import AnyRequest
+
+TONES: Final = {Source.DEFAULT: "quiet", Source.ENVIRONMENT: "good", Source.COMMAND_LINE: "warn"}
+TABLE: Final = Table[ShownSetting](
+    "settings",
+    "Settings",
+    (
+        Column("name", "Setting", lambda s: s.env, "code"),
+        Column("value", "Value", lambda s: s.value or None),
+        Column("source", "From", lambda s: s.source.value, "tag", tone=lambda s: TONES[s.source]),
+        Column("meaning", "What it is", lambda s: s.meaning),
+        Column("allowed", "Allowed", lambda s: s.allowed),
+    ),
+    first_sort="name",
+)
+
+
+@get("/operator/settings", include_in_schema=False)
+async def show_settings(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+    """Show the settings of this service."""
+
+    async def look(visit: Visit) -> Outcome:
+        rows = shown_settings(service.settings)
+        return TABLE.export(rows, visit.query) or Shown(
+            "operator_settings.html", {"view": TABLE.view(rows, visit.query)}
+        )
+
+    return await any_operator_page(request, service, look)
+
+
+handlers: Final[list[ControllerRouterHandler]] = [show_settings]

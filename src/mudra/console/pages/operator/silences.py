@@ -1,0 +1,95 @@
+"""Silences: begun and ended on the page of incidents."""
+
+from datetime import timedelta
+from typing import Final
+from urllib.parse import urlencode
+from uuid import UUID
+
+from litestar import Response, post
+from litestar.params import FromPath
+from litestar.types import ControllerRouterHandler
+
+from mudra.console.framework.page_context import Visit
+from mudra.console.framework.page_guards import Fields, operator_act
+from mudra.console.framework.page_results import GoTo, Outcome
+from mudra.console.health.health_query import CALLS
+from mudra.http.dependencies import Injected
+from mudra.http.request.request_context import AnyRequest
+from mudra.http.response.errors import InvalidField
+from mudra.identity.memberships.memberships import Scope
+from mudra.metrics.health.status_history import api_words
+from mudra.metrics.incidents.incident import Subject
+from mudra.metrics.incidents.silence import Silence, WantedSilence
+from mudra.metrics.incidents.subject import name_of
+
+_PAGE: Final = "/console/operator/incidents"
+LENGTHS: Final = {
+    1: "1 hour",
+    4: "4 hours",
+    12: "12 hours",
+    24: "1 day",
+    72: "3 days",
+    168: "1 week",
+    720: "30 days",
+}
+TOLD: Final = {
+    "silenced": "The silence has begun.",
+    "ended": "The silence has ended; what goes on is told now.",
+}
+
+
+async def silence_facts(visit: Visit) -> dict[str, object]:
+    """What the page of incidents shows of silences."""
+    return {
+        "silences": await visit.work.alarm_desk.silences.shown(visit.now),
+        "apis": {code: api_words(code) for code in CALLS},
+        "lengths": LENGTHS,
+        "entity_ids": sorted(one.entity_id for one in await visit.work.people.members()),
+        "about": visit.query.get("about", "")[:64],
+        "about_type": visit.query.get("type", ""),
+        "told": TOLD.get(visit.query.get("told", ""), ""),
+    }
+
+
+def silence_link(subject: Subject) -> str:
+    """Where the form for a silence about a subject is."""
+    name = name_of(subject)
+    return f"{_PAGE}?{urlencode({'about': name.entity_id, 'type': name.type})}#silences"
+
+
+@post("/operator/silences", include_in_schema=False)
+async def begin(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+    """Begin a silence now."""
+
+    async def do(visit: Visit, fields: Fields) -> Outcome:
+        hours = fields.get("hours", "")
+        if hours not in map(str, LENGTHS):
+            return InvalidField(f"hours must be one of {', '.join(map(str, LENGTHS))}")
+        wanted = WantedSilence(
+            fields.get("entity_id", "").strip(),
+            fields.get("type", ""),
+            None,
+            visit.now + timedelta(hours=int(hours)),
+            fields.get("reason", ""),
+        )
+        outcome = await visit.work.alarm_desk.silence(wanted, visit.caller, visit.now)
+        return GoTo(f"{_PAGE}?told=silenced") if isinstance(outcome, Silence) else outcome
+
+    return await operator_act(request, service, Scope.HEALTH, do)
+
+
+@post("/operator/silences/{silence_id:uuid}/end", include_in_schema=False)
+async def end(
+    request: AnyRequest, service: Injected, silence_id: FromPath[UUID]
+) -> Response[str] | Response[bytes]:
+    """End a silence now."""
+
+    async def do(visit: Visit, _: Fields) -> Outcome:
+        desk = visit.work.alarm_desk
+        outcome = await desk.end_silence(str(silence_id), visit.caller, visit.now)
+        return GoTo(f"{_PAGE}?told=ended") if isinstance(outcome, Silence) else outcome
+
+    return await operator_act(request, service, Scope.HEALTH, do)
+
+
+handlers: Final[list[ControllerRouterHandler]] = [begin, end]

@@ -1,0 +1,4 @@
+"""Pages without a session: sign-in, activation, public status.
+
+Never shows anything that is not public.
+"""

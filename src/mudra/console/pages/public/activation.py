@@ -1,0 +1,49 @@
+"""The page behind the link of a mail: set a password (spec 1.3b).
+
+Opening it consumes nothing, since mail scanners open links; its form posts
+JSON to /user/password/set.
+"""
+
+from litestar import Response, get
+from litestar.params import FromPath
+
+from mudra.console.framework.render import page
+from mudra.http.dependencies import Injected
+from mudra.http.server.router import Router
+from mudra.identity.accounts.email_link import LinkRefusal
+from mudra.identity.accounts.password_rules import MAX_LENGTH, MIN_LENGTH
+from mudra.identity.accounts.set_password import who_holds
+from mudra.shared.secret_text import SecretText
+
+_SENTENCES = {
+    LinkRefusal.UNKNOWN: "This link is not valid. It may have been cut off in the mail.",
+    LinkRefusal.EXPIRED: "This link has expired.",
+    LinkRefusal.USED: "This link was used already.",
+    LinkRefusal.VOIDED: "A newer link was sent to you since. Please use that one.",
+}
+
+
+@get("/activate/{token:str}", include_in_schema=False)
+async def activate(token: FromPath[str], service: Injected) -> Response[str]:
+    """Show the form, or why the link is of no use and how to get a new one."""
+    async with service.open_work() as work:
+        holder = await who_holds(SecretText(token), work.people, work.links)
+    facts: dict[str, object] = {
+        "network": service.settings.network_name,
+        "base": service.settings.token_prefix,
+        "min_length": MIN_LENGTH,
+        "max_length": MAX_LENGTH,
+    }
+    if isinstance(holder, LinkRefusal):
+        told = page("link_refused.html", facts | {"problem": _SENTENCES[holder]}, status=410)
+    else:
+        user = holder.user
+        told = page("activation.html", facts | {"user": user, "entities": user.entity_names})
+    # Its address is the one-time link: it goes nowhere, and no form here needs an Origin.
+    told.headers["Referrer-Policy"] = "no-referrer"
+    return told
+
+
+def activation_page(prefix: str) -> Router:
+    """Mount the page under the path of the token service."""
+    return Router(prefix or "/", route_handlers=[activate])

@@ -1,0 +1,85 @@
+"""The sandbox's home, and its mailbox and time machine as a page of operators.
+
+Mounted in the sandbox only, which listens on loopback only.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from litestar import Response, get
+
+from mudra.console.framework.navigation import SANDBOX_WORD
+from mudra.console.framework.page_context import Visit
+from mudra.console.framework.page_guards import any_operator_page
+from mudra.console.framework.page_responses import download
+from mudra.console.framework.page_results import Outcome, Shown
+from mudra.console.framework.render import page
+from mudra.console.framework.table import Column, Table
+from mudra.console.pages.operator.labels import tone
+from mudra.http.dependencies import Injected, Service
+from mudra.http.request.request_context import AnyRequest
+from mudra.http.server.router import Router
+from mudra.identity.ports import Member
+from mudra.mail.compose import links_in
+from mudra.storage.identity.member_search import UserFilter
+
+_MEMBERS: Final = Table[Member](
+    "members",
+    "Members",
+    (
+        Column("entity", "Entity", lambda one: one.entity_id, "code"),
+        Column("type", "Type", lambda one: one.entity_type, "type"),
+        Column("name", "Name", lambda one: one.name),
+        Column("admin", "Admin", lambda one: ", ".join(one.admins)),
+        Column(
+            "status", "Status", lambda one: one.status, "tag", tone=lambda one: tone(one.status)
+        ),
+    ),
+    first_sort="entity",
+)
+
+
+def sandbox_home(password: str) -> Router:
+    """Make the sandbox's pages."""
+
+    @get("/", include_in_schema=False)
+    async def home(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+        """Show what there is to try."""
+        async with service.open_work() as work:
+            members: Sequence[Member] = await work.people.members()
+            operators = await work.directory.users(UserFilter(operators_only=True), "", 20)
+        query = dict(request.query_params.items())
+        export = _MEMBERS.export(members, query)
+        if export is not None:
+            return download(export)
+        return page(
+            "sandbox.html",
+            {
+                "network": service.settings.network_name,
+                "base": service.settings.token_prefix,
+                "issuer": service.settings.issuer,
+                "members": members,
+                "table": _MEMBERS.view(members, query),
+                "operators": [one.email for one in operators],
+                **await _mailbox(service),
+                "now": service.clock(),
+                "password": password,
+            },
+        )
+
+    return Router("/", route_handlers=[home])
+
+
+@get(f"/operator/{SANDBOX_WORD}", include_in_schema=False)
+async def sandbox_desk(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+    """Show mailbox and time machine to operators of whatever scope."""
+
+    async def look(_: Visit) -> Outcome:
+        return Shown("operator_sandbox.html", await _mailbox(service))
+
+    return await any_operator_page(request, service, look)
+
+
+async def _mailbox(service: Service) -> dict[str, object]:
+    assert service.mailbox is not None, "mounted in the sandbox only"
+    return {"mails": list(reversed(await service.mailbox())), "links_in": links_in}

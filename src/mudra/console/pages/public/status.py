@@ -1,0 +1,230 @@
+"""The status of the network for everybody: 90 days, the last 24 hours, incidents in words.
+
+Shown from a snapshot, so it answers while the database is away, and says how old it is then.
+Names no AA.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Final, TypeAlias
+
+import msgspec
+from litestar import Response, get
+from litestar.di import Provide
+from litestar.params import FromPath, SkipValidation
+from msgspec import Struct
+
+from mudra.console.framework.error_page import no_such_page
+from mudra.console.framework.page_responses import download
+from mudra.console.framework.render import page
+from mudra.console.pages.public.status_cache import Picture, StatusKeeper
+from mudra.console.pages.public.status_tables import APIS_OF_ALL, APIS_OF_ONE, DAYS, lines_of
+from mudra.http.dependencies import Injected, Service
+from mudra.http.request.request_context import AnyRequest, new_exchange
+from mudra.http.response.errors import Unavailable
+from mudra.http.response.json_response import refusal
+from mudra.http.server.router import Router
+from mudra.metrics.health.status_history import (
+    Day,
+    DayState,
+    FipHistory,
+    PublicIncident,
+    api_words,
+    history_csv,
+    open_incidents,
+    share_of_good_days,
+    state_now,
+)
+
+_BAR: Final = 4
+_HEIGHTS: Final = {  # top and height of a day's bar: states differ by shape, not by colour alone
+    DayState.GOOD: (7, 26),
+    DayState.PARTLY: (3, 30),
+    DayState.BAD: (0, 33),
+    DayState.NO_DATA: (27, 6),
+}
+WORDS: Final = {
+    DayState.GOOD: ("No trouble", "good"),
+    DayState.PARTLY: ("Trouble within 24 hours", "warn"),
+    DayState.BAD: ("In trouble", "bad"),
+    DayState.NO_DATA: ("No data", "quiet"),
+}
+_RECENT: Final = timedelta(days=14)
+_MOST_RECENT: Final = 50
+"""How many of those that are over the first page tells; all stand with their institutions."""
+InjectedKeeper: TypeAlias = SkipValidation[StatusKeeper]
+
+
+class FipLine(Struct, frozen=True):
+    """One FIP as the page shows it."""
+
+    fip: FipHistory
+    words: str
+    tone: str
+    bars: dict[str, str]
+    told: str
+
+
+@get("/status", include_in_schema=False)
+async def status(
+    request: AnyRequest, service: Injected, keeper: InjectedKeeper
+) -> Response[str] | Response[bytes]:
+    """The network in one look."""
+    picture = await keeper.picture(service)
+    facts = _site(service) | _age(picture, service.clock())
+    if picture is None:
+        return await _unknown(service, facts)
+    snapshot = picture.snapshot
+    query, apis = dict(request.query_params.items()), lines_of(snapshot.fips)
+    export = APIS_OF_ALL.export(apis, query)
+    if export is not None:
+        return download(export)
+    lines = [_line(fip, snapshot.incidents) for fip in snapshot.fips]
+    since = snapshot.as_of - _RECENT
+    over = [one for one in snapshot.incidents if one.ended is not None]
+    recent = [one for one in over if one.ended is not None and one.ended >= since][:_MOST_RECENT]
+    return page(
+        "status.html",
+        facts
+        | {
+            "snapshot": snapshot,
+            "lines": lines,
+            "apis": APIS_OF_ALL.view(apis, query),
+            "headline": _headline(lines, len(snapshot.fips)),
+            "open": open_incidents(snapshot),
+            "incidents": recent,
+            "older": len(over) - len(recent),
+            "api_words": api_words,
+            "names": {fip.fip_id: fip.name for fip in snapshot.fips},
+        },
+    )
+
+
+@get("/status/fip/{fip_id:str}", include_in_schema=False)
+async def status_of_fip(
+    request: AnyRequest, service: Injected, keeper: InjectedKeeper, fip_id: FromPath[str]
+) -> Response[str] | Response[bytes]:
+    """One FIP: each day in a table, its APIs, all its incidents."""
+    picture = await keeper.picture(service)
+    facts = _site(service) | _age(picture, service.clock())
+    if picture is None:
+        return await _unknown(service, facts)
+    fip = next((one for one in picture.snapshot.fips if one.fip_id == fip_id), None)
+    if fip is None:
+        return no_such_page(service, public=True)
+    query, apis = dict(request.query_params.items()), lines_of([fip])
+    export = APIS_OF_ONE.export(apis, query) or DAYS.export(fip.days, query)
+    if export is not None:
+        return download(export)
+    incidents = [one for one in picture.snapshot.incidents if one.fip_id == fip_id]
+    return page(
+        "status_fip.html",
+        facts
+        | {
+            "snapshot": picture.snapshot,
+            "line": _line(fip, incidents),
+            "incidents": incidents,
+            "api_words": api_words,
+            "apis": APIS_OF_ONE.view(apis, query),
+            "days": DAYS.view(fip.days, query),
+            "names": {fip.fip_id: fip.name},
+        },
+    )
+
+
+async def _unknown(service: Service, facts: Mapping[str, object]) -> Response[str]:
+    """Say that there is no picture: not yet, or that the figures are out of reach."""
+    being_made = await service.database_ready()
+    shown = {**facts, "being_made": being_made}
+    return page("status_unknown.html", shown, status=200 if being_made else 503)
+
+
+@get("/status/network.json", include_in_schema=False)
+async def status_json(
+    request: AnyRequest, service: Injected, keeper: InjectedKeeper
+) -> Response[bytes]:
+    """The snapshot as JSON: days, APIs, incidents."""
+    picture = await keeper.picture(service)
+    if picture is None:
+        return refusal(new_exchange(request, service).envelope, Unavailable()).response()
+    return _file(msgspec.json.encode(picture.snapshot), "application/json", "network.json")
+
+
+@get("/status/network.csv", include_in_schema=False)
+async def status_csv(
+    request: AnyRequest, service: Injected, keeper: InjectedKeeper
+) -> Response[bytes]:
+    """The days as CSV."""
+    picture = await keeper.picture(service)
+    if picture is None:
+        return refusal(new_exchange(request, service).envelope, Unavailable()).response()
+    return _file(history_csv(picture.snapshot).encode(), "text/csv", "network.csv")
+
+
+def public_status_pages(keeper: StatusKeeper) -> Router:
+    """Mount the pages over the keeper of this process."""
+    return Router(
+        "/",
+        route_handlers=[status, status_of_fip, status_json, status_csv],
+        dependencies={"keeper": Provide(lambda: keeper, sync_to_thread=False)},
+    )
+
+
+def _file(body: bytes, media_type: str, name: str) -> Response[bytes]:
+    headers = {
+        "Cache-Control": "public, max-age=60",
+        "Access-Control-Allow-Origin": "*",
+        "Content-Disposition": f'attachment; filename="{name}"',
+    }
+    return Response(body, media_type=media_type, headers=headers)
+
+
+def _site(service: Service) -> dict[str, object]:
+    return {"network": service.settings.network_name, "base": service.settings.token_prefix}
+
+
+def _age(picture: Picture | None, now: datetime) -> dict[str, object]:
+    """How old the picture is, told when the database could not be asked."""
+    if picture is None or picture.fresh:
+        return {"old": None, "now": now}
+    return {"old": max(now - picture.snapshot.as_of, timedelta()), "now": now}
+
+
+def _line(fip: FipHistory, incidents: Sequence[PublicIncident]) -> FipLine:
+    words, tone = WORDS[state_now(fip, incidents)]
+    good, known = share_of_good_days(fip.days)
+    told = f"{good} of {known} days without trouble" if known else "no data yet"
+    if 0 < known < len(fip.days):
+        told += f", {len(fip.days) - known} without data"
+    return FipLine(fip, words, tone, _bars(fip.days), told)
+
+
+def _headline(lines: Sequence[FipLine], total: int) -> tuple[str, str]:
+    """The network in one sentence, with its tone."""
+    bad, warned = (
+        [line.fip.name for line in lines if line.tone == tone] for tone in ("bad", "warn")
+    )
+    known = sum(1 for line in lines if line.tone != "quiet")
+    if bad:
+        return f"{_who(bad, total)} in trouble", "bad"
+    if warned:
+        return f"No trouble now; {_who(warned, total)} had some within 24 hours", "warn"
+    if not known:
+        return "No data about the last 24 hours", "quiet"
+    if known < total:
+        return f"No trouble at {known} institutions; no data about {total - known}", "good"
+    return "No trouble anywhere", "good"
+
+
+def _who(names: Sequence[str], total: int) -> str:
+    return names[0] if len(names) == 1 else f"{len(names)} of {total} institutions"
+
+
+def _bars(days: Sequence[Day]) -> dict[str, str]:
+    """The days as one SVG path for each state: short, and free of inline style."""
+    paths: dict[str, str] = {}
+    for place, day in enumerate(days):
+        top, height = _HEIGHTS[day.state]
+        piece = f"M{place * _BAR} {top}h3v{height}h-3z"
+        paths[day.state.value] = paths.get(day.state.value, "") + piece
+    return paths

@@ -1,0 +1,159 @@
+"""The agent of one demonstration AA, set up as that AA's operations people would do it.
+
+Its files lie in the data directory: `agents/<AA>/agent.toml`, the spool, and the
+secret, which an admin reads over the API and which only the owner may read.
+"""
+
+import json
+import socket
+from pathlib import Path
+from typing import Final
+
+import httpx
+import msgspec
+import structlog
+from msgspec import Struct
+
+from mudra.agent.host.clock import MachineClock
+from mudra.bootstrap.clock import ServiceClock
+from mudra.bootstrap.config import Settings
+from mudra.demo.network import DEMO_NETWORK, DEMO_PASSWORD
+
+FIRST_PORT: Final = 4044
+_OK: Final = 200
+_log = structlog.get_logger()
+
+
+class SandboxClock:
+    """The sandbox's time for an agent: moved time has passed for it too, on both its clocks."""
+
+    def __init__(self, service: ServiceClock) -> None:
+        self._machine = MachineClock()
+        self._service = service
+
+    @property
+    def boot(self) -> str:
+        """A restart of the agent may find the clock moved, as a restart of its machine would."""
+        return f"{self._machine.boot} {self._moved()}"
+
+    def wall(self) -> int:
+        """Milliseconds since 1970, UTC."""
+        return self._machine.wall() + self._moved()
+
+    def monotonic(self) -> int:
+        """Milliseconds of CLOCK_MONOTONIC, and those that were jumped over."""
+        return self._machine.monotonic() + self._moved()
+
+    def _moved(self) -> int:
+        return int(self._service.offset.total_seconds() * 1000)
+
+
+class Place(Struct, frozen=True):
+    """Where one AA's agent lives."""
+
+    aa_id: str
+    directory: Path
+
+    @property
+    def config(self) -> Path:
+        """Its agent.toml."""
+        return self.directory / "agent.toml"
+
+    @property
+    def secret(self) -> Path:
+        """The file that holds the entity's secret."""
+        return self.directory / "secret"
+
+
+def set_up(place: Place, settings: Settings, port: int) -> None:
+    """Write the agent's configuration; the port may be another at every start."""
+    place.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+    root = service_root(settings)
+    # A JSON string is a TOML string too, whatever a path holds.
+    spool = json.dumps(str(place.directory.resolve() / "spool"))
+    secret = json.dumps(str(place.secret.resolve()))
+    lines = [
+        f"# The agent of {place.aa_id}, written anew at every start of the sandbox.",
+        f'aa_id = "{place.aa_id}"',
+        f"directory = {spool}",
+        "",
+        "[operator]",
+        f'token_url = "{root}{settings.token_prefix}"',
+        f'push_url = "{root}{settings.metrics_prefixes[0]}/push"',
+        "",
+        "[credentials]",
+        f'id = {{ value = "{place.aa_id}" }}',
+        f"secret = {{ file = {secret} }}",
+        "",
+        "[http]",
+        f'listen = ["127.0.0.1:{port}"]',
+        "",
+    ]
+    _put(place.config, "\n".join(lines))
+
+
+def service_root(settings: Settings) -> str:
+    """Where the service answers on this machine, whatever its public address is."""
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    return f"http://{host}:{settings.port}"
+
+
+def free_port(preferred: int) -> int:
+    """This port, or any other that is free when it is taken."""
+    for port in (preferred, 0):
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return int(probe.getsockname()[1])
+    raise OSError("no port of the loopback address is free")
+
+
+async def fetch_secret(place: Place, settings: Settings, http: httpx.AsyncClient) -> bool:
+    """Read the secret as the AA's admin and put it into its file; False when that failed."""
+    admin = next(one.admin for one in DEMO_NETWORK if one.entity_id == place.aa_id)
+    url = f"{service_root(settings)}{settings.token_prefix}/v1"
+    signed_in = await _answer(
+        http, f"{url}/user/token/generate", data={"username": admin, "password": DEMO_PASSWORD}
+    )
+    token = signed_in.get("accessToken")
+    if token is None:
+        _log.warning("the demonstration agent cannot read its secret", aa_id=place.aa_id)
+        return False
+    found = await _answer(
+        http,
+        f"{url}/entity/secret/read",
+        document={"entityId": place.aa_id},
+        headers={"Authorization": f"Bearer {token}"},
+    )
+    secret = found.get("secret")
+    if not isinstance(secret, str):
+        return False
+    _put(place.secret, secret)
+    return True
+
+
+def _put(path: Path, text: str) -> None:
+    """Write it whole for its owner alone: whoever reads at this moment finds the old or the new."""
+    draft = path.with_name(f"{path.name}.draft")
+    draft.touch(mode=0o600)
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(path)
+
+
+async def _answer(
+    http: httpx.AsyncClient,
+    url: str,
+    *,
+    data: dict[str, str] | None = None,
+    document: dict[str, str] | None = None,
+    headers: dict[str, str] | None = None,
+) -> dict[str, object]:
+    try:
+        answer = await http.post(url, data=data, json=document, headers=headers)
+        if answer.status_code != _OK:
+            return {}
+        return msgspec.json.decode(answer.content, type=dict[str, object])
+    except (httpx.HTTPError, msgspec.DecodeError):
+        return {}

@@ -1,0 +1,148 @@
+"""The systems of one demonstration AA: its calls, told as an AA's application tells an agent.
+
+Pure: the traffic's rates and the dice say which calls there are, and the caller
+says what time it is. Shapes of events and bodies: network-facts.
+"""
+
+import heapq
+import itertools
+import random
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final
+
+from mudra.demo.traffic import FAILING_PERCENT, NOTICE_SHARES, PACKET_BYTES, SHARES, Traffic
+from mudra.metrics.payload.catalogue import (
+    NOTIFICATION_CALLS,
+    REQUEST_CALLS,
+    WINDOW_SECONDS,
+    Call,
+    NotificationType,
+    RequestType,
+)
+
+Told = dict[str, object]
+"""One event as it travels to `/sna/v1/aa`."""
+
+LONGEST_STEP_MS: Final = 60_000
+"""After a longer silence, as when the sandbox's clock moved, calls under way are forgotten."""
+_USUAL_MS: Final = (5.6, 0.7)
+"""Of the logarithm: half of the answers come within 270 ms, one in a hundred after 1.4 s."""
+_SLOWER_IN_TROUBLE: Final = 6
+_NO_ANSWER_MS: Final = 31_000
+_DONE: Final = 0.93
+_FAILED: Final = 0.04
+_FIRST_PENDING: Final = 0.2
+
+
+@dataclass(slots=True)
+class Systems:
+    """What one AA's systems do, second after second."""
+
+    traffic: Traffic
+    dice: random.Random
+    _told_to: int = 0
+    _later: list[tuple[int, int, Told]] = field(default_factory=list)
+    _order: Iterator[int] = field(default_factory=itertools.count)
+
+    def until(self, now: int) -> list[Told]:
+        """The events since the last time up to now, in their order; milliseconds since 1970."""
+        since, self._told_to = self._told_to, now
+        if not 0 < now - since <= LONGEST_STEP_MS:
+            self._later.clear()
+            return []
+        moment = datetime.fromtimestamp(now / 1000, UTC)
+        for place, fip in enumerate(self.traffic.fip_ids):
+            load = self.traffic.load(place, moment) * (now - since) / (WINDOW_SECONDS * 1000)
+            for code, call in REQUEST_CALLS.items():
+                for _ in range(self._number(load * SHARES[code])):
+                    self._call(fip, code, call, self.dice.randint(since, now), moment)
+            for notice, share in NOTICE_SHARES.items():
+                for _ in range(self._number(load * share)):
+                    self._receive(fip, notice, self.dice.randint(since, now), {})
+        due = []
+        while self._later and self._later[0][0] <= now:
+            due.append(heapq.heappop(self._later)[2])
+        return due
+
+    def _number(self, mean: float) -> int:
+        return int(mean) + (self.dice.random() < mean % 1)
+
+    def _call(self, fip: str, code: RequestType, call: Call, at: int, moment: datetime) -> None:
+        hits = [one for one in self.traffic.troubles if one.hits(fip, code, moment)]
+        failing = max((one.failing_percent for one in hits), default=FAILING_PERCENT)
+        took = int(self.dice.lognormvariate(*_USUAL_MS)) * (_SLOWER_IN_TROUBLE if hits else 1)
+        key = str(uuid.UUID(int=self.dice.getrandbits(128)))
+        self._tell(at, "requestOut", fip, call, key)
+        if self.dice.random() * 100 < failing:
+            status = self.dice.choice((503, 503, 504, None))
+            self._tell(
+                at + (took if status else _NO_ANSWER_MS), "responseIn", fip, call, key, status
+            )
+            return
+        status = 404 if self.dice.random() < 0.02 else 200  # noqa: PLR2004  # as the payloads have it
+        body: Told | None = None
+        if status == 200 and code is RequestType.FI_REQUEST:  # noqa: PLR2004
+            body = {"consentId": key, "sessionId": key}
+            self._end_session(fip, key, at + took)
+        elif status == 200 and code is RequestType.FI_FETCH:  # noqa: PLR2004
+            packet = "x" * self.dice.randint(*PACKET_BYTES)
+            body = {"FI": [{"fipID": fip, "data": [{"encryptedFI": packet}]}]}
+        self._tell(at + took, "responseIn", fip, call, key, status, body)
+
+    def _end_session(self, fip: str, session: str, at: int) -> None:
+        """What the FIP tells of the data it was asked for: some sessions never end."""
+        comes = at + int(self.dice.lognormvariate(9, 0.5))
+        if self.dice.random() < _FIRST_PENDING:
+            self._receive(
+                fip, NotificationType.FI, (at + comes) // 2, _notice(session, fip, "PENDING")
+            )
+        chance = self.dice.random()
+        if chance < _DONE:
+            self._receive(fip, NotificationType.FI, comes, _notice(session, fip, "READY"))
+        elif chance < _DONE + _FAILED:
+            word = self.dice.choice(("DENIED", "TIMEOUT"))
+            self._receive(fip, NotificationType.FI, comes, _notice(session, fip, word))
+
+    def _receive(self, fip: str, code: NotificationType, at: int, body: Told) -> None:
+        call = NOTIFICATION_CALLS[code]
+        key = str(uuid.UUID(int=self.dice.getrandbits(128)))
+        self._tell(at, "requestIn", fip, call, key, body=body)
+        answered = at + self.dice.randint(5, 60)
+        self._tell(answered, "responseOut", fip, call, key, 200, {"response": "OK"})
+
+    def _tell(  # the members of an event
+        self,
+        at: int,
+        kind: str,
+        fip: str,
+        call: Call,
+        key: str,
+        status: int | None = None,
+        body: Told | None = None,
+    ) -> None:
+        told: Told = {
+            "callType": kind,
+            "method": call.method,
+            "route": f"/v2{call.route}",
+            "peerId": fip,
+            "peerType": "FIP",
+            "txnCorId": key,
+            "timestamp": at,
+            "httpStatus": status,
+            "body": body,
+        }
+        heapq.heappush(self._later, (at, next(self._order), told))
+
+
+def _notice(session: str, fip: str, word: str) -> Told:
+    return {
+        "Notifier": {"type": "FIP", "id": fip},
+        "FIStatusNotification": {
+            "sessionId": session,
+            "sessionStatus": "ACTIVE" if word == "PENDING" else "COMPLETED",
+            "FIStatusResponse": [{"fipID": fip, "Accounts": [{"FIStatus": word}]}],
+        },
+    }

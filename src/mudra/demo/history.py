@@ -1,0 +1,131 @@
+"""A past for the demonstration network: days of traffic through the real check and decision.
+
+Each payload is taken as it would have been in its own time, so receipts, sums,
+pictures and incidents are the real ones. The newest day comes first: the
+picture of today is there at once, the rest fills up behind it.
+"""
+
+import random
+import uuid
+from collections.abc import Callable, Collection, Iterator, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from msgspec import Struct
+
+from mudra.bootstrap.dependencies import Rooms
+from mudra.demo.network import DEMO_NETWORK
+from mudra.demo.traffic import Traffic
+from mudra.jobs.metrics_watch import BEFORE_OPEN, LOOK_BACK, find_past
+from mudra.metrics.health.recorded_history import HistoryDesk, PastReport, take_history
+from mudra.metrics.payload.catalogue import WINDOW
+from mudra.metrics.payload.report import Report, encode_report
+from mudra.metrics.payload.validation import CheckedReport, check_report
+from mudra.metrics.rollup.coverage import TimeRange
+from mudra.storage.audit.audit_log import PostgresJournal
+from mudra.storage.metrics.partitions import day_of
+from mudra.storage.metrics.receipts import PostgresReceipts
+from mudra.storage.metrics.reports import PostgresIntake
+
+DEMO_FIPS: Final = tuple(m.entity_id for m in DEMO_NETWORK if m.entity_type == "FIP")
+_DAY: Final = timedelta(days=1)
+_CAME_AFTER: Final = (35, 95)
+"""Seconds from the end of a window to the arrival of its payloads, as agents push."""
+_CHUNK_S: Final = 30.0
+
+
+class Past(Struct, frozen=True):
+    """What to fill: who calls whom, which windows, and from which seed."""
+
+    traffic: Traffic
+    within: TimeRange
+    seed: int = 1
+    left_out: Collection[tuple[str, datetime]] = ()
+    """Windows of AAs that somebody else will report."""
+
+    @property
+    def days(self) -> tuple[TimeRange, ...]:
+        """The days of it, the newest first; the first and the last may be parts."""
+        found = []
+        end = self.within.end
+        while end > self.within.start:
+            start = max(self.within.start, day_of(end - WINDOW))
+            found.append(TimeRange(start, end))
+            end = start
+        return tuple(found)
+
+
+async def demo_aas(rooms: Rooms) -> tuple[str, ...]:
+    """The AAs of the demonstration network that are here, known by ID and admin's address.
+
+    Empty where there is no demonstration network; its addresses can belong to nobody (RFC 2606).
+    """
+    async with rooms.open_work() as work:
+        here = {
+            (one.entity_id, admin) for one in await work.people.members() for admin in one.admins
+        }
+    return tuple(
+        one.entity_id
+        for one in DEMO_NETWORK
+        if one.entity_type == "AA" and (one.entity_id, one.admin) in here
+    )
+
+
+async def reported(
+    rooms: Rooms, aa_ids: Sequence[str], within: TimeRange
+) -> set[tuple[str, datetime]]:
+    """The windows of these AAs of which anything was received."""
+    found: set[tuple[str, datetime]] = set()
+    async with rooms.database.transaction() as transaction:
+        for aa_id in aa_ids:
+            by_tag = await PostgresReceipts(transaction).windows(aa_id, within)
+            found.update((aa_id, window) for windows in by_tag.values() for window in windows)
+    return found
+
+
+async def fill_history(
+    rooms: Rooms, past: Past, aa_ids: Sequence[str], told: Callable[[], None]
+) -> int:
+    """Fill every window that nobody reported; `told` after each day of each AA.
+
+    Gives the number of payloads stored. Windows that a trouble of the traffic hits replace
+    what is known of them.
+    """
+    watched_from = rooms.clock() - LOOK_BACK - BEFORE_OPEN
+    stored = 0
+    for day in past.days:
+        for aa_id in aa_ids:
+            reports = list(_reports(past, aa_id, day))
+            async with rooms.database.transaction(within_s=_CHUNK_S) as transaction:
+                intake = PostgresIntake(transaction, rooms.partitions)
+                await intake.take_time(_CHUNK_S)  # another fill, or the agent, may be at it
+                desk = HistoryDesk(
+                    intake,
+                    PostgresReceipts(transaction),
+                    PostgresJournal(transaction),
+                )
+                stored += await take_history(aa_id, reports, watched_from, desk)
+            told()
+    # Those of the last hours are found by the watch itself, which also raises the alarms.
+    for trouble in past.traffic.troubles:
+        if trouble.end < rooms.clock() - LOOK_BACK:
+            await find_past(rooms, TimeRange(trouble.begin - _DAY / 12, trouble.end + _DAY))
+    return stored
+
+
+def _reports(past: Past, aa_id: str, day: TimeRange) -> Iterator[PastReport]:
+    for window in day.windows:
+        if (aa_id, window) in past.left_out:
+            continue
+        dice = random.Random(f"{past.seed} {aa_id} {window.isoformat()}")  # noqa: S311  # no secret
+        hit = any(one.begin <= window < one.end for one in past.traffic.troubles)
+        came_at = window + WINDOW + timedelta(seconds=dice.uniform(*_CAME_AFTER))
+        for make in (past.traffic.requests, past.traffic.notifications):
+            report = make(aa_id, window, str(uuid.uuid4()), dice)
+            yield PastReport(_checked(report, came_at), str(uuid.uuid4()), came_at, replaces=hit)
+
+
+def _checked(report: Report, came_at: datetime) -> CheckedReport:
+    checked = check_report(encode_report(report), came_at)
+    assert isinstance(checked, CheckedReport), checked
+    return checked

@@ -1,0 +1,194 @@
+"""The life of the demonstration network: its agents, their AAs' traffic, and their past.
+
+One process of the sandbox. Each AA's calls go as events to the HTTP source of a
+real agent, which counts, closes windows and pushes with an Entity Access Token.
+When the sandbox's clock moves, the network has lived through that time: agents
+see it on both their clocks, and windows that were jumped over are filled.
+"""
+
+import asyncio
+import contextlib
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Final
+
+import httpx
+import msgspec
+import structlog
+import uvloop
+
+from mudra.agent.host.assembly import Agent, assemble
+from mudra.agent.host.config import read_config
+from mudra.agent.host.run import run_agent
+from mudra.bootstrap.dependencies import Rooms
+from mudra.bootstrap.parent_watch import when_cut
+from mudra.demo.agent import (
+    FIRST_PORT,
+    Place,
+    SandboxClock,
+    fetch_secret,
+    free_port,
+    service_root,
+    set_up,
+)
+from mudra.demo.calls import Systems, Told
+from mudra.demo.history import DEMO_FIPS, Past, demo_aas, fill_history, reported
+from mudra.demo.network import FIRST_DAYS
+from mudra.demo.traffic import Traffic
+from mudra.metrics.payload.catalogue import WINDOW, window_start
+from mudra.metrics.rollup.coverage import TimeRange
+from mudra.storage.database.unavailable import DatabaseUnavailable
+
+STEP_S: Final = 1.0
+STEWARD_S: Final = 60.0
+MOST_FILLED: Final = timedelta(days=30)
+MOST_UNTOLD: Final = 5_000
+_log = structlog.get_logger()
+
+
+def live(rooms: Rooms, lifeline: int) -> None:
+    """Live until told to stop, or until the supervisor is gone."""
+    uvloop.run(_live(rooms, lifeline))
+
+
+@dataclass(slots=True)
+class _Aa:
+    place: Place
+    agent: Agent
+    systems: Systems
+    untold: list[Told] = field(default_factory=list)
+
+
+async def _live(rooms: Rooms, lifeline: int) -> None:
+    stop = asyncio.Event()
+    when_cut(lifeline, stop.set)
+    async with httpx.AsyncClient(timeout=10, trust_env=False) as http:
+        await _service_answers(rooms, http)
+        await rooms.time_machine.load()
+        aas = [_aa(rooms, aa_id, place) for place, aa_id in enumerate(await demo_aas(rooms))]
+        for aa in aas:
+            if not aa.place.secret.exists():
+                await fetch_secret(aa.place, rooms.settings, http)
+        beside = [
+            asyncio.create_task(_follow(rooms, aas), name="past"),
+            asyncio.create_task(_feed(rooms, aas, http), name="traffic"),
+            asyncio.create_task(_look_after(rooms, aas, http), name="steward"),
+        ]
+        agents = [
+            asyncio.create_task(run_agent(aa.agent, stop), name=f"agent of {aa.place.aa_id}")
+            for aa in aas
+        ]
+        ended = await until_told(stop, beside, agents)
+    await rooms.database.close()
+    if ended:
+        raise PartEnded(", ".join(task.get_name() for task in ended)) from ended[0].exception()
+
+
+class PartEnded(Exception):
+    """A part of the demonstration network ended by itself: the supervisor starts all anew."""
+
+
+async def until_told(
+    stop: asyncio.Event,
+    beside: Sequence[asyncio.Task[None]],
+    agents: Sequence[asyncio.Task[int]],
+) -> Sequence[asyncio.Task[int | None]]:
+    """Wait until told to stop, then end all parts; gives those that had ended by themselves.
+
+    A network without traffic or past would look alive, so no part may be missed in silence.
+    """
+    told = asyncio.create_task(stop.wait())
+    await asyncio.wait([told, *beside, *agents], return_when=asyncio.FIRST_COMPLETED)
+    ended = [] if stop.is_set() else [task for task in (*beside, *agents) if task.done()]
+    stop.set()  # agents write what they have counted
+    for task in beside:
+        task.cancel()
+    await asyncio.gather(told, *beside, *agents, return_exceptions=True)
+    return ended
+
+
+def _aa(rooms: Rooms, aa_id: str, number: int) -> _Aa:
+    place = Place(aa_id, rooms.settings.data_dir / "agents" / aa_id)
+    set_up(place, rooms.settings, free_port(FIRST_PORT + number))
+    dice = random.Random()  # noqa: S311  # hides nothing
+    agent = assemble(
+        read_config(place.config),
+        SandboxClock(rooms.clock),
+        dice.uniform,
+        partial(_log.warning, "agent", aa_id=aa_id),
+        httpx.AsyncHTTPTransport(),
+    )
+    return _Aa(place, agent, Systems(Traffic(DEMO_FIPS), dice))
+
+
+async def _service_answers(rooms: Rooms, http: httpx.AsyncClient) -> None:
+    while True:
+        with contextlib.suppress(httpx.HTTPError):
+            if (await http.get(f"{service_root(rooms.settings)}/readyz")).is_success:
+                return
+        await asyncio.sleep(STEP_S)
+
+
+async def _follow(rooms: Rooms, aas: Sequence[_Aa]) -> None:
+    """Follow the sandbox's clock, and fill what nobody reported: at first, and after a jump."""
+    filled_to = rooms.clock() - timedelta(days=FIRST_DAYS)
+    while True:
+        try:
+            await rooms.time_machine.load()
+            now = rooms.clock()
+            if now - filled_to > 2 * WINDOW:
+                await _fill(
+                    rooms, aas, TimeRange(max(filled_to, now - MOST_FILLED), window_start(now))
+                )
+            filled_to = now
+        except DatabaseUnavailable as error:
+            _log.warning("the demonstration network waits for the database", error=str(error))
+        await asyncio.sleep(STEP_S)
+
+
+async def _fill(rooms: Rooms, aas: Sequence[_Aa], within: TimeRange) -> None:
+    held = [(aa.place.aa_id, window) for aa in aas for window in await _held(aa.agent)]
+    ids = [aa.place.aa_id for aa in aas]
+    there = await reported(rooms, ids, within)
+    past = Past(Traffic(DEMO_FIPS), within, left_out={*there, *held})
+    payloads = await fill_history(rooms, past, ids, lambda: None)
+    _log.info("the past of the demonstration network is filled", payloads=payloads)
+
+
+async def _held(agent: Agent) -> list[datetime]:
+    """Windows that the agent will report itself."""
+    waiting = await agent.keeper.with_disk(agent.keeper.spool.waiting)
+    starts = {one.window for one in waiting} | set(agent.keeper.counter.windows.open)
+    return [datetime.fromtimestamp(start / 1000, UTC) for start in starts]
+
+
+async def _feed(rooms: Rooms, aas: Sequence[_Aa], http: httpx.AsyncClient) -> None:
+    """Tell each agent what its AA's systems did; what it could not be told goes with the next."""
+    while True:
+        for aa in aas:
+            aa.untold += aa.systems.until(int(rooms.clock().timestamp() * 1000))
+            if not aa.untold:
+                continue
+            told, aa.untold = aa.untold, []
+            url = f"http://{aa.agent.config.http.listen[0]}/sna/v1/aa"
+            try:
+                answer = await http.post(url, content=msgspec.json.encode(told))
+                answer.raise_for_status()
+            except httpx.HTTPError as error:
+                aa.untold = told[-MOST_UNTOLD:]
+                _log.info("the agent takes no events yet", error=type(error).__name__)
+        await asyncio.sleep(STEP_S)
+
+
+async def _look_after(rooms: Rooms, aas: Sequence[_Aa], http: httpx.AsyncClient) -> None:
+    """Do what an AA's operations people do: bring the new secret when it was rotated."""
+    while True:
+        await asyncio.sleep(STEWARD_S)
+        for aa in aas:
+            if aa.agent.tokens.warning or "check entity ID and secret" in (
+                aa.agent.pusher.figures.last_fault
+            ):
+                await fetch_secret(aa.place, rooms.settings, http)

@@ -1,0 +1,69 @@
+"""Live registry entries for the demonstration network, made by the real use cases."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Final
+
+from mudra.audit.event import Caller
+from mudra.bootstrap.dependencies import Rooms
+from mudra.demo.network import DemoMember
+from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
+from mudra.registry.lifecycle.decision import Decision
+from mudra.registry.lifecycle.register import submit_entry
+from mudra.registry.payload.certificate import Certificate
+from mudra.registry.payload.new_jwk import new_key
+from mudra.registry.payload.timestamp import wire_time
+from mudra.registry.payload.validation import CheckedPayload, check_payload
+from mudra.registry.payload.vocabulary import shipped_vocabulary
+from mudra.shared.ids import fresh_id
+
+_OPERATOR: Final = Actor(ActorKind.OPERATOR, "operator:sandbox", scopes=frozenset({SUBMIT, DECIDE}))
+_FI_TYPES: Final = {
+    "NORTHSTAR-FIP": ["MUTUAL_FUNDS", "SIP", "ETF"],
+    "SURAKSHA-FIP": ["LIFE_INSURANCE", "INSURANCE_POLICIES"],
+    "BHARATPENSION-FIP": ["NPS"],
+}
+
+
+async def register_demo(rooms: Rooms, members: Sequence[DemoMember]) -> None:
+    """Put entries of these members live. Nobody keeps the private parts of their keys."""
+    # Making a key is OpenSSL's work outside of Python's lock: threads share the processors.
+    keys = await asyncio.gather(*(asyncio.to_thread(new_key) for _ in members))
+    registry = rooms.registry(Caller("operator:sandbox"))
+    for member, key in zip(members, keys, strict=True):
+        payload = _payload(member, key.public, wire_time(rooms.clock()))
+        checked = check_payload(payload, rooms.address_policy, shipped_vocabulary())
+        assert isinstance(checked, CheckedPayload), checked
+        outcome = await submit_entry(registry, checked, _OPERATOR, approved=True)
+        assert isinstance(outcome, Decision), outcome
+
+
+def _payload(member: DemoMember, key: Certificate, timestamp: str) -> dict[str, object]:
+    kind, host = member.entity_type, member.admin.partition("@")[2]
+    handle = f"@{member.entity_id.partition('-')[0].lower()}" if kind == "AA" else ""
+    info: dict[str, object] = {
+        "tags": "Sandbox",
+        "name": member.name,
+        "id": member.entity_id,
+        "code": f"DEMO-{member.entity_id}",
+        "entityhandle": handle,
+        "Identifiers": [{"category": "STRONG", "type": "MOBILE"}] if kind == "FIP" else [],
+        "baseurl": f"v2:https://api.{host}/v2",
+        "webviewurl": f"https://web.{host}/consent" if kind == "AA" else None,
+        "fitypes": _FI_TYPES.get(member.entity_id, ["DEPOSIT", "TERM_DEPOSIT"])
+        if kind == "FIP"
+        else [],
+        "inboundports": ["443"],
+        "outboundports": ["443"],
+        "ips": ["127.0.0.1"],
+        "certificate": {name: getattr(key, name) for name in key.__struct_fields__},
+        "gsp": None,
+    }
+    return {
+        "ver": "1.0",
+        "timestamp": timestamp,
+        "txnid": fresh_id(),
+        "type": kind,
+        "requester": {"name": member.name, "id": member.entity_id},
+        "entityinfo": info,
+    }

@@ -1,0 +1,182 @@
+"""GET /entity/attention and /entity/activity: what the console shows an entity's admins."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Annotated, Final
+
+import msgspec
+from litestar import Response, get
+from litestar.types import ControllerRouterHandler
+from msgspec import Meta, Struct, field
+
+from mudra.audit.event import Caller
+from mudra.bootstrap.unit_of_work import Work
+from mudra.http.account.people_requests import ActivityQuery
+from mudra.http.auth.as_operator import page
+from mudra.http.auth.as_user import user_call
+from mudra.http.dependencies import Injected
+from mudra.http.openapi.operation import described
+from mudra.http.request.envelope import Body, iso_ms
+from mudra.http.request.request_context import AnyRequest, receive_query
+from mudra.http.token.requests import EntityQuery
+from mudra.http.token.responses import DateTime, Enveloped
+from mudra.identity.accounts.user import User
+from mudra.overview.action_items import Line, attention, facts_of
+from mudra.storage.audit.search import AuditFilter, AuditRow, TokensOfDay
+from mudra.storage.identity.member_search import MemberFilter
+from mudra.tokens.secrets.manage_secret import NotYourEntity, UseShown, secret_use
+
+DAYS: Final = timedelta(days=14)
+
+
+class LineShown(Struct, kw_only=True):
+    """One thing to see to; `page` is that of the console where it is done."""
+
+    weight: Annotated[str, Meta(extra_json_schema={"enum": ["now", "soon", "good-to-know"]})]
+    what: str
+    why: str
+    page: str
+    act: str
+
+
+class AttentionAnswer(Enveloped, kw_only=True):
+    """What needs attention now, the worst first; empty when all is well."""
+
+    entity_id: str = field(name="entityId")
+    lines: list[LineShown]
+
+
+class TokensOfDayShown(Struct, kw_only=True):
+    """Entity Access Tokens issued and refused on a day of UTC."""
+
+    day: str
+    issued: int
+    refused: int
+
+
+class OwnEventShown(Struct, kw_only=True):
+    """An event of the entity's audit; `address` is empty where an operator acted."""
+
+    seq: int
+    at: DateTime
+    event: str
+    outcome: str
+    who: str
+    address: str
+    txn_id: str = field(name="txnId")
+    reason: str
+
+
+class ActivityAnswer(Enveloped, kw_only=True):
+    """Tokens of the last 14 days, and a page of the entity's audit, the newest first."""
+
+    entity_id: str = field(name="entityId")
+    days: list[TokensOfDayShown]
+    events: list[OwnEventShown]
+    next: Annotated[str, Meta(description="`after` of the next page, when there is one")] = ""
+
+
+@get(
+    "/entity/attention",
+    operation_class=described(
+        "What needs attention of the entity's admins",
+        None,
+        AttentionAnswer,
+        bearer=True,
+        query=EntityQuery,
+    ),
+)
+async def own_attention(request: AnyRequest, service: Injected) -> Response[bytes]:
+    """List what needs attention now."""
+    exchange, order = receive_query(request, service, EntityQuery)
+
+    async def act(work: Work, caller: Caller, user: User) -> object:
+        assert isinstance(order, EntityQuery)
+        entity_id = order.entity_id
+        used = await secret_use(entity_id, user.administers, work.secrets, work.uses)
+        if not isinstance(used, UseShown):
+            return used
+        (member,) = await work.directory.members(MemberFilter(entity_id=entity_id), "", 1)
+        record = await service.registry.registry(caller).history(entity_id)
+        facts = await facts_of(work, entity_id, member.entity_type, used, record)
+        return {"entityId": entity_id, "lines": [_line(line) for line in attention(facts)]}
+
+    return await user_call(exchange, order, act)
+
+
+@get(
+    "/entity/activity",
+    operation_class=described(
+        "Tokens of the entity by day, and its audit",
+        None,
+        ActivityAnswer,
+        bearer=True,
+        query=ActivityQuery,
+    ),
+)
+async def own_activity(request: AnyRequest, service: Injected) -> Response[bytes]:
+    """Count tokens by day and list events of an entity of one's own."""
+    exchange, order = receive_query(request, service, ActivityQuery)
+
+    async def act(work: Work, _: Caller, user: User) -> object:
+        assert isinstance(order, ActivityQuery)
+        entity_id, limit = order.entity_id, int(order.limit)
+        if entity_id not in user.administers:
+            return NotYourEntity()
+        since = await work.people.now() - DAYS
+        days = await work.audit_search.tokens_by_day(entity_id, since)
+        before = int(order.after) if order.after else None
+        which = AuditFilter(entity_id=entity_id)
+        rows = await work.audit_search.events(which, before, limit + 1)
+        names = await names_of_admins(work, entity_id)
+        events = page("events", [_event(row, names) for row in rows], limit, "seq")
+        return {"entityId": entity_id, "days": [_day(day) for day in days], **events}
+
+    return await user_call(exchange, order, act)
+
+
+async def names_of_admins(work: Work, entity_id: str) -> Mapping[str, str]:
+    """The addresses of an entity's admins by the actor that its audit names."""
+    return {f"user:{one.user_id}": one.email for one in await work.roster.admins(entity_id)}
+
+
+def from_where(row: AuditRow) -> str:
+    """The address behind an event; from where an operator works is no business of a member's."""
+    return "" if row.actor.startswith("operator:") else row.address
+
+
+def _line(line: Line) -> Body:
+    shown = LineShown(
+        weight=line.weight.word, what=line.what, why=line.why, page=line.page, act=line.act
+    )
+    return _wire(shown)
+
+
+def _day(day: TokensOfDay) -> Body:
+    return _wire(
+        TokensOfDayShown(day=f"{day.day:%Y-%m-%d}", issued=day.issued, refused=day.refused)
+    )
+
+
+def _event(row: AuditRow, names: Mapping[str, str]) -> Body:
+    return _wire(
+        OwnEventShown(
+            seq=row.seq,
+            at=iso_ms(row.at),
+            event=row.event,
+            outcome=row.outcome,
+            who=names.get(row.actor, row.actor),
+            address=from_where(row),
+            txn_id=row.txn_id,
+            reason=row.reason,
+        )
+    )
+
+
+def _wire(shown: Struct) -> Body:
+    members = msgspec.to_builtins(shown)
+    assert isinstance(members, dict)
+    return members
+
+
+handlers: Final[list[ControllerRouterHandler]] = [own_attention, own_activity]

@@ -1,0 +1,122 @@
+"""Answers about people, for the OpenAPI document and for writing them."""
+
+from typing import Annotated
+
+from msgspec import Meta, field
+
+from mudra.http.account.people_shapes import (
+    AdminShown,
+    EventShown,
+    MailShown,
+    MemberShown,
+    SessionShown,
+    TokenShown,
+    UserShown,
+)
+from mudra.http.request.envelope import Body
+from mudra.http.token.responses import Enveloped
+from mudra.identity.accounts.account_service import AccountChanged
+from mudra.identity.memberships.admins import AdminsChanged
+
+_Warning = Annotated[
+    list[str], Meta(description="what needs an operator's care, such as an entity without admin")
+]
+
+
+class AdminsAnswer(Enveloped, kw_only=True):
+    """An entity's admins after the call."""
+
+    entity_id: str = field(name="entityId")
+    admins: list[AdminShown]
+    contact: str
+    warnings: _Warning
+
+
+class TokensAnswer(Enveloped, kw_only=True):
+    """A user's tokens that have not expired; never their text."""
+
+    tokens: list[TokenShown]
+
+
+class SessionsAnswer(Enveloped, kw_only=True):
+    """A user's open sessions of the console, the newest first."""
+
+    sessions: list[SessionShown]
+
+
+class AccountAnswer(Enveloped, kw_only=True):
+    """An account after the call."""
+
+    user_id: str = field(name="userId")
+    email: str
+    state: str
+    tokens_ended: int = field(name="tokensEnded")
+    warnings: _Warning
+
+
+class _Page(Enveloped, kw_only=True):
+    next: Annotated[str, Meta(description="`after` of the next page, when there is one")] = ""
+
+
+class MembersPage(_Page, kw_only=True):
+    """A page of members."""
+
+    members: list[MemberShown]
+
+
+class UsersPage(_Page, kw_only=True):
+    """A page of people."""
+
+    users: list[UserShown]
+
+
+class MailsPage(_Page, kw_only=True):
+    """A page of mails."""
+
+    mails: list[MailShown]
+
+
+class EventsPage(_Page, kw_only=True):
+    """A page of the audit."""
+
+    events: list[EventShown]
+
+
+class MemberAnswer(Enveloped, kw_only=True):
+    """A member; `created` and `invited` tell what this call did."""
+
+    entity_id: str = field(name="entityId")
+    type: str
+    name: str
+    status: str
+    created: bool
+    invited: bool
+
+
+class StatusAnswer(Enveloped, kw_only=True):
+    """What was done."""
+
+    status: str
+
+
+def warnings_of(changed: AdminsChanged | AccountChanged) -> list[str]:
+    """Say which entities nobody can act for now."""
+    if isinstance(changed, AccountChanged):
+        alone = changed.without_admin
+    else:
+        alone = (changed.entity_id,) if changed.left == 0 else ()
+    return [
+        f"{entity_id} has no admin who can act: add one, or have the invited one set a password"
+        for entity_id in alone
+    ]
+
+
+def account_members(changed: AccountChanged) -> Body:
+    """Write an account after a change."""
+    return {
+        "userId": changed.user.user_id,
+        "email": changed.user.email,
+        "state": changed.user.state.value,
+        "tokensEnded": changed.tokens_ended,
+        "warnings": warnings_of(changed),
+    }

@@ -1,0 +1,36 @@
+"""One call of a signed-in user: find the caller, act in one transaction, answer.
+
+The caller comes before the fields: who has no right learns nothing of what a
+call would have taken (decision 0070).
+"""
+
+from collections.abc import Awaitable, Callable
+
+from litestar import Response
+
+from mudra.audit.event import Caller
+from mudra.bootstrap.unit_of_work import Work
+from mudra.http.auth.bearer import SignedInUser, calling_user
+from mudra.http.request.body_errors import BodyRefused
+from mudra.http.request.request_context import Exchange
+from mudra.http.response.errors import is_refusal
+from mudra.http.response.json_response import answered, refusal
+from mudra.identity.accounts.user import User
+
+Act = Callable[[Work, Caller, User], Awaitable[object]]
+"""Acts in an open transaction; gives the members of the answer, or a refusal."""
+
+
+async def user_call(
+    exchange: Exchange, order: object, act: Act, *, scheme_needed: bool = True
+) -> Response[bytes]:
+    """Answer for `order`, which may be the refusal of a body or query that cannot be taken."""
+    if isinstance(order, BodyRefused):
+        return refusal(exchange.envelope, order).response()
+    async with exchange.service.open_work() as work:
+        who = await calling_user(exchange, work, scheme_needed=scheme_needed)
+        outcome: object = who
+        if isinstance(who, SignedInUser):
+            caller = exchange.caller(f"user:{who.user.user_id}")
+            outcome = order if is_refusal(order) else await act(work, caller, who.user)
+    return answered(exchange.envelope, outcome).response()

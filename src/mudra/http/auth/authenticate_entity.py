@@ -1,0 +1,39 @@
+"""Which entity calls: its Entity Access Token, checked (spec 2.2)."""
+
+from mudra.bootstrap.unit_of_work import Work
+from mudra.http.auth.bearer import token_in
+from mudra.http.dependencies import Service
+from mudra.http.response.errors import NoAuthorization
+from mudra.tokens.authentication.token_check import TokenFacts, TokenInvalid, TokenRevoked
+from mudra.tokens.issuing.claims import EntityType, TokenKind
+
+
+async def calling_entity(
+    header: str | None, service: Service, *of_types: EntityType
+) -> TokenFacts | object:
+    """Find the entity whose token the header holds, without asking the database when possible.
+
+    Whether the token was revoked is asked in the transaction that follows: `revoked`.
+    """
+    token = token_in(header, scheme_needed=True)
+    if isinstance(token, NoAuthorization):
+        return token
+    await service.signer.ready()
+    facts = service.examined.examine(token)
+    if not isinstance(facts, TokenFacts):
+        return facts
+    if facts.kind is not TokenKind.ENTITY:
+        return TokenInvalid()
+    credentials = service.credentials.at_hand(facts.subject)
+    if credentials is None:
+        credentials = await service.credentials.of(facts.subject)
+    if credentials is None or not credentials.active:
+        return TokenInvalid()
+    if of_types and credentials.entity_type not in of_types:
+        return TokenInvalid()
+    return facts
+
+
+async def revoked(facts: TokenFacts, work: Work) -> TokenRevoked | None:
+    """Say so when the token was revoked before its end."""
+    return TokenRevoked() if await work.tokens.entity_token_revoked(facts.jti) else None

@@ -1,0 +1,161 @@
+"""What the HTTP edge is given to work with; wiring.py fills it."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Protocol, TypeAlias
+
+from joserfc.jwk import RSAKey
+from litestar.params import SkipValidation
+from msgspec import Struct, field
+
+from mudra.audit.event import Caller
+from mudra.audit.verdict import AuditVerdict
+from mudra.bootstrap.config import Settings
+from mudra.bootstrap.unit_of_work import OpenWork
+from mudra.http.auth.verified_token_cache import ExaminedTokens
+from mudra.http.registry.registry_service import RegistryDesk
+from mudra.http.server.concurrency import FewAtOnce, Turns
+from mudra.identity.ports import PasswordHasher
+from mudra.shared.secret_text import SecretText
+from mudra.storage.mail.outbox import Mail
+from mudra.tokens.issuing.claims import Claims, TokenKind, TokenTerms
+from mudra.tokens.ports import EntityCredentials
+from mudra.tokens.signing_keys.rotate_keys import KeyChange
+
+
+class Credentials(Protocol):
+    """The credentials of entities, from memory where memory may be believed."""
+
+    def at_hand(self, entity_id: str) -> EntityCredentials | None:
+        """Give them from memory, or None when the database must be asked."""
+
+    def surely_none(self, entity_id: str) -> bool:
+        """Tell from memory that there is no such entity; False when the database must be asked."""
+
+    async def of(self, entity_id: str) -> EntityCredentials | None:
+        """Give them; None when there is no such entity."""
+
+
+class Signer(Protocol):
+    """The signing keys of this node."""
+
+    def is_ready(self) -> bool:
+        """Tell whether the keys in memory may be believed now."""
+
+    async def ready(self) -> None:
+        """Return once the keys in memory may be believed."""
+
+    def sign(self, kind: TokenKind, claims: Claims) -> str:
+        """Sign claims with the key that signs now; about 0.25 ms of CPU."""
+
+    def signing_kid(self, kind: TokenKind) -> str:
+        """Name the key that signs now."""
+
+    def sign_detached(self, kind: TokenKind, body: bytes) -> str:
+        """Sign an answer's bytes as a detached JWS (RFC 7515 appendix F, RFC 7797)."""
+
+    def published_kids(self) -> Sequence[str]:
+        """Name the keys that the JWK Set holds."""
+
+    def find_key(self, kid: str) -> tuple[TokenKind, RSAKey] | None:
+        """Find a published key."""
+
+    async def jwks(self) -> bytes:
+        """The published keys as a JWK Set (RFC 7517 5), also while the database is away."""
+
+
+class KeyFetchJournal(Protocol):
+    """Counts fetches of the published keys, written behind in batches."""
+
+    def note(self, kids: Sequence[str], address: str) -> None:
+        """Note one fetch of these keys; it is stored within seconds."""
+
+
+class RotateKeys(Protocol):
+    """Rotates signing keys in a transaction of its own."""
+
+    async def __call__(
+        self, kinds: frozenset[TokenKind], caller: Caller, *, emergency: bool
+    ) -> Sequence[KeyChange]:
+        """Let the next keys sign; in an emergency drop the present ones with their tokens."""
+
+
+class IssueJournal(Protocol):
+    """Audit of entity tokens, written behind in batches (decision 0002)."""
+
+    def issued(  # each argument is one fact of the record
+        self, entity_id: str, address: str, txn_id: str, *, version: int, in_grace: bool, jti: str
+    ) -> None:
+        """Note a token that was issued; it is stored within a second."""
+
+    def refused(self, entity_id: str, address: str, txn_id: str, reason: str) -> None:
+        """Note a token that was refused; `entity_id` is empty when there is no such entity."""
+
+
+class RateLimit(Protocol):
+    """A limit per key."""
+
+    def wait_s(self, key: str) -> int:
+        """Count one use and return 0, or the seconds until the next is permitted."""
+
+
+class Revocations(Protocol):
+    """The entity tokens that were revoked, from memory where memory may be believed."""
+
+    async def holds(self, jti: str) -> bool:
+        """Tell whether a token was revoked."""
+
+
+class WriteBudget(Protocol):
+    """How much each requester may write to the registry, the same on every node."""
+
+    async def wait_s(self, requester: str) -> int:
+        """Count one write and return 0, or the whole seconds until the next is permitted."""
+
+
+class TimeMachine(Protocol):
+    """The sandbox's clock."""
+
+    async def advance(self, by: timedelta) -> datetime:
+        """Move the service's clock forward on all nodes; returns the new time."""
+
+
+class ReadMailbox(Protocol):
+    """The sandbox's mailbox."""
+
+    async def __call__(self, to: str | None = None, limit: int = 50) -> Sequence[Mail]:
+        """Give the latest letters with their text, oldest first."""
+
+
+class Service(Struct, frozen=True, kw_only=True):
+    """All that handlers need."""
+
+    settings: Settings
+    terms: TokenTerms
+    clock: Callable[[], datetime]
+    open_work: OpenWork
+    credentials: Credentials
+    signer: Signer
+    examined: ExaminedTokens
+    revocations: Revocations
+    issue_journal: IssueJournal
+    key_fetches: KeyFetchJournal
+    rotate_keys: RotateKeys
+    verify_audit: Callable[[Caller], Awaitable[AuditVerdict]]
+    entity_rate: RateLimit
+    push_rate: RateLimit
+    registry: RegistryDesk
+    registry_budget: WriteBudget
+    secret_mac: Callable[[str, SecretText], bytes]
+    hasher: PasswordHasher
+    random_bytes: Callable[[int], bytes]
+    new_id: Callable[[], str]
+    database_ready: Callable[[], Awaitable[bool]]
+    time_machine: TimeMachine | None
+    mailbox: ReadMailbox | None
+    reset_turns: Turns = field(default_factory=Turns)
+    sign_in_turns: FewAtOnce = field(default_factory=lambda: FewAtOnce(most=2, wait_s=2.0))
+
+
+Injected: TypeAlias = SkipValidation[Service]
+"""How a handler asks for the service."""

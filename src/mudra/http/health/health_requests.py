@@ -1,0 +1,159 @@
+"""Requests about metrics, health and alarms, as the wire carries them."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Final, Literal, TypeAlias
+
+from litestar.params import PathParameter
+from msgspec import UNSET, Meta, Struct, UnsetType, field
+
+from mudra.http.response.errors import InvalidField
+from mudra.metrics.health.picture import Grouping
+from mudra.metrics.incidents.silence import CODES as SILENCED
+from mudra.metrics.incidents.silence import LONGEST_REASON
+from mudra.metrics.payload.catalogue import RequestType, window_start
+from mudra.metrics.rollup.coverage import TimeRange
+from mudra.registry.payload.url_rules import LONGEST_URL
+
+CODES: Final = sorted(str(code) for code in RequestType)
+GROUPED_BY: Final[Mapping[str, Grouping]] = {
+    "network": Grouping.NETWORK,
+    "fips": Grouping.FIP,
+    "aas": Grouping.AA,
+    "pairs": Grouping.PAIR,
+}
+LONGEST: Final = timedelta(days=400)
+"""The longest time of one picture."""
+_FIRST: Final = datetime(2000, 1, 1, tzinfo=UTC)
+_LAST: Final = datetime(2200, 1, 1, tzinfo=UTC)
+"""Beyond them neither the database nor Python can reckon; no window was, or will be."""
+
+_Instant = Annotated[
+    datetime,
+    Meta(tz=True, description="an ISO 8601 instant with its offset, as 2026-01-31T09:30:00Z"),
+]
+_Entity = Annotated[
+    str, Meta(pattern=r"^[A-Za-z0-9@._-]{0,64}\Z", description="an entity ID, or empty for all")
+]
+_Code = Annotated[
+    str,
+    Meta(pattern=rf"^({'|'.join(CODES)})?\Z", description=f"empty or one of {', '.join(CODES)}"),
+]
+_Silenced = Annotated[
+    str,
+    Meta(
+        pattern=rf"^({'|'.join(sorted(SILENCED))})?\Z",
+        description=f"empty or one of {', '.join(sorted(SILENCED))}",
+    ),
+]
+_Flag = Annotated[str, Meta(pattern=r"^(true|false)\Z", description="true or false")]
+
+GroupingInPath: TypeAlias = Annotated[
+    str,
+    PathParameter(description="what one row is about", schema_extra={"enum": list(GROUPED_BY)}),
+]
+
+
+class TimeQuery(Struct, frozen=True):
+    """Windows that begin at `from` or later and before `to`; the last closed ones without."""
+
+    start: _Instant | UnsetType = field(name="from", default=UNSET)
+    end: _Instant | UnsetType = field(name="to", default=UNSET)
+
+
+class PictureQuery(TimeQuery, frozen=True):
+    """Which rows, and in which form."""
+
+    aa_id: _Entity = field(name="aaId", default="")
+    fip_id: _Entity = field(name="fipId", default="")
+    format: Annotated[Literal["json", "csv"], Meta(description="json or csv")] = "json"
+
+
+class MatrixQuery(TimeQuery, frozen=True):
+    """Over which API; all calls without."""
+
+    type: _Code = ""
+
+
+class ReceiptsQuery(TimeQuery, frozen=True):
+    """Which page: `next` is that of the former answer."""
+
+    limit: Annotated[
+        str,
+        Meta(
+            pattern=r"^([2-9]|[1-9][0-9]{1,2}|1000)\Z", description="a whole number from 2 to 1000"
+        ),
+    ] = "200"
+    next: (
+        Annotated[datetime, Meta(tz=True, description="the value of next in the former answer")]
+        | UnsetType
+    ) = UNSET
+
+
+class IncidentsQuery(Struct, frozen=True):
+    """Which incidents: those that are not over, those of one entity."""
+
+    open: _Flag = "false"
+    entity_id: _Entity = field(name="entityId", default="")
+
+
+class SilencesQuery(Struct, frozen=True):
+    """Those that run or come; with `past` also those of the last 90 days."""
+
+    past: _Flag = "false"
+
+
+class SilenceOrder(Struct, frozen=True):
+    """Wake nobody about an entity, one of its APIs, or anybody at all, for at most 30 days."""
+
+    ends: _Instant
+    reason: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=LONGEST_REASON,
+            description=f"a text of 1 to {LONGEST_REASON} characters",
+            examples=["planned work of the bank until 04:00"],
+        ),
+    ]
+    entity_id: _Entity = field(name="entityId", default="")
+    type: _Silenced = ""
+    begins: _Instant | UnsetType = UNSET
+
+
+_Url = Annotated[
+    str,
+    Meta(
+        min_length=8,
+        max_length=LONGEST_URL,
+        description="an absolute https URL",
+        examples=["https://alarms.finsight.example/mudra"],
+        extra_json_schema={"format": "webhook-url"},
+    ),
+]
+
+
+class OwnWebhookOrder(Struct, frozen=True):
+    """Have alarms about the calling entity sent to an address."""
+
+    url: _Url
+
+
+class WebhookOrder(Struct, frozen=True):
+    """Have alarms sent to an address: those of one entity, or all without `entityId`."""
+
+    url: _Url
+    entity_id: _Entity = field(name="entityId", default="")
+
+
+def time_range(
+    query: TimeQuery, now: datetime, *, usual: timedelta, longest: timedelta
+) -> TimeRange | InvalidField:
+    """Read `from` and `to`; the last closed windows when they are not there."""
+    end = window_start(now) if isinstance(query.end, UnsetType) else query.end
+    if not _FIRST <= end <= _LAST:
+        return InvalidField(f"to must lie between the years {_FIRST.year} and {_LAST.year}")
+    start = end - usual if isinstance(query.start, UnsetType) else query.start
+    if not start < end or end - start > longest:
+        return InvalidField(f"from must be before to, by at most {longest.days} days")
+    return TimeRange(start.astimezone(UTC), end.astimezone(UTC))

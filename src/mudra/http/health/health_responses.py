@@ -1,0 +1,174 @@
+"""Answers about health and alarms, for the OpenAPI document and as they are written."""
+
+from msgspec import Struct, field
+
+from mudra.http.health.health_shapes import CellShown, ProofShown, RowShown, VerdictShown
+from mudra.http.request.envelope import iso_ms
+from mudra.http.token.responses import Enveloped
+from mudra.metrics.health.feed import FeedTime, PublicRow
+from mudra.metrics.incidents.silence import Silence
+from mudra.metrics.incidents.subject import name_of
+from mudra.metrics.notifications.incident_notifications import StoredIncident
+from mudra.metrics.notifications.webhook import Webhook
+
+
+class PictureAnswer(Enveloped, kw_only=True):
+    """Rows of a picture."""
+
+    start: str = field(name="from")
+    end: str = field(name="to")
+    rows: list[RowShown]
+
+
+class MatrixAnswer(Enveloped, kw_only=True):
+    """AA x FIP."""
+
+    start: str = field(name="from")
+    end: str = field(name="to")
+    cells: list[CellShown]
+    verdicts: list[VerdictShown]
+    proof: ProofShown
+
+
+class PublicAnswer(Struct):
+    """The status of the network for everybody."""
+
+    time_range: FeedTime
+    fips: list[PublicRow]
+
+
+class IncidentShown(Struct, rename="camel", kw_only=True):
+    """One incident; `type` is a code of spec 2.5, or empty."""
+
+    incident_id: str
+    kind: str
+    entity_id: str
+    type: str
+    began: str
+    last_bad: str
+    ended: str | None
+    state: str
+    bad_windows: int
+    succeeded: int
+    judged: int
+    acknowledged_by: str | None
+
+
+class IncidentsAnswer(Enveloped, kw_only=True):
+    """Incidents, newest first."""
+
+    incidents: list[IncidentShown]
+
+
+class IncidentAnswer(Enveloped, kw_only=True):
+    """One incident."""
+
+    incident: IncidentShown
+
+
+class AcknowledgedAnswer(Enveloped, kw_only=True):
+    """Who looks after an incident now."""
+
+    incident_id: str = field(name="incidentId")
+    acknowledged_by: str = field(name="acknowledgedBy")
+
+
+class SilenceShown(Struct, rename="camel", kw_only=True):
+    """One silence; an empty entity or type stands for all."""
+
+    silence_id: str
+    entity_id: str
+    type: str
+    begins: str
+    ends: str
+    reason: str
+    made_by: str
+
+
+class SilencesAnswer(Enveloped, kw_only=True):
+    """Silences, the earliest end first."""
+
+    silences: list[SilenceShown]
+
+
+class SilenceAnswer(Enveloped, kw_only=True):
+    """One silence as it is now."""
+
+    silence: SilenceShown
+
+
+class WebhookShown(Struct, rename="camel", kw_only=True):
+    """One webhook; an empty entity stands for the whole network."""
+
+    webhook_id: str
+    entity_id: str
+    url: str
+    made_by: str
+    made_at: str
+    waiting: int
+    delivered_at: str | None
+    problem: str
+
+
+class WebhooksAnswer(Enveloped, kw_only=True):
+    """Webhooks, the oldest first."""
+
+    webhooks: list[WebhookShown]
+
+
+class WebhookAnswer(Enveloped, kw_only=True):
+    """The webhook that was removed."""
+
+    webhook: WebhookShown
+
+
+class NewWebhookAnswer(WebhookAnswer, kw_only=True):
+    """A new webhook; `secret` signs its messages and is shown this once."""
+
+    secret: str
+
+
+def incident_shown(stored: StoredIncident) -> IncidentShown:
+    """Write an incident."""
+    incident, name = stored.incident, name_of(stored.incident.subject)
+    return IncidentShown(
+        incident_id=stored.incident_id,
+        kind=name.kind.value,
+        entity_id=name.entity_id,
+        type=name.type,
+        began=iso_ms(incident.began),
+        last_bad=iso_ms(incident.last_bad),
+        ended=iso_ms(incident.ended) if incident.ended else None,
+        state=incident.ending.value,
+        bad_windows=incident.bad_windows,
+        succeeded=incident.succeeded,
+        judged=incident.judged,
+        acknowledged_by=stored.acknowledged_by,
+    )
+
+
+def silence_shown(silence: Silence) -> SilenceShown:
+    """Write a silence."""
+    return SilenceShown(
+        silence_id=silence.silence_id,
+        entity_id=silence.entity_id,
+        type=silence.type,
+        begins=iso_ms(silence.begins),
+        ends=iso_ms(silence.ends),
+        reason=silence.reason,
+        made_by=silence.made_by,
+    )
+
+
+def webhook_shown(webhook: Webhook) -> WebhookShown:
+    """Write a webhook, without the key that signs its messages."""
+    return WebhookShown(
+        webhook_id=webhook.webhook_id,
+        entity_id=webhook.entity_id,
+        url=webhook.url,
+        made_by=webhook.made_by,
+        made_at=iso_ms(webhook.made_at),
+        waiting=webhook.waiting,
+        delivered_at=iso_ms(webhook.delivered_at) if webhook.delivered_at else None,
+        problem=webhook.problem,
+    )

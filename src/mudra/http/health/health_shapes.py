@@ -1,0 +1,221 @@
+"""Pictures of the network as JSON and CSV; what cannot be said is null, never 0 or 100 %."""
+
+import csv
+import io
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from mudra.http.request.envelope import iso_ms
+from mudra.metrics.health.attribution import Blame, MatrixCell, Verdict
+from mudra.metrics.health.health import Errors, FiOutcomes, Health, Proof, Status
+from mudra.metrics.health.picture import ApiPicture, Matrix, Row
+from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.percentile import Percentile, ResponseTime
+
+
+class TimeShown(Struct, rename="camel"):
+    """Milliseconds over the answered calls; p100 is exact, the others surely within bounds."""
+
+    samples: int
+    p50: Percentile
+    p95: Percentile
+    p99: Percentile
+    p100: int
+
+
+class ErrorsShown(
+    Struct,
+    rename={
+        "not_found_404": "notFound404",
+        "other_4xx": "other4xx",
+        "server_5xx": "server5xx",
+        "no_answer": "noAnswer",
+    },
+):
+    """Calls that did not succeed, by class."""
+
+    not_found_404: int
+    other_4xx: int
+    server_5xx: int
+    no_answer: int
+
+
+class ApiShown(Struct, rename="camel", kw_only=True):
+    """One API."""
+
+    tag: str
+    type: str
+    requests: int | None
+    succeeded: int | None
+    judged: int | None
+    success_rate: float | None
+    errors: ErrorsShown | None
+    status: Status | None
+    certain: bool | None
+    time: TimeShown | None
+    data_bytes: str | None
+    fi_requests: FiOutcomes | None
+
+
+class ProofShown(Struct, rename="camel"):
+    """How much was heard of what was to be heard."""
+
+    reporters_heard: int
+    reporters_expected: int
+    windows_heard: int
+    windows_expected: int
+    complete: bool
+
+
+class RowShown(Struct, rename="camel"):
+    """One subject; an empty ID stands for all."""
+
+    aa_id: str
+    fip_id: str
+    apis: list[ApiShown]
+    proof: ProofShown
+
+
+class CellShown(Struct, rename="camel"):
+    """One AA at one FIP."""
+
+    aa_id: str
+    fip_id: str
+    status: Status
+    succeeded: int
+    judged: int
+
+
+class VerdictShown(Struct, rename="camel"):
+    """Whose fault a bad cell is, with the counts behind it."""
+
+    aa_id: str
+    fip_id: str
+    blame: Blame
+    other_aas: int
+    other_aas_bad: int
+    other_fips: int
+    other_fips_bad: int
+
+
+def shown_rows(rows: Iterable[Row]) -> list[RowShown]:
+    """Rows as they are written."""
+    return [_row(row) for row in rows]
+
+
+def shown_range(within: TimeRange) -> dict[str, object]:
+    """The members that say which time a picture covers."""
+    return {"from": iso_ms(within.start), "to": iso_ms(within.end)}
+
+
+def shown_matrix(matrix: Matrix, proof: Proof) -> dict[str, object]:
+    """The matrix: its cells, and a verdict for each bad one."""
+    return {
+        "cells": [_cell(cell) for cell in matrix.cells],
+        "verdicts": [_verdict(verdict) for verdict in matrix.verdicts],
+        "proof": shown_proof(proof),
+    }
+
+
+def shown_proof(proof: Proof) -> ProofShown:
+    """The proof of an aggregate."""
+    return ProofShown(
+        proof.reporters_heard,
+        proof.reporters_expected,
+        proof.windows_heard,
+        proof.windows_expected,
+        proof.complete,
+    )
+
+
+def rows_as_csv(rows: Iterable[Row]) -> str:
+    """One line for each subject and API (RFC 4180)."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(_CSV)
+    for row in rows:
+        for api in row.apis:
+            writer.writerow([row.subject.aa_id, row.subject.fip_id, *_figures(api), *_heard(row)])
+    return text.getvalue()
+
+
+_CSV = [
+    *("aaId", "fipId", "tag", "type", "status", "requests", "succeeded", "judged"),
+    *("notFound404", "other4xx", "server5xx", "noAnswer"),
+    *("p50", "p50Low", "p50High", "p95", "p95Low", "p95High", "p99", "p99Low", "p99High", "p100"),
+    *("dataBytes", "reportersHeard", "reportersExpected", "windowsHeard", "windowsExpected"),
+]
+
+
+def _figures(api: ApiPicture) -> list[object]:
+    health, time = api.health, api.time
+    counts: list[object] = [None] * 8
+    if health is not None:
+        e = health.errors
+        counts = [health.status.value, health.total, health.succeeded, health.judged]
+        counts += [e.not_found_404, e.other_4xx, e.server_5xx, e.no_answer]
+    times: list[object] = [None] * 10
+    if time is not None:
+        times = []
+        for one in (time.p50, time.p95, time.p99):
+            times += [one.estimate, one.low, one.high]
+        times.append(time.p100)
+    return [api.tag.value, api.type, *counts, *times, api.data_bytes]
+
+
+def _heard(row: Row) -> list[object]:
+    proof = row.proof
+    return [
+        proof.reporters_heard,
+        proof.reporters_expected,
+        proof.windows_heard,
+        proof.windows_expected,
+    ]
+
+
+def _row(row: Row) -> RowShown:
+    apis = [_api(api) for api in row.apis]
+    return RowShown(row.subject.aa_id, row.subject.fip_id, apis, shown_proof(row.proof))
+
+
+def _api(api: ApiPicture) -> ApiShown:
+    health: Health | None = api.health
+    return ApiShown(
+        tag=api.tag.value,
+        type=api.type,
+        requests=health.total if health else None,
+        succeeded=health.succeeded if health else None,
+        judged=health.judged if health else None,
+        success_rate=health.success if health else None,
+        errors=_errors(health.errors) if health else None,
+        status=health.status if health else None,
+        certain=health.certain if health else None,
+        time=_time(api.time) if api.time else None,
+        data_bytes=None if api.data_bytes is None else str(api.data_bytes),
+        fi_requests=api.outcomes,
+    )
+
+
+def _errors(errors: Errors) -> ErrorsShown:
+    return ErrorsShown(errors.not_found_404, errors.other_4xx, errors.server_5xx, errors.no_answer)
+
+
+def _time(time: ResponseTime) -> TimeShown:
+    return TimeShown(time.samples, time.p50, time.p95, time.p99, time.p100)
+
+
+def _cell(cell: MatrixCell) -> CellShown:
+    return CellShown(cell.aa_id, cell.fip_id, cell.status, cell.succeeded, cell.judged)
+
+
+def _verdict(verdict: Verdict) -> VerdictShown:
+    return VerdictShown(
+        verdict.cell.aa_id,
+        verdict.cell.fip_id,
+        verdict.blame,
+        verdict.other_aas,
+        verdict.other_aas_bad,
+        verdict.other_fips,
+        verdict.other_fips_bad,
+    )

@@ -1,0 +1,58 @@
+"""Answers of the metrics addresses, for the OpenAPI document (decisions part 5)."""
+
+from typing import Literal
+
+from msgspec import Struct, field
+
+from mudra.http.token.responses import Enveloped
+from mudra.shared.finding import Finding
+
+
+class PushResponse(Enveloped, kw_only=True):
+    """A payload was taken, now or before."""
+
+    status: Literal["accepted", "duplicate", "replaced"]
+    receipt_id: str = field(name="receiptId")
+    findings: list[Finding]
+
+
+class ReceiptShown(Struct, rename="camel", kw_only=True):
+    """One receipt."""
+
+    receipt_id: str
+    tag: str
+    window: str
+    version: int
+    txn_id: str
+    received_at: str
+    late: bool
+    findings: list[Finding]
+
+
+class GapShown(Struct, rename="camel", kw_only=True):
+    """Windows of one tag that were not received: from the start of the first to the end."""
+
+    tag: str
+    start: str
+    end: str
+    windows: int
+
+
+class RefusedShown(Struct, rename="camel", kw_only=True):
+    """A payload that was answered with 400."""
+
+    at: str
+    total: int
+    findings: list[Finding]
+
+
+class ReceiptsResponse(Enveloped, kw_only=True):
+    """An AA's own receipts; `next` continues, null at the end."""
+
+    aa_id: str = field(name="aaId")
+    start: str = field(name="from")
+    end: str = field(name="to")
+    receipts: list[ReceiptShown]
+    gaps: list[GapShown]
+    refused: list[RefusedShown]
+    next: str | None

@@ -1,0 +1,49 @@
+"""The addresses of network metrics on one screen."""
+
+from collections.abc import Callable, Sequence
+
+from litestar.types import ControllerRouterHandler
+
+from mudra.http.health.feeds import FEED_SPAN, Kept, feed_routes, public_status_routes
+from mudra.http.health import incidents, silences, webhooks
+from mudra.http.health.health_matrix import health_matrix, health_rows, member_health_routes
+from mudra.http.health.metrics_push import push_route
+from mudra.http.health.metrics_receipts import receipts_routes
+from mudra.http.health.push_gate import PushGate
+from mudra.http.response import alarm_errors as alarm_errors
+from mudra.http.server.router import Router
+
+
+def metrics_routes(prefixes: Sequence[str]) -> list[ControllerRouterHandler]:
+    """Make the handlers for members under every prefix, for operators and for everybody."""
+    gate, kept = PushGate(), Kept(FEED_SPAN)
+
+    def of_members(some: Sequence[str]) -> list[ControllerRouterHandler]:
+        return [
+            push_route(some, gate),
+            *receipts_routes(some),
+            *member_health_routes(some),
+            *incidents.member_incident_routes(some),
+            *webhooks.member_webhook_routes(some),
+            *feed_routes(some, kept),
+        ]
+
+    return [
+        *of_members(prefixes[:1]),
+        *_aliases(of_members, prefixes[1:]),
+        *public_status_routes(),
+        health_matrix,
+        *silences.operator_handlers,
+        *webhooks.operator_handlers,
+        health_rows,
+        *incidents.operator_handlers,
+    ]
+
+
+def _aliases(
+    of_members: Callable[[Sequence[str]], list[ControllerRouterHandler]], prefixes: Sequence[str]
+) -> list[ControllerRouterHandler]:
+    """Make the handlers under further prefixes: an operation is described at its first address."""
+    if not prefixes:
+        return []
+    return [Router("/", route_handlers=of_members(prefixes), include_in_schema=False)]

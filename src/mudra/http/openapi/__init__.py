@@ -1,0 +1,4 @@
+"""The OpenAPI document.
+
+Never serves another route.
+"""

@@ -1,0 +1,82 @@
+"""GET /schema/openapi.json and .yaml: the whole OpenAPI document.
+
+Making it takes a second of CPU. It is made at the first request, and in a thread: a worker goes on
+answering token requests meanwhile.
+"""
+
+import asyncio
+from typing import Final
+
+import msgspec
+from litestar import Litestar, Response, get
+from litestar.openapi.config import OpenAPIConfig
+from litestar.openapi.spec import Components, SecurityScheme
+from litestar.routes import BaseRoute
+from litestar.serialization import get_serializer
+from litestar.types import ControllerRouterHandler
+from msgspec import Struct
+
+from mudra.http.openapi.components import mapping, with_components
+from mudra.http.request.request_context import AnyRequest
+from mudra.http.server.router import Router
+
+_JSON: Final = "application/vnd.oai.openapi+json"
+_YAML: Final = "application/vnd.oai.openapi"
+
+
+class _Document(Struct, frozen=True):
+    json: bytes
+    yaml: bytes
+
+
+class _NotTheFrameworks(Router):
+    """Takes none of the framework's own handlers: they make the document in the event loop."""
+
+    def register(self, value: ControllerRouterHandler) -> list[BaseRoute]:  # noqa: ARG002
+        """Leave out what the framework would serve."""
+        return []
+
+
+def openapi_config() -> OpenAPIConfig:
+    """What the framework describes handlers with; `document_router` serves the result."""
+    return OpenAPIConfig(
+        title="Mudra",
+        version="2.1.0",
+        openapi_router=_NotTheFrameworks("/schema", route_handlers=[], include_in_schema=False),
+        components=Components(
+            security_schemes={
+                "bearer": SecurityScheme(type="http", scheme="bearer", bearer_format="JWT")
+            }
+        ),
+    )
+
+
+def document_router() -> Router:
+    """Serve the document of the application that this is registered in; it never changes.
+
+    Without a viewer: those that come with the framework load scripts from elsewhere.
+    """
+    made: asyncio.Task[_Document] | None = None
+
+    async def document(request: AnyRequest) -> _Document:
+        nonlocal made
+        if made is None or (made.done() and made.exception() is not None):
+            made = asyncio.create_task(asyncio.to_thread(_made, request.app))
+        return await asyncio.shield(made)
+
+    @get(["/", "/openapi.json"], include_in_schema=False)
+    async def as_json(request: AnyRequest) -> Response[bytes]:
+        return Response((await document(request)).json, media_type=_JSON)
+
+    @get(["/openapi.yaml", "/openapi.yml"], include_in_schema=False)
+    async def as_yaml(request: AnyRequest) -> Response[bytes]:
+        return Response((await document(request)).yaml, media_type=_YAML)
+
+    return Router("/schema", route_handlers=[as_json, as_yaml])
+
+
+def _made(app: Litestar) -> _Document:
+    described = app.openapi_schema.to_schema()
+    plain = msgspec.to_builtins(described, enc_hook=get_serializer(app.type_encoders))
+    whole = with_components(mapping(plain))
+    return _Document(msgspec.json.encode(whole), msgspec.yaml.encode(whole))

@@ -1,0 +1,229 @@
+"""The OpenAPI description of a handler, made from the structs that it reads and answers with.
+
+Examples come from the structs' own fields, so that none can go stale.
+"""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final
+
+import msgspec
+from litestar.openapi.spec import (
+    OpenAPIHeader,
+    OpenAPIMediaType,
+    OpenAPIResponse,
+    Operation,
+    Parameter,
+    Reference,
+    RequestBody,
+    Schema,
+)
+from litestar.openapi.spec.enums import OpenAPIType
+
+from mudra.http.openapi.components import mapping
+from mudra.http.token.requests import EnvelopeMembers
+from mudra.http.token.responses import ErrorBody
+from mudra.shared.secret_text import SecretText
+
+JSON: Final = "application/json"
+FORM: Final = "application/x-www-form-urlencoded"
+ERRORS: Final[Mapping[str, str]] = {
+    "400": "The request is wrong; errorMsg names the member and what is allowed.",
+    "401": "Credentials, tokens or rights.",
+    "404": "There is nothing by this name.",
+    "405": "Another method than the documented one.",
+    "408": "The body came too slowly.",
+    "409": "The present state does not permit it.",
+    "413": "The body is too large.",
+    "415": "Another media type than the documented one.",
+    "429": "A limit is reached; Retry-After says when to come back.",
+    "500": "An unexpected fault; the operator finds it by the txnId.",
+    "503": "Not available now; Retry-After says when to come back.",
+}
+_HEADERS_OF: Final[Mapping[str, Mapping[str, str]]] = {
+    "401": {"WWW-Authenticate": 'Bearer realm="mudra"'},
+    "405": {"Allow": "The methods that this path takes."},
+    "429": {"Retry-After": "Whole seconds until the next permitted time."},
+    "503": {"Retry-After": "Whole seconds."},
+}
+_ALWAYS: Final[Mapping[str, str]] = {
+    "X-Request-Id": "The txnId of the answer.",
+    "Cache-Control": "no-store: an answer may carry a token.",
+}
+_NO_MORE: Final[Mapping[str, str]] = MappingProxyType({})
+_TEXT: Final = OpenAPIMediaType(schema=Schema(type=OpenAPIType.STRING))
+CSV: Final = "text/csv"
+
+
+def described(  # noqa: PLR0913  # each argument is one fact of the description
+    summary: str,
+    reads: object,
+    answers: object,
+    *,
+    bearer: bool = False,
+    media: str = JSON,
+    status: str = "200",
+    query: type[msgspec.Struct] | None = None,
+    conflict: bool = False,
+    headers: Mapping[str, str] = _NO_MORE,
+    forms: Sequence[str] = (JSON,),
+) -> type[Operation]:
+    """Make the Operation class of one handler.
+
+    `reads` is a struct, to which the envelope's members are added, or a written JSON Schema.
+    `conflict` when it may answer 409; `headers` are those of an answer that can be
+    revalidated, with what each is: such a handler may answer 304. `forms` are the media
+    types that it answers with; `answers` is written as JSON, any other as text.
+    """
+
+    class Described(Operation):
+        # No dataclass of its own: making one takes a millisecond or two of every start, and
+        # there are as many as there are handlers.
+        def __init__(self, **known: Any) -> None:  # as the framework fills it
+            super().__init__(**known)
+            self.summary = summary
+            self.operation_id = _camel(summary)
+            if reads is not None:
+                self.request_body = RequestBody(
+                    content={media: _content(reads, envelope_of=media)}, required=True
+                )
+            ok = OpenAPIResponse(
+                description="Done.",
+                headers=_headers({**_ALWAYS, **headers}),
+                content={form: _content(answers) if form == JSON else _TEXT for form in forms},
+            )
+            self.responses = {status: ok, **_errors(conflict=conflict)}
+            if headers:
+                self.responses["304"] = OpenAPIResponse(
+                    description="The caller has it.", headers=_headers({**_ALWAYS, **headers})
+                )
+            if query is not None:
+                self.parameters = [*(self.parameters or []), *_parameters(query)]
+            self.security = [{"bearer": []}] if bearer else []
+
+    return Described
+
+
+def _parameters(query: type[msgspec.Struct]) -> list[Parameter | Reference]:
+    """Describe each member of a query."""
+    schema = _schema_of(query)
+    needed = schema.get("required", [])
+    members = _portable(mapping(schema["properties"]))
+    assert isinstance(needed, list)
+    return [
+        Parameter(
+            name=name,
+            param_in="query",
+            required=name in needed,
+            schema=_Written(mapping(member)),
+        )
+        for name, member in members.items()
+    ]
+
+
+class _Written(Schema):
+    """A schema that is written already."""
+
+    def __init__(self, written: dict[str, object]) -> None:
+        super().__init__()
+        self._written = written
+
+    def to_schema(self) -> dict[str, object]:
+        """Give it as it is."""
+        return self._written
+
+
+def _errors(*, conflict: bool) -> dict[str, OpenAPIResponse]:
+    return {
+        status: OpenAPIResponse(
+            description=text,
+            headers=_headers({**_ALWAYS, **_HEADERS_OF.get(status, {})}),
+            content={JSON: _content(ErrorBody)},
+        )
+        for status, text in ERRORS.items()
+        if conflict or status != "409"
+    }
+
+
+def _headers(texts: Mapping[str, str]) -> dict[str, OpenAPIHeader | Reference]:
+    return {
+        name: OpenAPIHeader(
+            schema=Schema(type=OpenAPIType.STRING),
+            description=text,
+            required=True,
+        )
+        for name, text in texts.items()
+    }
+
+
+def _camel(summary: str) -> str:
+    """Name an operation after its summary: `Generate a User Access Token` and so on."""
+    first, *others = (word for word in summary.replace("'s", "").split() if word not in _ARTICLES)
+    return first.lower() + "".join(word[:1].upper() + word[1:] for word in others)
+
+
+_ARTICLES: Final = frozenset({"a", "an", "the", "by", "of", "for", "to"})
+
+
+def _content(shape: object, *, envelope_of: str = "") -> OpenAPIMediaType:
+    if isinstance(shape, dict):
+        return OpenAPIMediaType(schema=_Written(shape))
+    return OpenAPIMediaType(schema=_Inline(shape, envelope_of))
+
+
+class _Inline(Schema):
+    """A schema that msgspec wrote, set in place."""
+
+    def __init__(self, shape: object, envelope_of: str) -> None:
+        super().__init__()
+        self._shape = shape
+        self._envelope_of = envelope_of
+
+    def to_schema(self) -> dict[str, object]:
+        """Write the JSON Schema of the struct, with nothing to resolve."""
+        schema = _schema_of(self._shape)
+        if self._envelope_of and "properties" in schema:
+            members = mapping(_schema_of(EnvelopeMembers)["properties"])
+            for member in map(mapping, members.values()):
+                del member["default"]
+                if self._envelope_of == JSON:
+                    member["type"] = ["string", "null"]
+            schema["properties"] = _portable({**members, **mapping(schema["properties"])})
+        return schema
+
+
+def _schema_of(shape: object) -> dict[str, object]:
+    (schema,), components = msgspec.json.schema_components(
+        [shape], schema_hook=_text_for_secret, ref_template="{name}"
+    )
+    return mapping(_inlined(schema, components))
+
+
+def _inlined(schema: object, components: Mapping[str, object]) -> object:
+    """Put each named schema in the place where it is named."""
+    if isinstance(schema, list):
+        return [_inlined(part, components) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        return _inlined(components[schema["$ref"]], components)
+    # A discriminator may point to named schemas only; the constant tags say the same.
+    return {
+        name: _inlined(part, components) for name, part in schema.items() if name != "discriminator"
+    }
+
+
+def _portable(properties: dict[str, object]) -> dict[str, object]:
+    r"""Write patterns as ECMA 262 has them: its `$` is Python's `\Z`."""
+    for member in map(mapping, properties.values()):
+        if "pattern" in member:
+            member["pattern"] = str(member["pattern"]).replace(r"\Z", "$")
+    return properties
+
+
+def _text_for_secret(wanted: type) -> dict[str, object]:
+    if wanted is SecretText:
+        return {"type": "string", "minLength": 1, "maxLength": 1024, "format": "password"}
+    if wanted is object:
+        return {"description": "any JSON value"}
+    raise TypeError(f"no schema for {wanted.__name__}")

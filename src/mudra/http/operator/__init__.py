@@ -1,0 +1,4 @@
+"""The operator's API.
+
+Never decides: each route calls one use case.
+"""

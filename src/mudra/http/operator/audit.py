@@ -1,0 +1,77 @@
+"""/operator/v1/audit: search the audit by page (scope audit)."""
+
+from datetime import datetime
+from typing import Final
+
+from litestar import Response, get, post
+from litestar.types import ControllerRouterHandler
+
+from mudra.audit.event import Caller
+from mudra.bootstrap.unit_of_work import Work
+from mudra.http.account.people_requests import AuditQuery, NothingOrder
+from mudra.http.account.people_responses import EventsPage
+from mudra.http.account.people_shapes import event_members
+from mudra.http.auth.as_operator import operator_call, page
+from mudra.http.auth.operator_access import Operator, found_operator
+from mudra.http.dependencies import Injected
+from mudra.http.openapi.operation import described
+from mudra.http.operator.shapes import VerdictAnswer
+from mudra.http.request.envelope import Body
+from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
+from mudra.http.response.errors import is_refusal
+from mudra.http.response.json_response import refusal, success
+from mudra.identity.memberships.memberships import Scope
+from mudra.storage.audit.search import AuditFilter
+
+
+@get(
+    "/audit",
+    operation_class=described("Search the audit", None, EventsPage, bearer=True, query=AuditQuery),
+)
+async def search(request: AnyRequest, service: Injected) -> Response[bytes]:
+    """List events, the newest first; `event` may end in `*`."""
+    exchange, order = receive_query(request, service, AuditQuery)
+
+    async def act(work: Work, _: Caller) -> object:
+        assert isinstance(order, AuditQuery)
+        which = AuditFilter(
+            event=order.event,
+            outcome=order.outcome,
+            actor=order.actor,
+            user_id=order.user_id,
+            entity_id=order.entity_id,
+            txn_id=order.txn_id,
+            since=order.since if isinstance(order.since, datetime) else None,
+            until=order.until if isinstance(order.until, datetime) else None,
+        )
+        limit = int(order.limit)
+        before = int(order.after) if order.after else None
+        rows = await work.audit_search.events(which, before, limit + 1)
+        return page("events", [event_members(row) for row in rows], limit, "seq")
+
+    return await operator_call(exchange, order, Scope.AUDIT, act)
+
+
+@post(
+    "/audit/verify",
+    status_code=200,
+    operation_class=described("Verify the audit", NothingOrder, VerdictAnswer, bearer=True),
+)
+async def verify(request: AnyRequest, service: Injected) -> Response[bytes]:
+    """Verify every sealed row and the checkpoints beside the database: a minute per million."""
+    exchange, order = await receive_json(request, service, NothingOrder)
+    found = await found_operator(exchange, Scope.AUDIT)
+    if not isinstance(found, Operator) or is_refusal(order):
+        problem = order if isinstance(found, Operator) else found
+        return refusal(exchange.envelope, problem).response()
+    verdict = await service.verify_audit(exchange.caller(found.actor))
+    members: Body = {
+        "intact": verdict.intact,
+        "rows": verdict.rows,
+        "vouched": verdict.vouched,
+        "problem": verdict.problem,
+    }
+    return success(exchange.envelope, members).response()
+
+
+handlers: Final[list[ControllerRouterHandler]] = [search, verify]

@@ -1,0 +1,145 @@
+"""/operator/v1/members: list, onboard, suspend and restore, admins, contact (scope members)."""
+
+from typing import Final
+
+from litestar import Response, get, post
+from litestar.handlers import HTTPRouteHandler
+from litestar.params import FromPath
+from litestar.types import ControllerRouterHandler
+
+from mudra.audit.event import Caller
+from mudra.bootstrap.onboarding import onboard
+from mudra.bootstrap.unit_of_work import Work
+from mudra.http.account.admin_calls import ADMIN_CALLS, AdminCall, Asker
+from mudra.http.account.people_requests import (
+    MemberQuery,
+    OnboardOrder,
+    StatusOrder,
+)
+from mudra.http.account.people_responses import (
+    AdminsAnswer,
+    MemberAnswer,
+    MembersPage,
+    StatusAnswer,
+)
+from mudra.http.account.people_shapes import member_members
+from mudra.http.auth.as_operator import operator_call, page
+from mudra.http.dependencies import Injected
+from mudra.http.openapi.operation import described
+from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
+from mudra.identity.memberships.admins import ValueRefused
+from mudra.identity.memberships.memberships import EntityStatus, Scope
+from mudra.identity.memberships.onboard import NewMember, Onboarded, OnboardRefused
+from mudra.storage.identity.member_search import MemberFilter
+
+_WIRE_NAMES: Final = {"ENTITY_ID": "entityId", "admin": "adminEmail", "admin-name": "adminName"}
+"""Fields of a new member as this interface calls them; onboarding has those of the command."""
+
+
+@get(
+    "/members",
+    operation_class=described("List members", None, MembersPage, bearer=True, query=MemberQuery),
+)
+async def list_members(request: AnyRequest, service: Injected) -> Response[bytes]:
+    """List members by entity ID, a page at a time."""
+    exchange, order = receive_query(request, service, MemberQuery)
+
+    async def act(work: Work, _: Caller) -> object:
+        assert isinstance(order, MemberQuery)
+        which = MemberFilter(
+            entity_type=order.type,
+            status=order.status,
+            words=order.words,
+            without_admin=order.without_admin == "true",
+        )
+        limit = int(order.limit)
+        rows = await work.directory.members(which, order.after, limit + 1)
+        return page("members", [member_members(row) for row in rows], limit, "entityId")
+
+    return await operator_call(exchange, order, Scope.MEMBERS, act)
+
+
+@post(
+    "/members",
+    status_code=200,
+    operation_class=described(
+        "Onboard a member", OnboardOrder, MemberAnswer, bearer=True, conflict=True
+    ),
+)
+async def onboard_member(request: AnyRequest, service: Injected) -> Response[bytes]:
+    """Onboard a member: makes its first secret and invites its admin; repeating changes nothing."""
+    exchange, order = await receive_json(request, service, OnboardOrder)
+
+    async def act(work: Work, caller: Caller) -> object:
+        assert isinstance(order, OnboardOrder)
+        new = NewMember(
+            order.entity_id, order.type, order.name, order.admin_email, order.admin_name
+        )
+        outcome = await onboard(new, caller, work)
+        if isinstance(outcome, OnboardRefused):
+            return ValueRefused(_WIRE_NAMES.get(outcome.field, outcome.field), outcome.problem)
+        if not isinstance(outcome, Onboarded):
+            return outcome
+        member = outcome.member
+        return {
+            "entityId": member.entity_id,
+            "type": member.entity_type,
+            "name": member.name,
+            "status": member.status,
+            "created": outcome.created,
+            "invited": outcome.invited,
+        }
+
+    return await operator_call(exchange, order, Scope.MEMBERS, act)
+
+
+@post(
+    "/members/{entity_id:str}/status",
+    status_code=200,
+    operation_class=described(
+        "Suspend, restore, retire", StatusOrder, StatusAnswer, bearer=True, conflict=True
+    ),
+)
+async def set_status(
+    request: AnyRequest, service: Injected, entity_id: FromPath[str]
+) -> Response[bytes]:
+    """Change an entity's status; from the commit on no node gives a suspended one a token."""
+    exchange, order = await receive_json(request, service, StatusOrder)
+
+    async def act(work: Work, caller: Caller) -> object:
+        assert isinstance(order, StatusOrder)
+        outcome = await work.members.set_status(
+            entity_id, EntityStatus(order.status), order.reason, caller
+        )
+        return {"status": outcome.value} if isinstance(outcome, EntityStatus) else outcome
+
+    return await operator_call(exchange, order, Scope.MEMBERS, act)
+
+
+def _admin_route(call: AdminCall) -> HTTPRouteHandler:
+    """Make the route by which an operator changes who looks after any entity."""
+
+    @post(
+        call.operator_path,
+        status_code=200,
+        operation_class=described(
+            call.operator_summary, call.reads, AdminsAnswer, bearer=True, conflict=True
+        ),
+    )
+    async def change(request: AnyRequest, service: Injected) -> Response[bytes]:
+        exchange, order = await receive_json(request, service, call.reads)
+
+        async def act(work: Work, caller: Caller) -> object:
+            return await call.do(work, Asker(caller), order)
+
+        return await operator_call(exchange, order, Scope.MEMBERS, act)
+
+    return change
+
+
+handlers: Final[list[ControllerRouterHandler]] = [
+    list_members,
+    onboard_member,
+    set_status,
+    *map(_admin_route, ADMIN_CALLS),
+]

@@ -1,0 +1,129 @@
+"""What the operator's calls on the service itself read and answer: registry, keys, settings."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct, field
+
+from mudra.http.account.people_requests import Email, Name
+from mudra.http.token.responses import Enveloped
+
+_Reason = Annotated[str, Meta(max_length=500, description="a reason of at most 500 characters")]
+_Version = Annotated[
+    int, Meta(ge=0, le=2**31 - 1, description="the number of a version, 0 for the one that waits")
+]
+_Due = Annotated[
+    str,
+    Meta(
+        max_length=40,
+        description="an ISO 8601 date-time with its offset, or empty for at once",
+        # Which dates there are, no pattern can say: http/registry/directory_response.py read_moment does.
+        extra_json_schema={"anyOf": [{"format": "date-time"}, {"maxLength": 0}]},
+    ),
+]
+_Scope = Annotated[
+    Literal["members", "registry", "health", "keys", "audit"],
+    Meta(description="members, registry, health, keys or audit"),
+]
+
+
+class DecisionOrder(Struct, frozen=True):
+    """An operator's word on an entry; `version` is the one that was looked at."""
+
+    act: Annotated[
+        Literal["approve", "reject", "suspend", "restore", "retire", "rollBack"],
+        Meta(description="approve, reject, suspend, restore, retire or rollBack"),
+    ]
+    reason: _Reason = ""
+    version: _Version = 0
+    goes_live_at: _Due = field(name="goesLiveAt", default="")
+
+
+class RotationOrder(Struct, frozen=True):
+    """Let the next key sign; `kind` empty for both, `emergency` to drop the present one now."""
+
+    kind: Annotated[Literal["", "entity", "user"], Meta(description="entity or user")] = ""
+    emergency: bool = False
+
+
+class OperatorOrder(Struct, frozen=True):
+    """Make an operator, or set its scopes anew; no scope ends the role."""
+
+    email: Email
+    scopes: Annotated[list[_Scope], Meta(max_length=5, description="a list of scopes")]
+    name: Name = ""
+
+
+class TokenCountsAnswer(Enveloped, kw_only=True):
+    """Tokens issued by day of UTC; days without any are left out."""
+
+    entity_id: str = field(name="entityId")
+    days: list[dict[str, object]]
+
+
+class WaitingAnswer(Enveloped, kw_only=True):
+    """The approver's queue, the longest waiting first."""
+
+    waiting: list[dict[str, object]]
+
+
+class RecordAnswer(Enveloped, kw_only=True):
+    """All that is kept of an entry."""
+
+    entity_id: str = field(name="entityId")
+    type: str
+    standing: str
+    versions: list[dict[str, object]]
+    keys: list[dict[str, object]]
+
+
+class DecisionAnswer(Enveloped, kw_only=True):
+    """What was decided, and where the entry stands now."""
+
+    entity_id: str = field(name="entityId")
+    act: str
+    status: str
+    standing: str
+    version: int
+
+
+class KeysAnswer(Enveloped, kw_only=True):
+    """The signing keys, and how often each was fetched by whom."""
+
+    keys: list[dict[str, object]]
+
+
+class RotationAnswer(Enveloped, kw_only=True):
+    """What was done to which key; nothing when a rotation is under way already."""
+
+    changes: list[dict[str, object]]
+
+
+class SettingsAnswer(Enveloped, kw_only=True):
+    """The settings in force; of a secret one only whether it is set."""
+
+    settings: list[dict[str, object]]
+
+
+class OperatorAnswer(Enveloped, kw_only=True):
+    """An operator after the call."""
+
+    user_id: str = field(name="userId")
+    email: str
+    scopes: list[str]
+    invited: bool
+
+
+class BoardAnswer(Enveloped, kw_only=True):
+    """What breaks this week; `hidden` are the kinds that the caller's scopes do not show."""
+
+    rows: list[dict[str, object]]
+    hidden: list[str]
+
+
+class VerdictAnswer(Enveloped, kw_only=True):
+    """Whether the audit is as it was written; `problem` says what is not."""
+
+    intact: bool
+    rows: int
+    vouched: int
+    problem: str

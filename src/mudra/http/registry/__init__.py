@@ -1,0 +1,4 @@
+"""Registration and the directory.
+
+Never validates a payload itself (see mudra.registry.payload).
+"""

@@ -1,0 +1,4 @@
+"""Reading requests: bodies, forms, JSON, queries, the caller's address.
+
+Never answers.
+"""

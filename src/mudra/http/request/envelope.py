@@ -1,0 +1,69 @@
+"""The members that every answer of the token service carries (spec 2.2, decisions 3)."""
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from mudra.shared.ids import fresh_id
+
+VERSION: Final = "1.0.0"
+MAX_TXN_ID: Final = 128
+_TIMESTAMP: Final = re.compile(
+    r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?\s?(Z|z|[+-]\d\d:?\d\d)?",
+    re.ASCII,
+)
+_WHOLE_SECONDS: Final = "2026-01-31T09:30:00"
+_VISIBLE: Final = re.compile(r"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?")
+
+Body = dict[str, object]
+
+
+class Envelope(msgspec.Struct, frozen=True):
+    """Who is answered (the transaction ID) and when."""
+
+    txn_id: str
+    now: datetime
+
+    def body(self, members: Mapping[str, object]) -> bytes:
+        """Encode an answer: version, time and transaction ID first, then its own members."""
+        return msgspec.json.encode(
+            {"ver": VERSION, "timestamp": iso_ms(self.now), "txnId": self.txn_id, **members}
+        )
+
+
+def new_txn_id() -> str:
+    """Make a transaction ID for a request that brought none."""
+    return fresh_id()
+
+
+def iso_ms(at: datetime) -> str:
+    """Write an instant as ISO 8601 in UTC with milliseconds and `Z`."""
+    text = msgspec.to_builtins(at if at.tzinfo is UTC else at.astimezone(UTC))
+    whole = len(_WHOLE_SECONDS)
+    return f"{text[: whole + 4]}Z" if text[whole] == "." else f"{text[:whole]}.000Z"
+
+
+class EnvelopeFault(Struct, frozen=True):
+    """One of the optional members cannot be read: the sentence names it."""
+
+    sentence: str
+
+
+def read_txn_id(body: Mapping[str, object]) -> str | EnvelopeFault:
+    """Take the request's `txnId`, or make one; check `ver` and `timestamp` leniently."""
+    version, timestamp, txn_id = body.get("ver"), body.get("timestamp"), body.get("txnId")
+    if version is not None and not (isinstance(version, str) and len(version) <= 16):  # noqa: PLR2004
+        return EnvelopeFault("ver must be a text of at most 16 characters, such as 1.0.0")
+    if timestamp not in (None, "") and not (
+        isinstance(timestamp, str) and _TIMESTAMP.fullmatch(timestamp)
+    ):
+        return EnvelopeFault("timestamp must be an ISO 8601 date-time, 2026-01-31T09:30:00.000Z")
+    if txn_id in (None, ""):
+        return new_txn_id()
+    if not (isinstance(txn_id, str) and len(txn_id) <= MAX_TXN_ID and _VISIBLE.fullmatch(txn_id)):
+        return EnvelopeFault(f"txnId must be a text of 1 to {MAX_TXN_ID} visible ASCII characters")
+    return txn_id

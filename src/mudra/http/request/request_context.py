@@ -1,0 +1,95 @@
+"""One request and what is known of it from its first byte: caller, transaction ID, deadline."""
+
+from typing import TypeAlias, TypeVar
+
+import msgspec
+from litestar import Request
+from litestar.datastructures import State
+from msgspec import Struct
+
+from mudra.audit.event import Caller
+from mudra.http.dependencies import Service
+from mudra.http.request.body_errors import MalformedBody
+from mudra.http.request.client_address import client_address
+from mudra.http.request.envelope import Envelope, EnvelopeFault, new_txn_id, read_txn_id
+from mudra.http.request.request_body import TOKEN_LIMITS, read_form, read_json
+from mudra.http.request.strict_form import FormRefused, parse_form
+from mudra.http.request.validation import read_members, wrong_number
+from mudra.http.response.errors import InvalidField, is_refusal
+
+S = TypeVar("S", bound=msgspec.Struct)
+AnyRequest: TypeAlias = Request[object, object, State]
+
+
+class Exchange(Struct, frozen=True):
+    """A request that is being answered."""
+
+    service: Service
+    request: AnyRequest
+    txn_id: str
+
+    @property
+    def envelope(self) -> Envelope:
+        """The envelope of the answer, at the present time."""
+        return Envelope(self.txn_id, self.service.clock())
+
+    def caller(self, actor: str) -> Caller:
+        """Name the caller for the audit."""
+        return Caller(actor, address_of(self.request, self.service), self.txn_id)
+
+
+def address_of(request: AnyRequest, service: Service) -> str:
+    """The address of the caller, believing trusted proxies only (quality A4)."""
+    peer = request.client.host if request.client else ""
+    return client_address(
+        peer, request.headers.getall("x-forwarded-for", []), service.settings.trusted_proxies
+    )
+
+
+def new_exchange(request: AnyRequest, service: Service) -> Exchange:
+    """Begin to answer a request that has no body."""
+    return Exchange(service, request, new_txn_id())
+
+
+async def receive_json(
+    request: AnyRequest, service: Service, into: type[S]
+) -> tuple[Exchange, S | object]:
+    """Read a strict JSON object; the second part is a refusal when it cannot be taken."""
+    parsed = await read_json(request.receive, request.scope["headers"], TOKEN_LIMITS)
+    return _received(request, service, parsed, into)
+
+
+async def receive_form(
+    request: AnyRequest, service: Service, into: type[S]
+) -> tuple[Exchange, S | object]:
+    """Read a strict form; the second part is a refusal when it cannot be taken."""
+    parsed = await read_form(request.receive, request.scope["headers"])
+    return _received(request, service, parsed, into)
+
+
+def receive_query(
+    request: AnyRequest, service: Service, into: type[S]
+) -> tuple[Exchange, S | object]:
+    """Read the query of a GET strictly; the second part is a refusal when it cannot be taken."""
+    exchange = Exchange(service, request, new_txn_id())
+    try:
+        members = parse_form(request.scope["query_string"])
+    except FormRefused as refused:
+        return exchange, InvalidField(f"query: {refused.sentence()}")
+    return exchange, read_members(members, into)
+
+
+def _received(
+    request: AnyRequest, service: Service, parsed: object, into: type[S]
+) -> tuple[Exchange, S | object]:
+    txn_id = new_txn_id()
+    if isinstance(parsed, MalformedBody) and parsed.number_of:
+        parsed = wrong_number(parsed.number_of, into) or parsed
+    if is_refusal(parsed):
+        return Exchange(service, request, txn_id), parsed
+    if not isinstance(parsed, dict):
+        return Exchange(service, request, txn_id), InvalidField("the body must be a JSON object")
+    sent = read_txn_id(parsed)
+    if isinstance(sent, EnvelopeFault):
+        return Exchange(service, request, txn_id), sent
+    return Exchange(service, request, sent), read_members(parsed, into)

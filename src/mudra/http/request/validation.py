@@ -1,0 +1,86 @@
+"""Read the members of a JSON object or form into a struct, with sentences for people.
+
+Each field's `Meta(description=…)` says what is allowed; msgspec finds what is
+wrong; the sentence names the field and never repeats a value of a secret one.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Final, TypeVar
+
+import msgspec
+from msgspec import inspect as shape
+
+from mudra.http.response.errors import InvalidField
+from mudra.shared.secret_text import SecretText
+
+S = TypeVar("S", bound=msgspec.Struct)
+
+_MISSING: Final = re.compile(r"missing required field `(?P<name>[^`]+)`")
+_AT: Final = re.compile(r"- at `\$\.(?P<name>[^`.\[]+)")
+_SHOWN: Final = 60
+LONGEST_SECRET: Final = 1024
+"""Characters of a password, secret or link, far beyond any that is ever stored."""
+
+
+def read_members(source: Mapping[str, object], into: type[S]) -> S | InvalidField:
+    """Convert strictly; unknown members are ignored (decisions 3)."""
+    try:
+        return msgspec.convert(source, into, strict=True, dec_hook=_secret)
+    except msgspec.ValidationError as error:
+        return InvalidField(_sentence(str(error), source, into))
+
+
+def wrong_number(name: str, into: type[msgspec.Struct]) -> InvalidField | None:
+    """Say what is allowed in place of a number that JSON itself did not let through."""
+    info = shape.type_info(into)
+    assert isinstance(info, shape.StructType)
+    field = next((field for field in info.fields if field.encode_name == name), None)
+    return None if field is None else InvalidField(f"{name} must be {_allowed(field)}")
+
+
+def _secret(wanted: type, value: object) -> object:
+    if wanted is SecretText and isinstance(value, str) and 1 <= len(value) <= LONGEST_SECRET:
+        return SecretText(value)
+    raise TypeError("wrong type or length")
+
+
+def _sentence(found: str, source: Mapping[str, object], into: type[msgspec.Struct]) -> str:
+    missing = _MISSING.search(found)
+    if missing:
+        return f"{missing['name']} is missing: it must be {_allowed(_field(missing['name'], into))}"
+    place = _AT.search(found)
+    if place is None:
+        return "the body must be a JSON object"
+    field = _field(place["name"], into)
+    shown = "" if _is_secret(field) else _not_this(source.get(field.encode_name))
+    return f"{field.encode_name} must be {_allowed(field)}{shown}"
+
+
+def _not_this(value: object) -> str:
+    if value is None:
+        return ", not null"
+    if isinstance(value, bool):
+        return f", not {str(value).lower()}"
+    if isinstance(value, int):
+        return f", not {value}"
+    if isinstance(value, str):
+        shown = value[:_SHOWN].encode("unicode_escape").decode()
+        return f', not "{shown}"' if value else ", not empty"
+    return ", not an object" if isinstance(value, dict) else ", not an array"
+
+
+def _field(name: str, into: type[msgspec.Struct]) -> shape.Field:
+    info = shape.type_info(into)
+    assert isinstance(info, shape.StructType)
+    return next(field for field in info.fields if field.encode_name == name)
+
+
+def _is_secret(field: shape.Field) -> bool:
+    inner = field.type.type if isinstance(field.type, shape.Metadata) else field.type
+    return isinstance(inner, shape.CustomType) and inner.cls is SecretText
+
+
+def _allowed(field: shape.Field) -> str:
+    schema = field.type.extra_json_schema if isinstance(field.type, shape.Metadata) else None
+    return str((schema or {}).get("description", "of another type"))

@@ -1,0 +1,111 @@
+"""Answers as the wire carries them, and the errors of every kind in one shape (spec 7)."""
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from http import HTTPStatus
+from typing import Final
+
+import msgspec
+from litestar import Response
+from litestar.types import Send
+
+from mudra.http.request.envelope import Body, Envelope
+from mudra.http.response.errors import Problem, is_refusal, problem_of
+from mudra.http.server.raw_response import status_line
+
+_PRIVATE: Final = {
+    "Cache-Control": "no-store",
+    "Pragma": "no-cache",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+}
+"""Also on answers that no layer of the framework sees: the hot path and its own refusals."""
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """One answer before it is framed as HTTP."""
+
+    status: int
+    body: bytes
+    headers: Mapping[str, str] = msgspec.field(default_factory=dict)
+
+    def response(self) -> Response[bytes]:
+        """Frame it for Litestar."""
+        return Response(
+            content=self.body,
+            status_code=self.status,
+            media_type="application/json",
+            headers=dict(self.headers),
+        )
+
+    def whole(self, first: Iterable[tuple[bytes, bytes]], last: bytes) -> bytes:
+        """Give the whole HTTP/1.1 message: `first` before its own headers, lines `last` behind."""
+        lines = [
+            _LINES.get(pair) or b"%s: %s\r\n" % _encoded(pair) for pair in self.headers.items()
+        ]
+        before = [b"%s: %s\r\n" % pair for pair in first]
+        length = b"content-length: %d\r\n" % len(self.body)
+        head = (status_line(self.status), *before, _JSON_LINE, *lines, length, last, b"\r\n")
+        return b"".join((*head, self.body))
+
+    async def send(self, send: Send) -> None:
+        """Send it without a framework between, as the hot paths do."""
+        headers = [(b"content-type", b"application/json")]
+        headers += [_ENCODED.get(pair) or _encoded(pair) for pair in self.headers.items()]
+        if self.status != HTTPStatus.NOT_MODIFIED:
+            headers.append((b"content-length", b"%d" % len(self.body)))
+        await send({"type": "http.response.start", "status": self.status, "headers": headers})
+        await send({"type": "http.response.body", "body": self.body, "more_body": False})
+
+
+@lru_cache(maxsize=64)
+def _header_name(name: str) -> bytes:
+    return name.lower().encode()
+
+
+def _encoded(pair: tuple[str, str]) -> tuple[bytes, bytes]:
+    return _header_name(pair[0]), pair[1].encode()
+
+
+_ENCODED: Final = {pair: _encoded(pair) for pair in _PRIVATE.items()}
+_LINES: Final = {pair: b"%s: %s\r\n" % encoded for pair, encoded in _ENCODED.items()}
+_JSON_LINE: Final = b"content-type: application/json\r\n"
+
+
+def success(
+    envelope: Envelope,
+    members: Body,
+    *,
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
+) -> Answer:
+    """Answer with the envelope and its members; never cached, for it may carry a token (T7)."""
+    return Answer(
+        status,
+        envelope.body(members),
+        {**_PRIVATE, "X-Request-Id": envelope.txn_id, **(headers or {})},
+    )
+
+
+def refusal(envelope: Envelope, outcome: object) -> Answer:
+    """Answer with the error body for a refusal that errors.py knows."""
+    return told(envelope, problem_of(outcome))
+
+
+def answered(envelope: Envelope, outcome: object) -> Answer:
+    """Answer with what a use case gave: the members of a success, or a refusal."""
+    if is_refusal(outcome):
+        return refusal(envelope, outcome)
+    assert isinstance(outcome, dict)
+    return success(envelope, outcome)
+
+
+def told(envelope: Envelope, problem: Problem, more: Body | None = None) -> Answer:
+    """Answer with the error body of spec 7, and members beside it when there is more to tell."""
+    return Answer(
+        problem.status,
+        envelope.body(
+            {"errorCode": problem.code.value, "errorMsg": problem.sentence, **(more or {})}
+        ),
+        {**_PRIVATE, "X-Request-Id": envelope.txn_id, **problem.headers},
+    )

@@ -1,0 +1,121 @@
+"""What one connection, and one address with all its connections, may ask for."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from ipaddress import ip_address
+from typing import Final
+
+from msgspec import Struct
+
+from mudra.http.request.client_address import Network, address_key, is_within
+from mudra.http.server.raw_response import RawRefusal
+
+
+class ConnectionLimits(Struct, frozen=True):
+    """Limits below the level of requests (quality I1, I2). Times in seconds.
+
+    `per_address` counts within this process; connections from `uncounted`
+    networks (the operator's own proxies) are not counted.
+    """
+
+    header_s: float = 10.0
+    idle_s: float = 15.0
+    header_bytes: int = 16 * 1024
+    header_fields: int = 100
+    per_address: int = 500
+    uncounted: tuple[Network, ...] = ()
+
+
+@dataclass(slots=True)
+class OpenConnections:
+    """How many connections each address holds open in this process."""
+
+    limits: ConnectionLimits
+    _open: Counter[str] = field(default_factory=Counter)
+
+    def enter(self, address: str) -> bool:
+        """Count a connection; False when `address` now has more than it may."""
+        if self._is_uncounted(address):
+            return True
+        key = address_key(address)
+        self._open[key] += 1
+        return self._open[key] <= self.limits.per_address
+
+    def leave(self, address: str) -> None:
+        """Take back an `enter`, whatever it answered."""
+        if self._is_uncounted(address):
+            return
+        key = address_key(address)
+        self._open[key] -= 1
+        if self._open[key] <= 0:
+            del self._open[key]
+
+    def _is_uncounted(self, address: str) -> bool:
+        try:
+            return is_within(ip_address(address_key(address)), self.limits.uncounted)
+        except ValueError:
+            return False
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+
+INVALID: Final = "InvalidRequest"
+
+TOO_MANY_CONNECTIONS: Final = RawRefusal(
+    HTTPStatus.TOO_MANY_REQUESTS,
+    "TooManyAttempts",
+    "too many connections are open from this address; close some or use them again",
+    ((b"retry-after", b"15"),),
+)
+NOT_HTTP: Final = RawRefusal(
+    HTTPStatus.BAD_REQUEST, INVALID, "the request is not valid HTTP/1.1 and cannot be read"
+)
+
+
+def header_too_slow(limits: ConnectionLimits) -> RawRefusal:
+    """Refuse a header that is not whole in time."""
+    sentence = f"the request header must be whole within {limits.header_s:g} s"
+    return RawRefusal(HTTPStatus.REQUEST_TIMEOUT, INVALID, sentence)
+
+
+def header_too_large(limits: ConnectionLimits) -> RawRefusal:
+    """Refuse a header beyond its limits."""
+    sentence = (
+        f"the request header must have at most {limits.header_bytes} bytes"
+        f" and {limits.header_fields} fields"
+    )
+    return RawRefusal(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, INVALID, sentence)
+
+
+def framing_refused(headers: Sequence[tuple[bytes, bytes]], http_version: str) -> RawRefusal | None:
+    """Refuse a request whose end, or whose host, two readers could see differently.
+
+    RFC 9112, 3.2 and 6.3. The parser refuses most of these too; a proxy in
+    front that does not must meet the refusal here, whatever parser is used.
+    """
+    lengths = hosts = 0
+    codings: list[bytes] = []
+    for name, value in headers:
+        if name == b"host":
+            hosts += 1
+        elif name == b"content-length":
+            lengths += 1
+        elif name == b"transfer-encoding":
+            codings.append(value.strip().lower())
+    if lengths > 1:
+        return _bad("Content-Length must be sent once, not repeated")
+    if codings:
+        if lengths:
+            return _bad("Content-Length and Transfer-Encoding must not be sent together")
+        if codings != [b"chunked"] or http_version == "1.0":
+            return _bad("Transfer-Encoding must be chunked, once, and only in HTTP/1.1")
+    if hosts > 1 or (http_version == "1.1" and not hosts):
+        return _bad("Host must be sent once")
+    return None
+
+
+def _bad(sentence: str) -> RawRefusal:
+    return RawRefusal(HTTPStatus.BAD_REQUEST, INVALID, sentence)

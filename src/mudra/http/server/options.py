@@ -1,0 +1,38 @@
+"""OPTIONS names every method of a path (RFC 9110 9.3.7), also where several handlers share it.
+
+The framework's own answer knows the methods of the handler that was registered
+first, and not the HEAD of http/server/head.py.
+"""
+
+from litestar import Litestar
+from litestar.datastructures import MutableScopeHeaders
+from litestar.enums import ScopeType
+from litestar.routes import HTTPRoute
+from litestar.types import ASGIApp, Message, Receive, Scope, Send
+
+
+def with_options(app: Litestar) -> ASGIApp:
+    """Let `app` tell all methods of the path that was asked."""
+    methods = {
+        route.path_format: _named(route) for route in app.routes if isinstance(route, HTTPRoute)
+    }
+
+    async def answering(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != ScopeType.HTTP or scope["method"] != "OPTIONS":
+            await app(scope, receive, send)
+            return
+
+        async def corrected(message: Message) -> None:
+            allowed = methods.get(scope.get("path_template", ""))
+            if message["type"] == "http.response.start" and allowed:
+                MutableScopeHeaders.from_message(message)["Allow"] = allowed
+            await send(message)
+
+        await app(scope, receive, corrected)
+
+    return answering
+
+
+def _named(route: HTTPRoute) -> str:
+    methods = {str(method) for handler in route.route_handlers for method in handler.http_methods}
+    return ", ".join(sorted(methods | ({"HEAD"} if "GET" in methods else set())))

@@ -1,0 +1,76 @@
+"""GET /entity/secret/use: when and from where an entity's secrets were last used.
+
+An address of its own, so that the answers of specification 2.3 stay as they are.
+"""
+
+from datetime import datetime
+from typing import Final
+
+from litestar import Response, get
+
+from mudra.audit.event import Caller
+from mudra.bootstrap.unit_of_work import Work
+from mudra.http.auth.as_user import user_call
+from mudra.http.dependencies import Injected
+from mudra.http.openapi.operation import described
+from mudra.http.request.envelope import Body, iso_ms
+from mudra.http.request.request_context import AnyRequest, receive_query
+from mudra.http.token.requests import EntityQuery
+from mudra.http.token.responses import EntitySecretUseResponse
+from mudra.identity.accounts.user import User
+from mudra.tokens.secrets.manage_secret import UseShown, secret_use
+from mudra.tokens.secrets.old_secret_use import SecretUse, last_use_sentence
+from mudra.tokens.secrets.secret import EntitySecret
+
+_SHOWN: Final = 20
+
+
+@get(
+    "/entity/secret/use",
+    operation_class=described(
+        "When and from where the entity's secrets were used",
+        None,
+        EntitySecretUseResponse,
+        bearer=True,
+        query=EntityQuery,
+    ),
+)
+async def use(request: AnyRequest, service: Injected) -> Response[bytes]:
+    """Show the use of the current secret, and of the old one while its grace runs."""
+    exchange, order = receive_query(request, service, EntityQuery)
+
+    async def act(work: Work, _: Caller, user: User) -> object:
+        assert isinstance(order, EntityQuery)
+        shown = await secret_use(order.entity_id, user.administers, work.secrets, work.uses)
+        return _members(order.entity_id, shown) if isinstance(shown, UseShown) else shown
+
+    return await user_call(exchange, order, act)
+
+
+def _members(entity_id: str, shown: UseShown) -> Body:
+    members: Body = {
+        "entityId": entity_id,
+        "current": use_members(
+            shown.current, shown.current_use, shown.current.expires_at, shown.now
+        ),
+    }
+    if shown.old is not None and shown.old.grace_until is not None:
+        members["old"] = use_members(shown.old, shown.old_use, shown.old.grace_until, shown.now)
+    return members
+
+
+def use_members(secret: EntitySecret, used: SecretUse, ends_at: datetime, now: datetime) -> Body:
+    """Write the use of one secret."""
+    last = {"lastUsedAt": iso_ms(used.last_used_at)} if used.last_used_at else {}
+    return {
+        "version": secret.version,
+        "count": used.count,
+        "addressCount": len(used.addresses),
+        **last,
+        "endsAt": iso_ms(ends_at),
+        "summary": last_use_sentence(used, now),
+        "addresses": [
+            {"address": one.address, "count": one.count, "lastUsedAt": iso_ms(one.last_used_at)}
+            for one in used.addresses[:_SHOWN]
+        ],
+    }

@@ -1,0 +1,178 @@
+"""Requests of the token service as the wire carries them (spec 2.3, 4; decisions 3).
+
+`description` is what an error sentence says is allowed.
+"""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct, field
+
+from mudra.shared.secret_text import SecretText
+from mudra.tokens.secrets.secret import MAX_EXPIRY_DAYS, MAX_GRACE_DAYS
+
+EntityId = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=64,
+        pattern=r"^[A-Za-z0-9@._-]+\Z",
+        description="an entity ID: 1 to 64 characters out of letters, digits, @ . _ -",
+        examples=["FINSIGHT-FIU"],
+    ),
+]
+
+
+Username = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=254,
+        description="an e-mail address, 1 to 254 characters",
+        examples=["asha@finsight.example"],
+    ),
+]
+
+
+class EnvelopeMembers(Struct, frozen=True):
+    """What every request may carry besides (spec 2.3); envelope.py reads it more leniently."""
+
+    ver: Annotated[
+        str, Meta(max_length=16, description="version of the interface", examples=["1.0.0"])
+    ] = ""
+    timestamp: Annotated[
+        str,
+        Meta(
+            pattern=r"^([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}"
+            r"(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:?[0-9]{2})?)?$",
+            description="ISO 8601 date-time",
+            examples=["2026-01-31T09:30:00.000Z"],
+        ),
+    ] = ""
+    txn_id: Annotated[
+        str,
+        Meta(
+            max_length=128,
+            pattern=r"^([!-~]([ -~]*[!-~])?)?$",
+            description="your transaction ID, 1 to 128 visible ASCII characters; comes back",
+            examples=["0b6f3c1e-6f0e-4a57-9d52-3f6a7e8c9d01"],
+        ),
+    ] = field(name="txnId", default="")
+
+
+class UserTokenRequest(Struct, frozen=True):
+    """Form of POST /user/token/generate (spec 4.1)."""
+
+    username: Username
+    password: Annotated[
+        SecretText,
+        Meta(
+            description="the user's password, 1 to 1024 characters",
+            examples=["try-me-in-the-sandbox"],
+        ),
+    ]
+
+
+class EntityTokenRequest(Struct, frozen=True):
+    """Form of POST /entity/token/generate (spec 4.4)."""
+
+    id: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=64,
+            description="an entity ID, 1 to 64 characters",
+            examples=["FINSIGHT-FIU"],
+        ),
+    ]
+    secret: Annotated[
+        SecretText,
+        Meta(
+            description="the entity's secret, 1 to 1024 characters",
+            examples=["kT2nH9bQ0sXvL4mR7wYcE1pA6dJ8uG3fZ5iO-hNqKlM"],
+        ),
+    ]
+
+
+class EntitySecretReadRequest(Struct, frozen=True):
+    """JSON of POST /entity/secret/read (spec 2.3)."""
+
+    entity_id: EntityId = field(name="entityId")
+
+
+class EntitySecretResetRequest(Struct, frozen=True):
+    """JSON of POST /entity/secret/reset (spec 2.3)."""
+
+    entity_id: EntityId = field(name="entityId")
+    secret_expiry_days: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=MAX_EXPIRY_DAYS,
+            description=f"a whole number from 1 to {MAX_EXPIRY_DAYS}",
+            examples=[90],
+        ),
+    ] = field(name="secretExpiryDays", default=MAX_EXPIRY_DAYS)
+    old_secret_validity: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=MAX_GRACE_DAYS,
+            description=f"a whole number from 0 to {MAX_GRACE_DAYS}",
+            examples=[7],
+        ),
+    ] = field(name="oldSecretValidity", default=0)
+
+
+class EntityQuery(Struct, frozen=True):
+    """Query of GET /entity/secret/use."""
+
+    entity_id: EntityId = field(name="entityId")
+
+
+class PasswordSetRequest(Struct, frozen=True):
+    """JSON of POST /user/password/set."""
+
+    token: Annotated[
+        SecretText,
+        Meta(
+            description="the last part of the link in the mail",
+            examples=["d0JmX2s3cVh5TzZ1cEw4ZUs5bWdBMXpSN2NJdFdYYk4"],
+        ),
+    ]
+    password: Annotated[
+        SecretText,
+        Meta(
+            description="a password of 15 to 256 characters",
+            examples=["granite otter velvet lamp"],
+        ),
+    ]
+
+
+class PasswordForgotRequest(Struct, frozen=True):
+    """JSON of POST /user/password/forgot."""
+
+    username: Username
+
+
+class ClockRequest(Struct, frozen=True):
+    """JSON of POST /sandbox/v1/clock."""
+
+    advance: Annotated[
+        str,
+        Meta(
+            pattern=r"^P(?=.)([0-9]{1,5}W|([0-9]{1,5}D)?"
+            r"(T(?=[0-9])([0-9]{1,7}H)?([0-9]{1,9}M)?([0-9]{1,9}S)?)?)\Z",
+            description="an ISO 8601 duration of weeks, days, hours, minutes, seconds: PT6M, P7D",
+            examples=["PT6M"],
+        ),
+    ]
+
+
+class MailboxQuery(Struct, frozen=True):
+    """Query of GET /sandbox/v1/mails: to whom, and how many of the latest."""
+
+    to: Annotated[str, Meta(max_length=254, description="an e-mail address, or empty for all")] = ""
+    limit: Annotated[
+        str,
+        Meta(pattern=r"^([1-9][0-9]{0,2}|1000)\Z", description="a whole number from 1 to 1000"),
+    ] = "50"

@@ -1,0 +1,144 @@
+"""Answers of the token service, for the OpenAPI document (spec 2.2, 2.3, 7)."""
+
+from typing import Annotated
+
+from msgspec import UNSET, Meta, Struct, UnsetType, field
+
+from mudra.http.response.errors import ErrorCode
+
+DateTime = Annotated[
+    str,
+    Meta(extra_json_schema={"format": "date-time", "examples": ["2026-01-31T09:30:00.000Z"]}),
+]
+
+
+class Enveloped(Struct, kw_only=True):
+    """The members that every answer carries."""
+
+    ver: Annotated[str, Meta(examples=["1.0.0"])]
+    timestamp: DateTime
+    txn_id: Annotated[str, Meta(examples=["0b6f3c1e-6f0e-4a57-9d52-3f6a7e8c9d01"])] = field(
+        name="txnId"
+    )
+
+
+class TokenResponse(Enveloped, kw_only=True):
+    """Token response (spec 2.2); `message` only while the presented secret is in grace."""
+
+    access_token: Annotated[
+        str, Meta(description="a JWT, signed RS256", examples=["eyJhbGciOiJSUzI1NiIs…"])
+    ] = field(name="accessToken")
+    expires_in: Annotated[int, Meta(description="seconds", examples=[86400])] = field(
+        name="expiresIn"
+    )
+    token_type: Annotated[str, Meta(examples=["Bearer"])] = field(name="tokenType")
+    message: (
+        Annotated[str, Meta(description="only while the secret used is an old one in its grace")]
+        | UnsetType
+    ) = UNSET
+
+
+class EntitySecretResetResponse(Enveloped, kw_only=True):
+    """EntitySecretResetResponse (spec 2.3)."""
+
+    entity_id: Annotated[str, Meta(examples=["FINSIGHT-FIU"])] = field(name="entityId")
+    secret: Annotated[str, Meta(examples=["kT2nH9bQ0sXvL4mR7wYcE1pA6dJ8uG3fZ5iO-hNqKlM"])]
+    expires_on: Annotated[
+        int, Meta(description="milliseconds since the epoch", examples=[1785144600000])
+    ] = field(name="expiresOn")
+    expiration_date: DateTime = field(name="expirationDate")
+    old_secret_validity: Annotated[int, Meta(ge=0, le=7, description="days")] = field(
+        name="oldSecretValidity"
+    )
+
+
+class EntitySecretReadResponse(EntitySecretResetResponse, kw_only=True):
+    """EntitySecretReadResponse (spec 2.3)."""
+
+    old_secret_expiration_date: DateTime | UnsetType = field(
+        name="oldSecretExpirationDate", default=UNSET
+    )
+
+
+class EntitySecretRetireResponse(Enveloped, kw_only=True):
+    """The old secret has ended."""
+
+    entity_id: Annotated[str, Meta(examples=["FINSIGHT-FIU"])] = field(name="entityId")
+    old_secret_validity: Annotated[int, Meta(ge=0, le=0)] = field(name="oldSecretValidity")
+
+
+class AddressUse(Struct, kw_only=True):
+    """Tokens that one secret gave to one address."""
+
+    address: str
+    count: int
+    last_used_at: DateTime = field(name="lastUsedAt")
+
+
+class SecretUse(Struct, kw_only=True):
+    """The use of one secret; `summary` says it for people, such as "last used 26 hours ago"."""
+
+    version: int
+    count: int
+    address_count: int = field(name="addressCount")
+    last_used_at: DateTime | UnsetType = field(name="lastUsedAt", default=UNSET)
+    ends_at: DateTime = field(name="endsAt")
+    summary: str
+    addresses: Annotated[list[AddressUse], Meta(description="the latest twenty, the latest first")]
+
+
+class EntitySecretUseResponse(Enveloped, kw_only=True):
+    """When and from where the secrets were used; `old` only while its grace period runs."""
+
+    entity_id: str = field(name="entityId")
+    current: SecretUse
+    old: SecretUse | UnsetType = UNSET
+
+
+class PasswordResponse(Enveloped, kw_only=True):
+    """The password was set, or the request was taken."""
+
+    status: str
+
+
+class ClockResponse(Enveloped, kw_only=True):
+    """The service's time after the move."""
+
+    now: DateTime
+
+
+class SandboxMail(Struct, kw_only=True):
+    """One letter; where there is no mail server it is sent as soon as it is in the mailbox."""
+
+    id: str
+    to: str
+    subject: str
+    sent_at: DateTime | None = field(name="sentAt")
+    text: str
+    links: list[str]
+
+
+class MailboxResponse(Enveloped, kw_only=True):
+    """The latest letters, the newest first."""
+
+    mails: list[SandboxMail]
+
+
+class ErrorBody(Enveloped, kw_only=True):
+    """Error body (spec 7)."""
+
+    error_code: Annotated[
+        str,
+        Meta(
+            description="a stable word, for programs",
+            extra_json_schema={"enum": [code.value for code in ErrorCode]},
+            examples=[ErrorCode.INVALID_REQUEST.value],
+        ),
+    ] = field(name="errorCode")
+    error_msg: Annotated[
+        str,
+        Meta(
+            description="a sentence, for people; never holds anything secret",
+            examples=["secretExpiryDays must be a whole number from 1 to 180, not 365"],
+        ),
+    ] = field(name="errorMsg")

@@ -1,0 +1,86 @@
+"""One-use links that go out by mail (decisions 3; quality A12). Pure.
+
+The link holds 256 random bits; only their hash is stored. A newer link voids
+the older ones.
+"""
+
+import base64
+import enum
+import hashlib
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Final
+
+from msgspec import Struct
+
+from mudra.shared.secret_text import SecretText
+
+_TOKEN_BYTES: Final = 32
+_LIFE_HOURS: Final = {"invite": 24, "password-reset": 1}
+
+
+class LinkPurpose(enum.StrEnum):
+    """What a link is for."""
+
+    INVITE = "invite"
+    PASSWORD_RESET = "password-reset"  # noqa: S105  # a word, no password
+
+    @property
+    def life(self) -> timedelta:
+        """How long a link of this purpose is good."""
+        return timedelta(hours=_LIFE_HOURS[self.value])
+
+
+class LinkRecord(Struct, frozen=True):
+    """A link as it is stored, bound to a user, a purpose and an address."""
+
+    token_hash: bytes
+    user_id: str
+    purpose: LinkPurpose
+    address: str
+    created_at: datetime
+    expires_at: datetime
+    used_at: datetime | None = None
+    voided_at: datetime | None = None
+
+
+class LinkRefusal(enum.Enum):
+    """Why a link is of no use. Told only to one who holds that very link."""
+
+    UNKNOWN = "unknown"
+    EXPIRED = "expired"
+    USED = "used"
+    VOIDED = "voided"
+
+
+def new_link(
+    random_bytes: Callable[[int], bytes],
+    *,
+    user_id: str,
+    address: str,
+    purpose: LinkPurpose,
+    now: datetime,
+) -> tuple[SecretText, LinkRecord]:
+    """Make a link: the text that goes into the mail, and what is stored."""
+    raw = random_bytes(_TOKEN_BYTES)
+    token = SecretText(base64.urlsafe_b64encode(raw).rstrip(b"=").decode())
+    record = LinkRecord(token_hash(token), user_id, purpose, address, now, now + purpose.life)
+    return token, record
+
+
+def token_hash(token: SecretText) -> bytes:
+    """Hash a link's token: fast, since it is 256 random bits."""
+    return hashlib.sha256(token.reveal().encode()).digest()
+
+
+def judge(record: LinkRecord | None, now: datetime) -> LinkRecord | LinkRefusal:
+    """Give the link back when it may be used at `now`."""
+    if record is None:
+        return LinkRefusal.UNKNOWN
+    if record.used_at is not None:
+        return LinkRefusal.USED
+    if record.voided_at is not None:
+        return LinkRefusal.VOIDED
+    if now >= record.expires_at:
+        return LinkRefusal.EXPIRED
+    return record

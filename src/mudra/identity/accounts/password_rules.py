@@ -1,0 +1,137 @@
+"""Which passwords are good enough (NIST 800-63B-4 3.1.1.2; decisions 3; quality A9, A10).
+
+Length, not composition: 15 to 256 characters, any of them. Refused are common
+passwords, plain patterns, and those that hold the user, entity or product name.
+"""
+
+import enum
+import unicodedata
+from collections.abc import Iterator
+from typing import Final
+
+from msgspec import Struct
+
+from mudra.identity.accounts.password_blocklist import common_texts
+from mudra.identity.accounts.password_patterns import is_repetition, is_walk
+
+MIN_LENGTH: Final = 15
+MAX_LENGTH: Final = 256
+_MOST_TYPED: Final = 4 * MAX_LENGTH
+"""NFC never makes of more than four code points one: a longer text stays too long."""
+_SHORTEST_WORD: Final = 4
+_SHORTEST_ACROSS: Final = 6
+_TOO_GENERAL: Final = frozenset(
+    {
+        *("bank", "limited", "private", "finance", "financial", "account", "aggregator", "admin"),
+        *("services", "india", "insurance", "fund", "funds", "mutual", "pension", "example"),
+        *("network", "demo"),
+    }
+)
+"""Words that half of the network's members have in their names: they tell nobody apart."""
+
+
+class PasswordFault(enum.Enum):
+    """Why a password is refused; the value is the sentence for its user."""
+
+    TOO_SHORT = f"password must be at least {MIN_LENGTH} characters; a few words in a row do well"
+    TOO_LONG = f"password must be at most {MAX_LENGTH} characters"
+    UNREADABLE = "password must be text; it holds half of a character (a lone surrogate)"
+    COMMON = (
+        "password is among the common ones, which are guessed first; "
+        "choose a few words that only you would put in a row"
+    )
+    REPEATED = (
+        "password must not be one piece repeated; "
+        "choose a few words that only you would put in a row"
+    )
+    SEQUENCE = (
+        "password must not follow the keyboard, the alphabet or the numbers; "
+        "choose a few words that only you would put in a row"
+    )
+    CONTEXT = (
+        "password must not hold your name, your e-mail address, the entity's name or ID, "
+        "the network's or the product's name; choose words that have nothing to do with the account"
+    )
+
+
+class PasswordRefusal(Struct, frozen=True):
+    """Why a password is not good enough; the sentence never holds any of it."""
+
+    fault: PasswordFault
+
+    @property
+    def sentence(self) -> str:
+        """What is wrong, what is allowed, what to do."""
+        return self.fault.value
+
+
+class PasswordContext(Struct, frozen=True):
+    """The names that a password may not hold."""
+
+    email: str
+    user_name: str
+    entity_ids: tuple[str, ...] = ()
+    entity_names: tuple[str, ...] = ()
+    network: str = ""
+    product: str = "mudra"
+
+    def words(self) -> frozenset[str]:
+        """Each name as a whole and its words of 4 letters or more, folded."""
+        local, _, domain = self.email.partition("@")
+        labels = domain.split(".")[:-1]
+        entities = (*self.entity_ids, *self.entity_names)
+        texts = (local, *labels, self.user_name, *entities, self.network, self.product)
+        return frozenset(word for text in texts for word in _parts(text))
+
+
+def normalised(password: str) -> str:
+    """Bring a password into the one form that is counted and hashed (NFC)."""
+    return unicodedata.normalize("NFC", password)
+
+
+def check_password(password: str, context: PasswordContext) -> PasswordRefusal | None:
+    """Tell why a password is refused, or None when it is good."""
+    fault = _fault(password, context)
+    return None if fault is None else PasswordRefusal(fault)
+
+
+def _fault(password: str, context: PasswordContext) -> PasswordFault | None:
+    # Before all else: normalising a megabyte would stop the event loop.
+    if len(password) > _MOST_TYPED:
+        return PasswordFault.TOO_LONG
+    text = normalised(password)
+    if len(text) < MIN_LENGTH:
+        return PasswordFault.TOO_SHORT
+    if len(text) > MAX_LENGTH:
+        return PasswordFault.TOO_LONG
+    if any("\ud800" <= char <= "\udfff" for char in text):
+        return PasswordFault.UNREADABLE
+    return _guessable(text.casefold(), context)
+
+
+def _guessable(folded: str, context: PasswordContext) -> PasswordFault | None:
+    plain = "".join(char for char in folded if char.isalnum())
+    if not common_texts(MIN_LENGTH).isdisjoint({folded, plain}):
+        return PasswordFault.COMMON
+    if is_repetition(folded):
+        return PasswordFault.REPEATED
+    if is_walk(folded):
+        return PasswordFault.SEQUENCE
+    for word in context.words():
+        # A short word may arise by chance where two others meet: `pizza shack` holds no `asha`.
+        if word in folded or (len(word) >= _SHORTEST_ACROSS and word in plain):
+            return PasswordFault.CONTEXT
+    return None
+
+
+def _parts(text: str) -> Iterator[str]:
+    folded = normalised(text).casefold()
+    words = "".join(char if _is_of_a_word(char) else " " for char in folded).split()
+    for word in {folded.strip(), "".join(words), *words}:
+        if len(word) >= _SHORTEST_WORD and word not in _TOO_GENERAL:
+            yield word
+
+
+def _is_of_a_word(char: str) -> bool:
+    # Vowel signs of Indian scripts are marks, not letters, and still part of the word.
+    return char.isalnum() or unicodedata.category(char) in {"Mn", "Mc"}

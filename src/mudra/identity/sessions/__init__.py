@@ -1,0 +1,4 @@
+"""Browser sessions of the console.
+
+Never checks a password (see sign_in).
+"""

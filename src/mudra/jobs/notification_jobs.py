@@ -1,0 +1,71 @@
+"""Letters that time brings about: reminders of secrets, and word of guessed passwords."""
+
+import structlog
+
+from mudra.bootstrap.dependencies import Rooms
+from mudra.http.request.envelope import iso_ms
+from mudra.identity.ports import Notice, NoticeKind
+from mudra.identity.sign_in.throttle import ADDRESS_PERIOD, NETWORK_FAILURES
+from mudra.storage.identity.sign_in_waits import failures_of_all, take_guessed
+from mudra.tokens.reminders.remind import LOOK_AHEAD, LOOK_BACK, remind
+
+_log = structlog.get_logger()
+
+
+async def remind_members(rooms: Rooms) -> None:
+    """Send each reminder that is due, one entity in one transaction."""
+    async with rooms.open_work() as work:
+        now = await work.people.now()
+        candidates = await work.reminders.candidates(now + LOOK_AHEAD, now - LOOK_BACK)
+    for entity_id in candidates:
+        async with rooms.open_work() as work:
+            await remind(
+                entity_id,
+                secrets=work.secrets,
+                uses=work.uses,
+                reminders=work.reminders,
+                desk=work.notices,
+                journal=work.journal,
+                iso=iso_ms,
+            )
+
+
+async def raise_mail_alarms(rooms: Rooms) -> int:
+    """Log each letter once that cannot be delivered; gives how many there are."""
+    async with rooms.open_work() as work:
+        new, failing = await work.mail_desk.raise_alarms()
+    for mail_id in new:
+        _log.error("mail cannot be delivered", mail_id=mail_id, remedy="mudra mail list --failed")
+    return failing
+
+
+async def watch_sign_ins(rooms: Rooms) -> int:
+    """Alarm while many sign-ins fail over all names and addresses (quality A3); gives how many."""
+    async with rooms.database.transaction() as transaction:
+        failures = await failures_of_all(transaction)
+    if failures >= NETWORK_FAILURES:
+        _log.error(
+            "many failed sign-ins",
+            failures=failures,
+            minutes=int(ADDRESS_PERIOD.total_seconds() // 60),
+            remedy="look for user:sign_in:refuse in the audit, by address",
+        )
+    return failures
+
+
+async def tell_of_guessing(rooms: Rooms) -> None:
+    """Tell users of failed sign-ins at 5, 20 and 50 of them (decisions 3)."""
+    async with rooms.database.transaction() as transaction:
+        outbox = rooms.outbox(transaction)
+        for guessed in await take_guessed(transaction):
+            await outbox.post(
+                Notice(
+                    guessed.email,
+                    NoticeKind.SIGN_IN_WAITS,
+                    {
+                        "user_name": guessed.name,
+                        "failures": str(guessed.failures),
+                        "last_failure_at": iso_ms(guessed.last_failure_at),
+                    },
+                )
+            )

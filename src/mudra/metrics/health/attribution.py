@@ -1,0 +1,146 @@
+"""Whose fault is a bad cell of the AA x FIP matrix: the FIP's, the path's or AA's, the network's?
+
+A FIP that is bad seen from (nearly) all AAs is itself at fault. An AA at which
+(nearly) all FIPs look bad has lost the network, or the network it. A cell that
+is bad alone lies on the path between the two. Lines that explain most bad
+cells are named first and then left out of the comparison, so that a fallen
+FIP does not make its AAs look bad, nor the other way round.
+"""
+
+import enum
+from collections.abc import Iterable
+from typing import Final
+
+from msgspec import Struct
+
+from mudra.metrics.health.health import Status
+from mudra.metrics.rollup.pair import PairSums, status_of_pair
+
+
+class Blame(enum.StrEnum):
+    """Where the fault of a bad cell lies."""
+
+    FIP = "fip"
+    PATH_OR_AA = "path-or-aa"
+    NETWORK = "network"
+    UNSURE = "unsure"
+    """Nobody else called this FIP, so there is nothing to compare with."""
+
+
+class MatrixCell(Struct, frozen=True):
+    """How one FIP did as seen by one AA."""
+
+    aa_id: str
+    fip_id: str
+    status: Status
+    succeeded: int
+    judged: int
+
+
+class FaultRules(Struct, frozen=True):
+    """When a cell counts as evidence, and how many bad cells make a bad line."""
+
+    fewest_calls: int = 10
+    bad_share_percent: int = 80
+    fewest_cells: int = 2
+
+
+class Verdict(Struct, frozen=True):
+    """Blame for one bad cell, with the counts behind it; the cell itself is not among them."""
+
+    cell: MatrixCell
+    blame: Blame
+    other_aas: int
+    """Other AAs with enough calls to this FIP."""
+    other_aas_bad: int
+    other_fips: int
+    """Other FIPs with enough calls from this AA."""
+    other_fips_bad: int
+
+
+STANDARD_RULES: Final = FaultRules()
+
+
+def matrix_cell(aa_id: str, fip_id: str, sums: PairSums) -> MatrixCell:
+    """The cell of one pair."""
+    return MatrixCell(aa_id, fip_id, status_of_pair(sums), sums.succeeded, sums.judged)
+
+
+def verdicts(
+    cells: Iterable[MatrixCell], rules: FaultRules = STANDARD_RULES
+) -> tuple[Verdict, ...]:
+    """A verdict for every bad cell, in order of FIP and AA."""
+    matrix = sorted(cells, key=lambda cell: (cell.fip_id, cell.aa_id))
+    evidence = [cell for cell in matrix if _counts(cell, rules)]
+    bad_fips, bad_aas = _bad_lines(evidence, rules)
+    all_down = _all_down(evidence, rules)
+    fips, aas = _lines(evidence)
+    found: list[Verdict] = []
+    for cell in matrix:
+        if cell.status is not Status.BAD:
+            continue
+        counted = _counts(cell, rules)
+        column = _others(fips.get(cell.fip_id, []), counted=counted)
+        row = _others(aas.get(cell.aa_id, []), counted=counted)
+        if all_down:
+            blame = Blame.NETWORK
+        elif cell.fip_id in bad_fips:
+            blame = Blame.FIP
+        elif cell.aa_id in bad_aas:
+            blame = Blame.NETWORK
+        else:
+            blame = Blame.PATH_OR_AA if column[0] else Blame.UNSURE
+        found.append(Verdict(cell, blame, *column, *row))
+    return tuple(found)
+
+
+def _counts(cell: MatrixCell, rules: FaultRules) -> bool:
+    return cell.status is not Status.UNSURE and cell.judged >= rules.fewest_calls
+
+
+def _all_down(evidence: list[MatrixCell], rules: FaultRules) -> bool:
+    """With everything bad no line stands out: it is the network, not each FIP at once."""
+    aas, fips = ({cell.aa_id for cell in evidence}, {cell.fip_id for cell in evidence})
+    wide = min(len(aas), len(fips)) >= rules.fewest_cells
+    return wide and _mostly_bad(evidence, rules)
+
+
+def _mostly_bad(line: list[MatrixCell], rules: FaultRules) -> bool:
+    bad = sum(cell.status is Status.BAD for cell in line)
+    return len(line) >= rules.fewest_cells and bad * 100 >= rules.bad_share_percent * len(line)
+
+
+def _bad_lines(evidence: list[MatrixCell], rules: FaultRules) -> tuple[set[str], set[str]]:
+    """Take out the bad line with most bad cells, and look again, until none is left."""
+    bad_fips: set[str] = set()
+    bad_aas: set[str] = set()
+    left = evidence
+    while True:
+        fips, aas = _lines(left)
+        found = [
+            (len(line), "fip", name) for name, line in fips.items() if _mostly_bad(line, rules)
+        ]
+        found += [(len(line), "aa", name) for name, line in aas.items() if _mostly_bad(line, rules)]
+        if not found:
+            return bad_fips, bad_aas
+        _, side, name = max(found)
+        (bad_fips if side == "fip" else bad_aas).add(name)
+        left = [c for c in left if c.fip_id not in bad_fips and c.aa_id not in bad_aas]
+
+
+_Lines = dict[str, list[MatrixCell]]
+
+
+def _lines(cells: list[MatrixCell]) -> tuple[_Lines, _Lines]:
+    fips: _Lines = {}
+    aas: _Lines = {}
+    for cell in cells:
+        fips.setdefault(cell.fip_id, []).append(cell)
+        aas.setdefault(cell.aa_id, []).append(cell)
+    return fips, aas
+
+
+def _others(line: list[MatrixCell], *, counted: bool) -> tuple[int, int]:
+    """Cells of the line and bad ones among them, without the bad cell in question."""
+    bad = sum(cell.status is Status.BAD for cell in line)
+    return len(line) - counted, bad - counted

@@ -1,0 +1,213 @@
+"""What counts say: success, errors, status, outcomes, and how much was heard. Decisions part 5.
+
+Nothing here is 100 % for want of data: a share of nothing is None.
+"""
+
+import enum
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+from msgspec import Struct
+
+from mudra.metrics.payload.catalogue import (
+    FIRST_4XX,
+    FIRST_5XX,
+    TIMINGS,
+    Position,
+    StatusPosition,
+)
+from mudra.metrics.payload.report import RequestBlock
+from mudra.metrics.rollup.latency_distribution import surely_before
+from mudra.metrics.rollup.percentile import ResponseTime, response_time
+from mudra.metrics.rollup.rollup import Rollup, answered, rollup
+
+GOOD_ABOVE_PERCENT: Final = 95
+GOOD_BELOW_MS: Final = 5000
+
+
+class Status(enum.StrEnum):
+    """The verdict on one API of one FIP, as the network knows it."""
+
+    GOOD = "GOOD"
+    BAD = "BAD"
+    UNSURE = "UNSURE"
+
+
+class Errors(Struct, frozen=True):
+    """Calls that did not succeed, by class. A 404 is an ordinary answer to a discovery."""
+
+    not_found_404: int
+    other_4xx: int
+    server_5xx: int
+    no_answer: int
+
+
+class Health(Struct, frozen=True):
+    """How one API did. `success` is a share from 0 to 1, None where nothing can be said."""
+
+    total: int
+    succeeded: int
+    judged: int
+    """Calls in the denominator: all but 4xx."""
+    success: float | None
+    errors: Errors
+    status: Status
+    certain: bool
+    """The status holds for every p50 within its bounds."""
+    time: ResponseTime | None
+
+
+class Verdict(Struct, frozen=True):
+    """What `Health` says at its shortest."""
+
+    status: Status
+    succeeded: int
+    judged: int
+
+
+class FiOutcomes(Struct, frozen=True):
+    """How FI requests ended, from the `status` of `finot`, spec 2.6."""
+
+    succeeded: int
+    failed: int
+    ready: int
+    denied: int
+    delivered: int
+    timeout: int
+    pending: int
+    success: float | None
+
+
+class Proof(Struct, frozen=True):
+    """How much of what was to be heard was heard; every aggregate carries it."""
+
+    reporters_heard: int
+    reporters_expected: int
+    windows_heard: int
+    windows_expected: int
+
+    @property
+    def complete(self) -> bool:
+        """Every expected AA reported every window."""
+        return self.windows_heard == self.windows_expected > 0
+
+
+def health_of_calls(row: Rollup) -> Health:
+    """Health of an API from request metrics: what FIPs answered to AAs.
+
+    Not for the two timings: they cannot fail. See `time_to_notification`.
+    """
+    time = response_time(row.times)
+    status, certain = _status(row, time)
+    return _health(row, status, certain=certain, time=time)
+
+
+def verdict_of_calls(blocks: Sequence[RequestBlock]) -> Verdict:
+    """What `health_of_calls` says of the same calls; their times are laid out only where needed.
+
+    At a tenth of its cost for most: they end long before the limit of GOOD, or fail.
+    """
+    if not blocks:
+        return Verdict(Status.UNSURE, 0, 0)
+    counts = tuple(map(sum, zip(*(block.counts for block in blocks), strict=True)))
+    judged = _judged(counts)
+    if not judged:
+        status = Status.UNSURE
+    elif not (_succeeds(counts) and answered(counts)):
+        status = Status.BAD
+    elif surely_before(
+        ((answered(block.counts), block.pxx) for block in blocks), 50, GOOD_BELOW_MS
+    ):
+        status = Status.GOOD
+    else:
+        status = health_of_calls(rollup(blocks)).status
+    return Verdict(status, counts[Position.OK_200], judged)
+
+
+def health_of_notifications(row: Rollup) -> Health:
+    """How AAs answered a FIP's notifications: the AA's health, not the FIP's; no times are sent."""
+    verdict = Status.GOOD if _succeeds(row.counts) else Status.BAD
+    status = verdict if _judged(row.counts) else Status.UNSURE
+    return _health(row, status, certain=True, time=None)
+
+
+def time_to_notification(row: Rollup, code: str) -> ResponseTime | None:
+    """Time from FI request to the deciding notification; for `sfireqnot` and `ffireqnot`."""
+    if code not in {str(timing) for timing in TIMINGS}:
+        raise ValueError(f"{code} counts calls; only sfireqnot and ffireqnot measure this time")
+    return response_time(row.times)
+
+
+def errors_of(counts: tuple[int, ...]) -> Errors:
+    """Errors by class; no answer is the total less all answers."""
+    missing = counts[Position.NOT_FOUND_404]
+    return Errors(
+        missing,
+        sum(counts[FIRST_4XX:FIRST_5XX]) - missing,
+        sum(counts[FIRST_5XX:]),
+        counts[Position.TOTAL] - sum(counts[1:]),
+    )
+
+
+def fi_outcomes(row: Rollup) -> FiOutcomes:
+    """How FI requests ended; success is the share of ended ones with data."""
+    at = row.statuses
+    good, failed = at[StatusPosition.SUCCEEDED], at[StatusPosition.FAILED]
+    return FiOutcomes(
+        good,
+        failed,
+        at[StatusPosition.READY],
+        at[StatusPosition.DENIED],
+        at[StatusPosition.DELIVERED],
+        at[StatusPosition.TIMEOUT],
+        at[StatusPosition.PENDING],
+        good / (good + failed) if good + failed else None,
+    )
+
+
+def proof(expected: Mapping[str, int], heard: Mapping[str, Collection[datetime]]) -> Proof:
+    """Compare the windows expected of each AA with those heard.
+
+    An AA that was not expected (its entry came later, or is gone) adds nothing.
+    """
+    windows = {aa: min(len(set(heard.get(aa, ()))), due) for aa, due in expected.items()}
+    return Proof(
+        reporters_heard=sum(1 for count in windows.values() if count),
+        reporters_expected=sum(1 for due in expected.values() if due),
+        windows_heard=sum(windows.values()),
+        windows_expected=sum(expected.values()),
+    )
+
+
+def _judged(counts: tuple[int, ...]) -> int:
+    return counts[Position.TOTAL] - sum(counts[FIRST_4XX:FIRST_5XX])
+
+
+def _succeeds(counts: tuple[int, ...]) -> bool:
+    # Whole numbers: 19 of 20 is exactly 95 % and not above it.
+    return counts[Position.OK_200] * 100 > _judged(counts) * GOOD_ABOVE_PERCENT
+
+
+def _health(row: Rollup, status: Status, *, certain: bool, time: ResponseTime | None) -> Health:
+    ok, judged = row.counts[Position.OK_200], _judged(row.counts)
+    return Health(
+        row.counts[Position.TOTAL],
+        ok,
+        judged,
+        ok / judged if judged else None,
+        errors_of(row.counts),
+        status,
+        certain,
+        time,
+    )
+
+
+def _status(row: Rollup, time: ResponseTime | None) -> tuple[Status, bool]:
+    if not _judged(row.counts):
+        return Status.UNSURE, True
+    if time is None or not _succeeds(row.counts):
+        return Status.BAD, True
+    verdicts = {p50 < GOOD_BELOW_MS for p50 in (time.p50.low, time.p50.high)}
+    status = Status.GOOD if time.p50.estimate < GOOD_BELOW_MS else Status.BAD
+    return status, len(verdicts) == 1

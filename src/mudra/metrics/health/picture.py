@@ -1,0 +1,155 @@
+"""The picture of the network: sums by FIP, AA, pair and API, each with its proof (issue 4, 3)."""
+
+import enum
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from msgspec import Struct
+
+from mudra.metrics.health.attribution import MatrixCell, Verdict, matrix_cell, verdicts
+from mudra.metrics.health.health import (
+    FiOutcomes,
+    Health,
+    Proof,
+    fi_outcomes,
+    health_of_calls,
+    health_of_notifications,
+)
+from mudra.metrics.payload.catalogue import (
+    TIMINGS,
+    NotificationType,
+    RequestType,
+    Tag,
+    window_start,
+)
+from mudra.metrics.ports import Cell, Pair
+from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.pair import PairSums
+from mudra.metrics.rollup.percentile import ResponseTime, response_time
+from mudra.metrics.rollup.rollup import Rollup, merge_all
+
+_TIMING_CODES = frozenset(str(code) for code in TIMINGS)
+
+
+class Grouping(enum.StrEnum):
+    """What one row of a picture is about; an empty ID stands for all."""
+
+    NETWORK = "network"
+    FIP = "fip"
+    AA = "aa"
+    PAIR = "pair"
+
+
+class Subject(Struct, frozen=True):
+    """Whom a row is about; empty for all."""
+
+    aa_id: str
+    fip_id: str
+
+
+class ApiPicture(Struct, frozen=True):
+    """One API: `health` is None for the two timings, which cannot fail."""
+
+    tag: Tag
+    type: str
+    health: Health | None
+    time: ResponseTime | None
+    data_bytes: int | None
+    outcomes: FiOutcomes | None
+
+
+class Row(Struct, frozen=True):
+    """One subject with its APIs, and how much was heard of what was to be heard."""
+
+    subject: Subject
+    apis: tuple[ApiPicture, ...]
+    proof: Proof
+
+
+class Coverage(Struct, frozen=True):
+    """What was expected and what was heard, by AA: windows, each of both payloads."""
+
+    expected: Mapping[str, int]
+    heard: Mapping[tuple[str, Tag], int]
+
+    def proof(self, aa_id: str = "") -> Proof:
+        """The proof over one AA, or over all."""
+        due = {aa: count for aa, count in self.expected.items() if aa_id in {"", aa}}
+        heard = {
+            aa: sum(min(self.heard.get((aa, tag), 0), count) for tag in Tag)
+            for aa, count in due.items()
+        }
+        return Proof(
+            reporters_heard=sum(1 for count in heard.values() if count),
+            reporters_expected=sum(1 for count in due.values() if count),
+            windows_heard=sum(heard.values()),
+            windows_expected=sum(due.values()) * len(Tag),
+        )
+
+
+def expected_windows(
+    within: TimeRange, since: Mapping[str, datetime], now: datetime
+) -> dict[str, int]:
+    """How many windows each AA was to report of this time: those since it is live, and over."""
+    end = min(within.end, window_start(now))
+    return {
+        aa_id: TimeRange(max(within.start, begin), end).number for aa_id, begin in since.items()
+    }
+
+
+def picture(
+    totals: Mapping[Cell, Rollup], grouping: Grouping, coverage: Coverage
+) -> tuple[Row, ...]:
+    """The rows of a picture, in order of AA and FIP."""
+    parts: dict[Subject, dict[tuple[Tag, str], list[Rollup]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
+    for cell, sums in totals.items():
+        parts[_subject(cell, grouping)][(cell.tag, cell.type)].append(sums)
+    return tuple(
+        Row(subject, _apis(parts[subject]), coverage.proof(subject.aa_id))
+        for subject in sorted(parts, key=lambda one: (one.aa_id, one.fip_id))
+    )
+
+
+class Matrix(Struct, frozen=True):
+    """AA x FIP, with a verdict for each bad cell."""
+
+    cells: tuple[MatrixCell, ...]
+    verdicts: tuple[Verdict, ...]
+
+
+def matrix(pairs: Mapping[Pair, PairSums]) -> Matrix:
+    """The matrix over the calls that were added up, see `Figures.pairs`."""
+    cells = [
+        matrix_cell(pair.aa_id, pair.fip_id, sums)
+        for pair, sums in sorted(pairs.items(), key=lambda one: (one[0].aa_id, one[0].fip_id))
+    ]
+    return Matrix(tuple(cells), verdicts(cells))
+
+
+def _subject(cell: Cell, grouping: Grouping) -> Subject:
+    aa_id = cell.aa_id if grouping in {Grouping.AA, Grouping.PAIR} else ""
+    fip_id = cell.fip_id if grouping in {Grouping.FIP, Grouping.PAIR} else ""
+    return Subject(aa_id, fip_id)
+
+
+_ORDER = [(Tag.REQUESTS, str(code)) for code in RequestType] + [
+    (Tag.NOTIFICATIONS, str(code)) for code in NotificationType
+]
+
+
+def _apis(parts: Mapping[tuple[Tag, str], Sequence[Rollup]]) -> tuple[ApiPicture, ...]:
+    return tuple(_api(*key, merge_all(parts[key])) for key in _ORDER if key in parts)
+
+
+def _api(tag: Tag, code: str, sums: Rollup) -> ApiPicture:
+    if tag is Tag.NOTIFICATIONS:
+        outcomes = fi_outcomes(sums) if code == NotificationType.FI else None
+        return ApiPicture(tag, code, health_of_notifications(sums), None, None, outcomes)
+    if code in _TIMING_CODES:
+        return ApiPicture(tag, code, None, response_time(sums.times), None, None)
+    size = sums.data_bytes if code == RequestType.FI_FETCH else None
+    health = health_of_calls(sums)
+    return ApiPicture(tag, code, health, health.time, size, None)

@@ -1,0 +1,84 @@
+"""Windows of long ago, stored as if each had been received in its own time.
+
+For the sandbox: its network has a past from the first minute on. Each payload
+passes the check and the decision that a push passes; only the writing is done
+for many windows at once.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from msgspec import Struct
+
+from mudra.audit.event import Act, Caller, EventName
+from mudra.audit.ports import Journal
+from mudra.metrics.payload.catalogue import WINDOW
+from mudra.metrics.payload.ingest_rule import Accept, Known, TxnIdReused, decide, keys_of
+from mudra.metrics.payload.validation import CheckedReport
+from mudra.metrics.ports import Intake, Receipts
+from mudra.metrics.rollup.coverage import TimeRange
+
+
+class PastReport(Struct, frozen=True):
+    """A checked payload and the moment at which it came, in its own time."""
+
+    checked: CheckedReport
+    receipt_id: str
+    came_at: datetime
+    replaces: bool = False
+    """Whether it replaces what is known of its window; else it gives way to that."""
+
+
+class HistoryDesk(Struct, frozen=True):
+    """What filling the past works with."""
+
+    intake: Intake
+    receipts: Receipts
+    journal: Journal
+
+
+async def take_history(
+    aa_id: str, reports: Sequence[PastReport], watched_from: datetime, desk: HistoryDesk
+) -> int:
+    """Store the reports of one AA whose windows are not known; gives how many were stored.
+
+    The watch for incidents is told of windows from `watched_from` on.
+    """
+    if not reports:
+        return 0
+    await desk.intake.lock(aa_id)
+    windows = [one.checked.window for one in reports]
+    known = await desk.receipts.windows(aa_id, TimeRange(min(windows), max(windows) + WINDOW))
+    there = {(tag, window) for tag, found in known.items() for window in found}
+    fresh: list[tuple[Accept, CheckedReport]] = []
+    replaced = 0
+    for one in reports:
+        if (one.checked.tag, one.checked.window) not in there:
+            decision = decide(Known(None, None), one.checked, one.receipt_id, one.came_at)
+            assert isinstance(decision, Accept), "nothing is known of it"
+            fresh.append((decision, one.checked))
+        elif one.replaces:
+            replaced += await _replace(one, desk.intake)
+    await desk.intake.accept_all(fresh, watched_from)
+    await desk.journal.note(
+        Act(
+            EventName.SANDBOX_HISTORY_FILL,
+            Caller("sandbox"),
+            aa_id,
+            detail={
+                "payloads": len(fresh) + replaced,
+                "from": min(windows).isoformat(),
+                "to": (max(windows) + WINDOW).isoformat(),
+            },
+        )
+    )
+    return len(fresh) + replaced
+
+
+async def _replace(one: PastReport, intake: Intake) -> int:
+    known = await intake.known(*keys_of(one.checked))
+    decision = decide(known, one.checked, one.receipt_id, one.came_at)
+    if isinstance(decision, TxnIdReused):
+        return 0
+    await intake.carry_out(decision, one.checked)
+    return 1

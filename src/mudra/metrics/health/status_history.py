@@ -1,0 +1,178 @@
+"""What everybody may see of the network over 90 days, kept as one snapshot.
+
+It names no AA, and tells nothing of fewer calls than the floor of `feed.py`: a
+day without enough calls is "no data", never 100 %.
+"""
+
+import csv
+import enum
+import io
+from collections.abc import Iterable, Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import Final
+
+import msgspec
+
+from mudra.metrics.health.feed import PublicFloor, PublicRow
+from mudra.metrics.health.health import Health, Status
+from mudra.metrics.incidents.incident import CALL_RULES, Ending, FipApi, Incident
+from mudra.metrics.payload.catalogue import WINDOW, NotificationType, RequestType
+from mudra.metrics.rollup.percentage import percentage
+
+DAYS: Final = 90
+_PLACES: Final = 1
+FLOOR: Final = PublicFloor()
+_WORDS: Final = {
+    RequestType.ACCOUNT_DISCOVERY: "account discovery",
+    RequestType.ACCOUNT_LINK: "account linking",
+    RequestType.ACCOUNT_DELINK: "account delinking",
+    RequestType.ACCOUNT_LINK_VERIFY: "confirmation of linking",
+    RequestType.CONSENT: "consent",
+    RequestType.CONSENT_NOTIFICATION: "consent notification",
+    RequestType.FI_REQUEST: "FI request",
+    RequestType.FI_READY_TIME: "time to data ready",
+    RequestType.FI_FAILED_TIME: "time to a failed request",
+    RequestType.FI_FETCH: "FI fetch",
+    RequestType.HEARTBEAT: "heartbeat",
+}
+_NOTIFICATIONS: Final = {
+    NotificationType.FI: "FI notification",
+    NotificationType.ACCOUNT_LINK: "account linking notification",
+    NotificationType.CONSENT: "consent notification",
+}
+
+
+def api_words(code: str) -> str:
+    """A type code of request metrics in words; an unknown one as it is."""
+    return _WORDS.get(RequestType(code), code) if code in tuple(RequestType) else code
+
+
+def notification_words(code: str) -> str:
+    """A type code of notification metrics in words; an unknown one as it is."""
+    if code not in tuple(NotificationType):
+        return code
+    return f"{_NOTIFICATIONS[NotificationType(code)]}, received by the AA"
+
+
+class DayState(enum.StrEnum):
+    """One day of one FIP."""
+
+    GOOD = "good"
+    PARTLY = "partly"
+    """Good over the day, with an incident in it."""
+    BAD = "bad"
+    NO_DATA = "no-data"
+
+
+class Day(msgspec.Struct, frozen=True):
+    """One day, in UTC: figures are null where too little is known."""
+
+    day: date
+    state: DayState
+    requests: int | None
+    success_percentage: float | None
+
+
+class PublicIncident(msgspec.Struct, frozen=True):
+    """An incident of one API of a FIP. `ended` is the start of the first good window."""
+
+    fip_id: str
+    type: str
+    began: datetime
+    noticed: datetime
+    last_bad: datetime
+    ended: datetime | None
+    ending: Ending
+    bad_windows: int
+    success_percentage: float | None
+
+
+class FipHistory(msgspec.Struct, frozen=True):
+    """One FIP: its last 90 days, oldest first, and its APIs over the last 24 hours."""
+
+    fip_id: str
+    name: str
+    days: list[Day]
+    apis: list[PublicRow]
+
+
+class StatusSnapshot(msgspec.Struct, frozen=True):
+    """The whole public picture, as of the end of the last closed window."""
+
+    as_of: datetime
+    fips: list[FipHistory]
+    incidents: list[PublicIncident]
+    reporters_heard: int
+    reporters_expected: int
+    windows_heard: int
+    windows_expected: int
+
+
+def day_of_fip(day: datetime, health: Health | None, incidents: Iterable[Incident]) -> Day:
+    """What one day of a FIP is shown as; `incidents` are those of its APIs."""
+    end = day + timedelta(days=1)
+    if health is None or health.total < FLOOR.fewest_calls or health.status is Status.UNSURE:
+        return Day(day.date(), DayState.NO_DATA, None, None)
+    if health.status is Status.BAD:
+        state = DayState.BAD
+    else:
+        hit = any(one.began < end and (one.ended or end) > day for one in incidents)
+        state = DayState.PARTLY if hit else DayState.GOOD
+    return Day(day.date(), state, health.total, percentage(health.success, _PLACES))
+
+
+def public_incident(incident: Incident) -> PublicIncident | None:
+    """An incident as everybody may see it; None for those of an AA."""
+    subject = incident.subject
+    if not isinstance(subject, FipApi):
+        return None
+    enough = incident.judged >= FLOOR.fewest_calls
+    return PublicIncident(
+        subject.fip_id,
+        subject.type,
+        incident.began,
+        incident.began + CALL_RULES.open_after * WINDOW,
+        incident.last_bad,
+        incident.ended,
+        incident.ending,
+        incident.bad_windows,
+        percentage(incident.succeeded / incident.judged, _PLACES) if enough else None,
+    )
+
+
+def open_incidents(snapshot: StatusSnapshot) -> list[PublicIncident]:
+    """Those that are not over."""
+    return [one for one in snapshot.incidents if one.ended is None]
+
+
+def state_now(fip: FipHistory, incidents: Sequence[PublicIncident]) -> DayState:
+    """How a FIP is now: bad while one of its incidents is open, else by its last 24 hours."""
+    if any(one.fip_id == fip.fip_id and one.ended is None for one in incidents):
+        return DayState.BAD
+    seen = {row.status for row in fip.apis}
+    if Status.BAD in seen:
+        return DayState.PARTLY
+    return DayState.GOOD if Status.GOOD in seen else DayState.NO_DATA
+
+
+def history_csv(snapshot: StatusSnapshot) -> str:
+    """One line for each FIP and day (RFC 4180); what is not known is empty."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(["fip_id", *Day.__struct_fields__])
+    for fip in snapshot.fips:
+        for day in fip.days:
+            writer.writerow((fip.fip_id, day.day, day.state, day.requests, day.success_percentage))
+    return text.getvalue()
+
+
+def days_before(now: datetime) -> list[datetime]:
+    """The starts of the 90 days, in UTC, that end with today."""
+    today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    return [today - timedelta(days=ago) for ago in range(DAYS - 1, -1, -1)]
+
+
+def share_of_good_days(days: Iterable[Day]) -> tuple[int, int]:
+    """How many days were good throughout, of those with data."""
+    known = [day for day in days if day.state is not DayState.NO_DATA]
+    return sum(1 for day in known if day.state is DayState.GOOD), len(known)

@@ -1,0 +1,4 @@
+"""Incidents: detection, changes, silences.
+
+Never decides who is notified (see notifications).
+"""

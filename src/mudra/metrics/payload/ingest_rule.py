@@ -1,0 +1,145 @@
+"""What to do with a checked payload: take it, know it again, replace, or refuse it.
+
+Decisions part 5, quality M1. The decision is pure: the caller holds a lock on
+the AA, asks `ports.Reports.known`, decides, and writes all in one transaction.
+"""
+
+import enum
+from datetime import datetime, timedelta
+
+from msgspec import Struct
+
+from mudra.metrics.payload.catalogue import WINDOW, Tag
+from mudra.metrics.payload.validation import CheckedReport
+from mudra.shared.finding import Finding
+
+LATE_AFTER = timedelta(minutes=10)
+
+
+class IngestStatus(enum.StrEnum):
+    """The member `status` of the answer."""
+
+    ACCEPTED = "accepted"
+    DUPLICATE = "duplicate"
+    REPLACED = "replaced"
+
+
+class WindowKey(Struct, frozen=True):
+    """Whose figures, which of the two payloads, which ten minutes (start, UTC)."""
+
+    aa_id: str
+    tag: Tag
+    window: datetime
+
+
+class PushKey(Struct, frozen=True):
+    """A push is known by the AA and its txnId, over both tags."""
+
+    aa_id: str
+    txn_id: str
+
+
+class Receipt(Struct, frozen=True):
+    """That content was taken for good: what an AA is answered and can look up later."""
+
+    receipt_id: str
+    key: WindowKey
+    txn_id: str
+    content_hash: bytes
+    version: int
+    """1 for the first content of a window, one more at each replacement."""
+    received_at: datetime
+    findings: tuple[Finding, ...] = ()
+    """Notes that the sender was given with the answer."""
+
+    @property
+    def late(self) -> bool:
+        """The window came more than ten minutes after its end."""
+        return self.received_at - (self.key.window + WINDOW) > LATE_AFTER
+
+
+class Known(Struct, frozen=True):
+    """What is known already: of this push, and the current content of this window."""
+
+    push: Receipt | None
+    """The receipt that this txnId was answered with, also when since replaced."""
+    current: Receipt | None
+
+
+class Accept(Struct, frozen=True):
+    """Nothing was known of the window: store the content."""
+
+    receipt: Receipt
+
+
+class Replace(Struct, frozen=True):
+    """Store the content as current; the former version is kept beside it."""
+
+    receipt: Receipt
+    former: Receipt
+
+
+class Duplicate(Struct, frozen=True):
+    """Store no figures; answer with the receipt of the content that is there.
+
+    `remember` says that the txnId is new: tie it to that receipt, so that the
+    same txnId with other content is refused later.
+    """
+
+    receipt: Receipt
+    txn_id: str
+    remember: bool
+
+
+class TxnIdReused(Struct, frozen=True):
+    """Refusal: this AA sent other content under this txnId before; 409 `IdempotencyError`."""
+
+    aa_id: str
+    txn_id: str
+    earlier: Receipt
+
+
+Decision = Accept | Replace | Duplicate | TxnIdReused
+
+
+def keys_of(checked: CheckedReport) -> tuple[PushKey, WindowKey]:
+    """What to look up before deciding."""
+    report = checked.report
+    return (
+        PushKey(report.aa_id, report.txn_id),
+        WindowKey(report.aa_id, checked.tag, checked.window),
+    )
+
+
+def decide(known: Known, checked: CheckedReport, receipt_id: str, now: datetime) -> Decision:
+    """Take, replace, recognise or refuse; `receipt_id` is used only for what is stored."""
+    push, window = keys_of(checked)
+    if known.push is not None:
+        if known.push.key == window and known.push.content_hash == checked.content_hash:
+            return Duplicate(known.push, push.txn_id, remember=False)
+        return TxnIdReused(push.aa_id, push.txn_id, known.push)
+    if known.current is None:
+        return Accept(_receipt(window, checked, receipt_id, 1, now))
+    if known.current.content_hash == checked.content_hash:
+        return Duplicate(known.current, push.txn_id, remember=True)
+    version = known.current.version + 1
+    return Replace(_receipt(window, checked, receipt_id, version, now), known.current)
+
+
+def status_of(decision: Accept | Replace | Duplicate) -> IngestStatus:
+    """The word for the answer."""
+    match decision:
+        case Accept():
+            return IngestStatus.ACCEPTED
+        case Replace():
+            return IngestStatus.REPLACED
+        case Duplicate():
+            return IngestStatus.DUPLICATE
+
+
+def _receipt(
+    key: WindowKey, checked: CheckedReport, receipt_id: str, version: int, now: datetime
+) -> Receipt:
+    return Receipt(
+        receipt_id, key, checked.report.txn_id, checked.content_hash, version, now, checked.notes
+    )

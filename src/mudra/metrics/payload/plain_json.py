@@ -1,0 +1,105 @@
+"""JSON text read so that everything odd stays visible.
+
+Slow and used only for payloads that are to be refused: the fast decoder says
+no at the first fault and drops repeated members, this one keeps them.
+"""
+
+import json
+import re
+from collections import Counter
+from typing import Final
+
+from msgspec import Struct
+
+from mudra.shared.finding import Finding
+
+MOST_OBJECTS: Final = 200_000  # twice what 8 MiB of right blocks hold
+_LONGEST_NUMBER: Final = 40
+_SIMPLE_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}\Z")
+_SHOWN_OF_A_NAME: Final = 40
+
+
+class OddNumber(Struct, frozen=True):
+    """A number that is not whole, or that nobody can have counted: 1.5, NaN, 1e400."""
+
+    text: str
+
+
+class JsonObject(dict[str, object]):
+    """An object that remembers which of its members stood there more than once."""
+
+    repeated: tuple[str, ...] = ()
+
+
+def read_json(body: bytes) -> tuple[object, Finding | None]:
+    """The value of a JSON text, or what keeps it from being read."""
+    try:
+        text = body.decode("utf-8")
+    except UnicodeDecodeError as wrong:
+        return None, Finding("$", f"is not UTF-8 at byte {wrong.start}", "JSON in UTF-8")
+    try:
+        return _Reader().decode(text), None
+    except json.JSONDecodeError as wrong:
+        return None, Finding(
+            "$", f"is not JSON: {wrong.msg} at line {wrong.lineno}, column {wrong.colno}"
+        )
+    except _TooManyObjectsError:
+        return None, Finding(
+            "$", f"holds more than {MOST_OBJECTS} objects", "one for each FIP and type"
+        )
+    except RecursionError:
+        return None, Finding("$", "is nested too deep", "at most 6 levels")
+
+
+def member(path: str, name: str) -> str:
+    """JSON path of a member; a name that could garble a log or a terminal is quoted and cut."""
+    if _SIMPLE_NAME.match(name):
+        return f"{path}.{name}"
+    return f"{path}[{json.dumps(name[:_SHOWN_OF_A_NAME])}]"
+
+
+def kind_of(value: object) -> str:
+    """What a reader of JSON would call this value; never the value of a string."""
+    match value:
+        case None | bool():
+            return json.dumps(value)
+        case int():
+            return str(value)  # `_whole` keeps them short
+        case OddNumber():
+            return value.text if len(value.text) <= _LONGEST_NUMBER else "a number too long to show"
+        case str():
+            return "a string" if value else "an empty string"
+    return "an array" if isinstance(value, list) else "an object"
+
+
+def _whole(text: str) -> int | OddNumber:
+    return int(text) if len(text) <= _LONGEST_NUMBER else OddNumber(text)
+
+
+class _TooManyObjectsError(Exception):
+    """Walking so many would hold up everybody else's requests."""
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self._objects = 0
+        self._decoder = json.JSONDecoder(
+            object_pairs_hook=self._keep_repeated,
+            parse_float=OddNumber,
+            parse_int=_whole,
+            parse_constant=OddNumber,
+        )
+
+    def decode(self, text: str) -> object:
+        value: object = self._decoder.decode(text)
+        return value
+
+    def _keep_repeated(self, pairs: list[tuple[str, object]]) -> JsonObject:
+        self._objects += 1
+        if self._objects > MOST_OBJECTS:
+            raise _TooManyObjectsError
+        value = JsonObject(pairs)
+        if len(value) != len(pairs):
+            times = Counter(name for name, _ in pairs)
+            value.repeated = tuple(name for name, number in times.items() if number > 1)
+        return value

@@ -1,0 +1,120 @@
+"""The two payloads as they travel: names, types and limits of spec 2.5 and 2.6.
+
+Decoding with these types refuses most of what is wrong; `check.py` has the
+rest and says what it was.
+"""
+
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from mudra.metrics.payload.catalogue import MAX_COUNT, MAX_SIZE_DIGITS, WINDOW_SECONDS, Tag
+
+Count = Annotated[int, Meta(ge=0, le=MAX_COUNT)]
+Counts = tuple[
+    Count, Count, Count, Count, Count,
+    Count, Count, Count, Count, Count,
+    Count, Count, Count, Count, Count,
+]  # fmt: skip  # three rows of five are counted at a glance
+Percentiles = tuple[Count, Count, Count, Count]
+Statuses = tuple[Count, Count, Count, Count, Count, Count, Count]
+SIZE: Final = rf"^(0|[1-9][0-9]{{0,{MAX_SIZE_DIGITS - 1}}})\Z"
+ENTITY_ID: Final = r"^[A-Za-z0-9@._-]{1,64}\Z"  # decisions part 4
+WORD: Final = r"^[!-~]([ -~]{0,126}[!-~])?\Z"
+Size = Annotated[str, Meta(pattern=SIZE)]
+EntityId = Annotated[str, Meta(pattern=ENTITY_ID)]
+Word = Annotated[str, Meta(pattern=WORD)]
+Seconds = Annotated[int, Meta(ge=WINDOW_SECONDS, le=WINDOW_SECONDS)]
+
+
+class RequestBlock(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """One type of calls from one AA to one FIP in one window."""
+
+    type: str
+    pxx: Percentiles
+    """Response time in milliseconds over the answered calls: p50, p95, p99, p100."""
+    counts: Counts
+    sum_of_size_of_data_packets: Size | UnsetType = UNSET
+    """Bytes of encrypted packets, as a decimal string; `fif` only."""
+
+
+class RequestFip(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """What one AA sent to one FIP in one window."""
+
+    fip_id: EntityId
+    metrics: tuple[RequestBlock, ...]
+
+
+class NotificationBlock(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """One type of notifications that one AA received from one FIP in one window."""
+
+    type: str
+    counts: Counts
+    status: Statuses | UnsetType = UNSET
+    """How FI requests ended; `finot` only."""
+
+
+class NotificationFip(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """What one AA received from one FIP in one window."""
+
+    fip_id: EntityId
+    metrics: tuple[NotificationBlock, ...]
+
+
+class RequestMetrics(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    rename="camel",
+    forbid_unknown_fields=True,
+    tag_field="tag",
+    tag=Tag.REQUESTS.value,
+):
+    """Request-metrics payload, spec 2.5."""
+
+    agent_version: Word
+    json_version: Word
+    txn_id: Word
+    from_date_time: str
+    to_date_time: str
+    duration: Seconds
+    aa_id: EntityId
+    fips: tuple[RequestFip, ...]
+
+
+class NotificationMetrics(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    rename="camel",
+    forbid_unknown_fields=True,
+    tag_field="tag",
+    tag=Tag.NOTIFICATIONS.value,
+):
+    """Notification-metrics payload, spec 2.6."""
+
+    agent_version: Word
+    json_version: Word
+    txn_id: Word
+    from_date_time: str
+    to_date_time: str
+    duration: Seconds
+    aa_id: EntityId
+    fips: tuple[NotificationFip, ...]
+
+
+Report = RequestMetrics | NotificationMetrics
+Block = RequestBlock | NotificationBlock
+
+_ENCODER: Final = msgspec.json.Encoder()
+
+
+def encode_report(report: Report) -> bytes:
+    """The payload as JSON, with the exact names of the specification."""
+    return _ENCODER.encode(report)
+
+
+def tag_of(report: Report) -> Tag:
+    """Which of the two payloads this is."""
+    return Tag.REQUESTS if isinstance(report, RequestMetrics) else Tag.NOTIFICATIONS

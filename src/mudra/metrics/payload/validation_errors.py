@@ -1,0 +1,126 @@
+"""Collects the faults of one payload, and asks the questions that every level asks."""
+
+import re
+from collections.abc import Sequence
+from difflib import get_close_matches
+from enum import Enum
+from typing import Final
+
+from mudra.metrics.payload.catalogue import MAX_COUNT
+from mudra.metrics.payload.plain_json import JsonObject, kind_of, member
+from mudra.shared.finding import Finding
+
+MOST_FINDINGS: Final = 200
+MOST_COUNTED: Final = 10_000
+_MANY_VALUES: Final = 1000
+_LONGEST_NAME: Final = 64
+
+
+class Absent(Enum):
+    """The one value of a member that is not there; its absence is booked with its object."""
+
+    ABSENT = 0
+
+
+ABSENT: Final = Absent.ABSENT
+
+
+class FaultBook:
+    """The first faults in document order, and the number of all, up to 10,000 or some more."""
+
+    def __init__(self) -> None:
+        self.findings: list[Finding] = []
+        self.total = 0
+
+    @property
+    def full(self) -> bool:
+        """Walking on would help nobody and hold up everybody else's requests."""
+        return self.total >= MOST_COUNTED
+
+    def add(self, path: str, problem: str, allowed: str = "", nearest: str = "") -> None:
+        """Book one fault; beyond the first 200 only its number is kept."""
+        self.total += 1
+        if len(self.findings) < MOST_FINDINGS:
+            self.findings.append(Finding(path, problem, allowed, nearest))
+
+    def object_at(
+        self, path: str, value: object, required: Sequence[str], optional: Sequence[str]
+    ) -> JsonObject | None:
+        """The object, its unknown, repeated and missing members booked; None if it is none."""
+        if not isinstance(value, JsonObject):
+            self.add(path, f"must be an object, not {kind_of(value)}")
+            return None
+        known = (*required, *optional)
+        for name in value:
+            if self.full:
+                break
+            if name not in known:
+                # A name that is missing is likelier meant than one that is there already.
+                free = [other for other in known if other not in value] or known
+                place = member(path, name)
+                self.add(place, "is not a member of this object", nearest=self.nearest(name, free))
+        for name in value.repeated:
+            self.add(member(path, name), "stands there more than once", "each member once")
+        for name in required:
+            if name not in value:
+                self.add(f"{path}.{name}", "is missing")
+        return value
+
+    def array_at(self, path: str, value: object, what: str) -> list[object] | None:
+        """The array, or None with a fault booked unless it is absent."""
+        if value is ABSENT:
+            return None
+        if not isinstance(value, list):
+            self.add(path, f"must be an array of {what}, not {kind_of(value)}")
+            return None
+        return value
+
+    def text_at(self, path: str, value: object, form: re.Pattern[str], allowed: str) -> str | None:
+        """The text when it has this form, else None with a fault booked unless it is absent."""
+        if value is ABSENT:
+            return None
+        if not isinstance(value, str):
+            self.add(path, f"must be a string, not {kind_of(value)}", allowed)
+            return None
+        if form.match(value) is None:
+            self.add(path, "is empty" if not value else "has another form than allowed", allowed)
+            return None
+        return value
+
+    def numbers_at(self, path: str, value: object, names: Sequence[str]) -> list[int] | None:
+        """The whole numbers of a positional array, or None with its faults booked."""
+        numbers = self.array_at(path, value, f"{len(names)} whole numbers")
+        if numbers is None:
+            return None
+        if len(numbers) != len(names):
+            self.add(
+                path,
+                f"has {len(numbers)} values",
+                f"exactly {len(names)}, in the order {', '.join(names)}",
+            )
+        sound: list[int] = []
+        for place, number in enumerate(numbers[:_MANY_VALUES]):
+            name = names[place] if place < len(names) else "beyond the last position"
+            if type(number) is not int:  # true is an int to Python
+                self.add(
+                    f"{path}[{place}]", f"({name}) must be a whole number, not {kind_of(number)}"
+                )
+            elif not 0 <= number <= MAX_COUNT:
+                self.add(
+                    f"{path}[{place}]", f"({name}) is {kind_of(number)}", "0 to 9007199254740991"
+                )
+            else:
+                sound.append(number)
+        return sound if len(sound) == len(numbers) == len(names) else None
+
+    def nearest(self, name: str, known: Sequence[str]) -> str:
+        """The known name that was probably meant, or nothing; letter case does not count.
+
+        Nothing as well when no more findings are kept: the search is slow, and a hostile
+        payload holds a million names.
+        """
+        if len(self.findings) >= MOST_FINDINGS:
+            return ""
+        lowered = {other.lower(): other for other in known}
+        close = get_close_matches(name[:_LONGEST_NAME].lower(), lowered, n=1, cutoff=0.6)
+        return lowered[close[0]] if close else ""

@@ -1,0 +1,87 @@
+"""Which ten minutes a payload may report: spec 2.5 and decisions part 5."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from mudra.metrics.payload.catalogue import WINDOW, window_start
+from mudra.shared.finding import Finding
+
+CLOCK_TOLERANCE: Final = timedelta(seconds=60)
+OLDEST: Final = timedelta(days=7)
+FORM: Final = "ISO 8601 in UTC, such as 2026-01-31T10:20:00Z"
+
+_UTC_TIME: Final = re.compile(
+    r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(?:Z|[+-]00:?00)\Z", re.ASCII
+)
+
+
+def parse_utc(text: str) -> datetime | None:
+    """The moment, or None where the text is not ISO 8601 in UTC."""
+    parts = _UTC_TIME.match(text)
+    if parts is None:
+        return None
+    try:
+        whole = datetime.fromisoformat(parts[1]).replace(tzinfo=UTC)
+    except ValueError:  # the 31st of February
+        return None
+    micro = (parts[2] or "").ljust(6, "0")[:6]
+    # Digits beyond the microsecond must not fall silently onto the window's edge.
+    beyond = 1 if (parts[2] or "")[6:].strip("0") else 0
+    return whole.replace(microsecond=max(int(micro), beyond))
+
+
+def window_findings(start_text: str | None, end_text: str | None, now: datetime) -> list[Finding]:
+    """All that is wrong with the two times of a payload; None is a time already found wrong."""
+    found: list[Finding] = []
+    start = None if start_text is None else parse_utc(start_text)
+    end = None if end_text is None else parse_utc(end_text)
+    if start_text is not None and start is None:
+        found.append(Finding("$.fromDateTime", "is not a time in UTC", FORM))
+    elif start is not None and start != window_start(start):
+        found.append(
+            Finding(
+                "$.fromDateTime",
+                "is not the start of a ten-minute window of UTC",
+                "minutes 00, 10, 20, 30, 40 or 50 and no seconds",
+                _written(window_start(start)),
+            )
+        )
+    if end_text is not None and end is None:
+        found.append(Finding("$.toDateTime", "is not a time in UTC", FORM))
+    elif start is not None and end is not None and end - start != WINDOW:
+        found.append(
+            Finding(
+                "$.toDateTime",
+                f"is {(end - start).total_seconds():g} seconds after fromDateTime",
+                "600 seconds after it",
+                _written(start + WINDOW),
+            )
+        )
+    if not found and end is not None:
+        found += _age_findings(end, now)
+    return found
+
+
+def _age_findings(end: datetime, now: datetime) -> list[Finding]:
+    if end > now + CLOCK_TOLERANCE:
+        return [
+            Finding(
+                "$.toDateTime",
+                f"lies in the future: here it is {_written(now)}",
+                "a window that has ended; check the clock of the agent's machine",
+            )
+        ]
+    if now - end > OLDEST:
+        return [
+            Finding(
+                "$.toDateTime",
+                f"is more than 7 days ago: here it is {_written(now)}",
+                "a window of the last 7 days; older ones cannot be taken any more",
+            )
+        ]
+    return []
+
+
+def _written(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

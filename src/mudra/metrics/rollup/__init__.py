@@ -1,0 +1,4 @@
+"""Sums over windows: counts, latency distributions, coverage.
+
+Never judges good or bad.
+"""

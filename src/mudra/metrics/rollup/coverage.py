@@ -1,0 +1,52 @@
+"""Which windows were to be heard, and which were not. A gap is never health and never zero."""
+
+from collections.abc import Collection
+from datetime import datetime, timedelta
+
+from msgspec import Struct
+
+from mudra.metrics.payload.catalogue import WINDOW, window_start
+
+
+class TimeRange(Struct, frozen=True):
+    """Windows that start at or after `start` and before `end`, UTC."""
+
+    start: datetime
+    end: datetime
+
+    @property
+    def first(self) -> datetime:
+        """The start of the first window, whether or not it is before the end."""
+        first = window_start(self.start)
+        return first if first == self.start else first + WINDOW
+
+    @property
+    def number(self) -> int:
+        """How many windows these are."""
+        return max(0, -((self.first - self.end) // WINDOW))
+
+    @property
+    def windows(self) -> tuple[datetime, ...]:
+        """The starts of these windows, in order."""
+        first = self.first
+        return tuple(first + place * WINDOW for place in range(self.number))
+
+
+def closed_before(now: datetime, length: timedelta) -> TimeRange:
+    """The windows of this length of time up to the last one that has ended."""
+    end = window_start(now)
+    return TimeRange(end - length, end)
+
+
+def gaps(within: TimeRange, heard: Collection[datetime]) -> tuple[TimeRange, ...]:
+    """Runs of windows that were not reported, joined where they touch."""
+    there = set(heard)
+    found: list[TimeRange] = []
+    for window in within.windows:
+        if window in there:
+            continue
+        if found and found[-1].end == window:
+            found[-1] = TimeRange(found[-1].start, window + WINDOW)
+        else:
+            found.append(TimeRange(window, window + WINDOW))
+    return tuple(found)

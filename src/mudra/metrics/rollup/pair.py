@@ -1,0 +1,110 @@
+"""The few sums that say GOOD or BAD of a pair: what the AA x FIP matrix is made of.
+
+A verdict needs no spread of times, only how many calls ended soon enough. That
+is three numbers that add up exactly, so that a database can add them. Times
+count in the fixed cells of the roll-ups: the verdict is that of
+`health_of_calls` over the same calls in those cells.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from mudra.metrics.health.health import GOOD_ABOVE_PERCENT, GOOD_BELOW_MS, Status
+from mudra.metrics.payload.catalogue import FIRST_4XX, FIRST_5XX, Position
+from mudra.metrics.payload.report import RequestBlock
+from mudra.metrics.rollup.latency_distribution import coarse_cell, coarse_cell_edges, coarsen, rank
+from mudra.metrics.rollup.rollup import Rollup, answered, rollup
+
+ALL_CALLS: Final = ""
+"""The type under which all calls of a pair are added up."""
+_LIMIT: Final = coarse_cell(GOOD_BELOW_MS)
+"""The cell that holds the limit: its middle lies below the limit, its end above."""
+_LIMIT_BEGINS_MS: Final = coarse_cell_edges(_LIMIT)[0]
+
+
+class PairSums(Struct, frozen=True):
+    """Calls of one AA to one FIP. `soon_…` of the answered ones ended before the limit of GOOD."""
+
+    total: int
+    succeeded: int
+    client_errors: int
+    answered: int
+    soon_surely: int
+    soon_maybe: int
+    soon_likely: int
+    longest: int
+
+    @property
+    def judged(self) -> int:
+        """Calls in the denominator of success: all but 4xx."""
+        return self.total - self.client_errors
+
+
+def pair_sums(row: Rollup) -> PairSums:
+    """The sums of one cell's roll-up."""
+    times = coarsen(row.times)
+    at = row.counts
+    return PairSums(
+        at[Position.TOTAL],
+        at[Position.OK_200],
+        sum(at[FIRST_4XX:FIRST_5XX]),
+        answered(at),
+        sum(n for cell, n in zip(times.cells, times.surely, strict=True) if cell < _LIMIT),
+        sum(n for cell, n in zip(times.cells, times.maybe, strict=True) if cell <= _LIMIT),
+        sum(n for cell, n in zip(times.cells, times.likely, strict=True) if cell <= _LIMIT),
+        times.longest,
+    )
+
+
+def pair_sums_of(blocks: Sequence[RequestBlock]) -> PairSums:
+    """The sums of raw blocks: what `pair_sums` says of their roll-up, at a tenth of its cost.
+
+    Most blocks end before the limit with all their calls, and need no spread to say so.
+    """
+    slow = [block for block in blocks if block.pxx[3] >= _LIMIT_BEGINS_MS]
+    sums = pair_sums(rollup(slow))
+    if len(slow) == len(blocks):
+        return sums
+    soon = [block for block in blocks if block.pxx[3] < _LIMIT_BEGINS_MS]
+    at = tuple(map(sum, zip(*(block.counts for block in soon), strict=True)))
+    ended = answered(at)
+    longest = max((block.pxx[3] for block in soon if answered(block.counts)), default=0)
+    quick = PairSums(
+        at[Position.TOTAL],
+        at[Position.OK_200],
+        sum(at[FIRST_4XX:FIRST_5XX]),
+        *(ended, ended, ended, ended),
+        longest,
+    )
+    return add_pairs(sums, quick)
+
+
+def add_pairs(one: PairSums, other: PairSums) -> PairSums:
+    """Both together."""
+    return PairSums(
+        one.total + other.total,
+        one.succeeded + other.succeeded,
+        one.client_errors + other.client_errors,
+        one.answered + other.answered,
+        one.soon_surely + other.soon_surely,
+        one.soon_maybe + other.soon_maybe,
+        one.soon_likely + other.soon_likely,
+        max(one.longest, other.longest),
+    )
+
+
+def status_of_pair(sums: PairSums) -> Status:
+    """GOOD, BAD or UNSURE, by the rule of decisions part 5."""
+    if not sums.judged:
+        return Status.UNSURE
+    if not sums.answered or sums.succeeded * 100 <= sums.judged * GOOD_ABOVE_PERCENT:
+        return Status.BAD
+    wanted = rank(sums.answered, 50)
+    # The estimate lies below the limit, and so do its bounds where they hold it.
+    at_best = sums.soon_maybe >= wanted
+    at_worst = sums.soon_surely >= wanted or sums.longest < GOOD_BELOW_MS
+    likely = sums.soon_likely >= wanted
+    soon = (at_best and (likely or at_worst)) or (at_worst and likely)
+    return Status.GOOD if soon else Status.BAD

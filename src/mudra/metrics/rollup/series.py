@@ -1,0 +1,56 @@
+"""Figures over time: what a chart shows, one point for each window, some hours or a day.
+
+A step without traffic is a gap: it has no success and no times, never zero or 100 %.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Final
+
+from msgspec import Struct
+
+from mudra.metrics.health.health import Health, health_of_calls
+from mudra.metrics.payload.catalogue import TIMINGS, RequestType, Tag
+from mudra.metrics.ports import Cell, Series
+from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.rollup import Rollup, merge_all
+from mudra.metrics.rollup.step import Step, starts
+
+_TIMING_CODES: Final = frozenset(str(code) for code in TIMINGS)
+_CALL_CODES: Final = frozenset(str(code) for code in RequestType) - _TIMING_CODES
+
+
+class Point(Struct, frozen=True):
+    """One step: its start, and how the calls did; None where there were none."""
+
+    start: datetime
+    health: Health | None
+
+
+async def points(  # whose calls, of which time and API
+    series: Series,
+    within: TimeRange,
+    step: Step,
+    code: str = "",
+    *,
+    aa_id: str | None = None,
+    fip_id: str | None = None,
+) -> tuple[Point, ...]:
+    """A point for each step, over all calls taken together or over those of one type code."""
+    types = frozenset({code}) if code else _CALL_CODES
+    sums = await series.steps(within, step, types, aa_id=aa_id, fip_id=fip_id)
+    return tuple(
+        Point(start, health_of_calls(sums[start]) if start in sums else None)
+        for start in starts(within, step)
+    )
+
+
+def health_of_all(cells: Iterable[tuple[Cell, Rollup]], code: str = "") -> Health | None:
+    """The health of these calls together; None without any."""
+    found = [
+        sums
+        for cell, sums in cells
+        if cell.tag is Tag.REQUESTS
+        and (cell.type == code if code else cell.type not in _TIMING_CODES)
+    ]
+    return health_of_calls(merge_all(found)) if found else None

@@ -1,0 +1,50 @@
+"""How time is cut into the points of a chart."""
+
+import enum
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from mudra.metrics.payload.catalogue import window_start
+from mudra.metrics.rollup.coverage import TimeRange
+
+
+class Step(enum.Enum):
+    """How much time one point covers; hours and days are those of UTC."""
+
+    WINDOW = timedelta(minutes=10)
+    HOUR = timedelta(hours=1)
+    SIX_HOURS = timedelta(hours=6)
+    DAY = timedelta(days=1)
+
+    def start_of(self, at: datetime) -> datetime:
+        """Start of the step that holds this moment."""
+        day = day_start(at)
+        return day + (window_start(at) - day) // self.value * self.value
+
+
+_FINEST: Final = (  # some dozens of points, at most 92
+    (timedelta(hours=8), Step.WINDOW),
+    (timedelta(days=2), Step.HOUR),
+    (timedelta(days=10), Step.SIX_HOURS),
+)
+
+
+def step_for(within: TimeRange) -> Step:
+    """The finest step that keeps a chart readable."""
+    length = within.end - within.start
+    return next((step for longest, step in _FINEST if length <= longest), Step.DAY)
+
+
+def starts(within: TimeRange, step: Step) -> tuple[datetime, ...]:
+    """The starts of all steps that touch this time, in order."""
+    found = []
+    at = step.start_of(within.start)
+    while at < within.end:
+        found.append(at)
+        at += step.value
+    return tuple(found)
+
+
+def day_start(at: datetime) -> datetime:
+    """Start of the day, in UTC, that holds this moment."""
+    return at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)

@@ -1,0 +1,197 @@
+"""What breaks this week: everything that needs an operator's act, over all areas, worst first.
+
+A row says what is wrong, since when or by when, and the next act. What an
+operator's scopes do not show is left out and named in `hidden`.
+"""
+
+import enum
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from msgspec import Struct
+
+from mudra.bootstrap.unit_of_work import Work
+from mudra.identity.memberships.memberships import Scope
+from mudra.metrics.health.status_history import api_words
+from mudra.metrics.incidents.incident import AaCalls, AaReporting, FipApi
+from mudra.metrics.notifications.incident_notifications import StoredIncident
+from mudra.registry.lifecycle.pending_entries import Waiting
+from mudra.storage.identity.member_search import ExpiringSecret, MemberFilter, MemberRow
+from mudra.storage.mail.mail_queue import QueuedMail
+
+WITHIN: Final = timedelta(days=7)
+URGENT: Final = timedelta(days=2)
+MOST: Final = 200
+"""Rows of one kind; more than that are one problem, not many."""
+
+
+class Kind(enum.StrEnum):
+    """What a row is about."""
+
+    SILENT_AA = "silent-aa"
+    INCIDENT = "incident"
+    SECRET = "secret"  # noqa: S105  # a word of the interface
+    APPROVAL = "approval"
+    MAIL = "mail"
+    NO_ADMIN = "no-admin"
+
+
+class Urgency(enum.StrEnum):
+    """How soon somebody must act."""
+
+    BROKEN = "broken"
+    """It does harm already."""
+    SOON = "soon"
+    """It will within two days."""
+    WAITS = "waits"
+    """Somebody waits for it, or it breaks within the week."""
+
+
+NEEDED: Final = {
+    Kind.SILENT_AA: Scope.HEALTH,
+    Kind.INCIDENT: Scope.HEALTH,
+    Kind.SECRET: Scope.MEMBERS,
+    Kind.APPROVAL: Scope.REGISTRY,
+    Kind.MAIL: Scope.MEMBERS,
+    Kind.NO_ADMIN: Scope.MEMBERS,
+}
+
+
+class BoardRow(Struct, frozen=True):
+    """One thing to do. `subject` is the ID of what it is about: an entity, incident or mail."""
+
+    kind: Kind
+    urgency: Urgency
+    subject: str
+    entity_id: str
+    at: datetime
+    what: str
+    next_act: str
+
+
+class Board(Struct, frozen=True):
+    """The rows that these scopes show, and the kinds that they do not."""
+
+    rows: tuple[BoardRow, ...]
+    hidden: tuple[Kind, ...]
+
+
+async def board(work: Work, scopes: frozenset[Scope]) -> Board:
+    """Gather the board for an operator of these scopes."""
+    now = await work.people.now()
+    rows: list[BoardRow] = []
+    if Scope.HEALTH in scopes:
+        found = await work.incidents.shown(only_open=True, entity_id=None, limit=MOST)
+        rows += [_incident(one) for one in found]
+    if Scope.MEMBERS in scopes:
+        rows += [_secret(one, now) for one in await work.directory.expiring(now + WITHIN, MOST)]
+        rows += [_mail(one) for one in await work.mail_desk.queue(failed=True, limit=MOST)]
+        alone = MemberFilter(status="active", without_admin=True)
+        rows += [_alone(one) for one in await work.directory.members(alone, "", MOST)]
+    if Scope.REGISTRY in scopes:
+        rows += [_approval(one) for one in await work.waiting_entries.waiting(MOST)]
+    hidden = tuple(kind for kind in Kind if NEEDED[kind] not in scopes)
+    return Board(_worst_first(rows), hidden)
+
+
+def _worst_first(rows: Iterable[BoardRow]) -> tuple[BoardRow, ...]:
+    urgencies, kinds = list(Urgency), list(Kind)
+    return tuple(
+        sorted(rows, key=lambda row: (urgencies.index(row.urgency), kinds.index(row.kind), row.at))
+    )
+
+
+def _incident(stored: StoredIncident) -> BoardRow:
+    incident = stored.incident
+    taken = f"; {stored.looked_after_by} looks after it" if stored.acknowledged_by else ""
+    act = "See the windows" if stored.acknowledged_by else "See the windows, acknowledge"
+    match incident.subject:
+        case AaReporting(aa_id):
+            return BoardRow(
+                Kind.SILENT_AA,
+                Urgency.BROKEN,
+                stored.incident_id,
+                aa_id,
+                incident.began,
+                f"{aa_id} sends no metrics{taken}",
+                "Ask whether its agent runs",
+            )
+        case AaCalls(aa_id):
+            entity_id, what = aa_id, f"calls of {aa_id} fail"
+        case FipApi(fip_id, code):
+            entity_id, what = fip_id, f"{fip_id} fails at {api_words(code)}"
+    share = _share(incident.succeeded, incident.judged)
+    return BoardRow(
+        Kind.INCIDENT,
+        Urgency.BROKEN,
+        stored.incident_id,
+        entity_id,
+        incident.began,
+        f"{what}: {share}{taken}",
+        act,
+    )
+
+
+def _share(succeeded: int, judged: int) -> str:
+    return f"{succeeded:,} of {judged:,} calls succeeded in its bad windows"
+
+
+def _secret(one: ExpiringSecret, now: datetime) -> BoardRow:
+    expired = one.expires_at <= now
+    used = one.last_used_at is not None and one.last_used_at > now - WITHIN
+    words = "has expired: it gets no tokens" if expired else "expires"
+    what = f"the secret of {one.entity_id} {words}"
+    if not used:
+        what += "; not used in the last 7 days"
+    if expired:
+        urgency = Urgency.BROKEN if used else Urgency.SOON
+    else:
+        urgency = Urgency.SOON if one.expires_at <= now + URGENT else Urgency.WAITS
+    act = "Ask its admin to reset it" if one.able else "Give it an admin who can act"
+    return BoardRow(Kind.SECRET, urgency, one.entity_id, one.entity_id, one.expires_at, what, act)
+
+
+def _approval(one: Waiting) -> BoardRow:
+    first = "its first entry" if one.live is None else f"version {one.pending.number}"
+    due = one.pending.goes_live_at
+    if due is not None:
+        what, act = f"{first} of {one.entity_id} is approved from a later time", "Look once more"
+    else:
+        risks = "; ".join(risk.value for risk in one.risks)
+        what = f"{first} of {one.entity_id} waits for approval" + (f": {risks}" if risks else "")
+        act = "Compare, then approve or reject"
+    at = due or one.pending.submitted_at
+    return BoardRow(Kind.APPROVAL, Urgency.WAITS, one.entity_id, one.entity_id, at, what, act)
+
+
+def _mail(one: QueuedMail) -> BoardRow:
+    how = "was refused for good" if one.given_up else f"was tried {one.attempts} times"
+    return BoardRow(
+        Kind.MAIL,
+        Urgency.BROKEN if one.given_up else Urgency.SOON,
+        one.mail_id,
+        "",
+        one.created_at,
+        f"“{one.subject}” to {one.recipient} {how}",
+        "Mend the address or the mail server, then try again",
+    )
+
+
+def _alone(one: MemberRow) -> BoardRow:
+    invited = "its admin has not set a password" if one.admins else "it has no admin"
+    act = "Send the invitation again" if one.admins else "Add an admin"
+    return BoardRow(
+        Kind.NO_ADMIN,
+        Urgency.WAITS,
+        one.entity_id,
+        one.entity_id,
+        one.created_at,
+        f"nobody can act for {one.entity_id}: {invited}",
+        act,
+    )
+
+
+def counted(rows: Sequence[BoardRow]) -> dict[Kind, int]:
+    """Count the rows of each kind."""
+    return {kind: sum(row.kind is kind for row in rows) for kind in Kind}

@@ -1,0 +1,4 @@
+"""What members read: listings, visibility, the change feed.
+
+Never changes an entry.
+"""

@@ -1,0 +1,176 @@
+"""What the registry shows, to whom, and how a mirror follows it (decisions, part 4).
+
+The directory is the sum of a log of changes. The log's sequence numbers have
+no gaps; a caller is shown those changes that it may see, together with the
+number up to which nothing was left out, and a hash of all it sees there.
+"""
+
+import datetime as dt
+import hashlib
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from msgspec import Struct, field
+
+from mudra.registry.payload.entry import EntityType, digest
+
+LONGEST_PAGE: Final = 500
+"""Changes in one answer; more are asked for with the last number."""
+
+_SEES: Final = {
+    EntityType.AA: frozenset({EntityType.FIP, EntityType.FIU}),
+    EntityType.FIU: frozenset({EntityType.AA, EntityType.FIP}),
+    EntityType.FIP: frozenset({EntityType.AA}),
+}
+_ALL: Final = frozenset(EntityType)
+
+
+class Sight(Struct, frozen=True):
+    """What one caller sees: every entry of these types, and its own."""
+
+    types: frozenset[EntityType]
+    own: str = ""
+
+    def sees(self, entity_type: EntityType | None, entity_id: str) -> bool:
+        """Whether an entry of that type and ID may be shown."""
+        return entity_type is not None and (entity_type in self.types or entity_id == self.own)
+
+    def within(self, entity_type: EntityType) -> "Sight":
+        """Give the same sight of one type: equal for all callers who see the same of it."""
+        if entity_type in self.types:
+            return Sight(frozenset({entity_type}))
+        return Sight(frozenset(), self.own)
+
+
+OPERATOR_SIGHT: Final = Sight(_ALL)
+
+
+def sight_of(entity_type: EntityType, entity_id: str, *, opened: bool = False) -> Sight:
+    """Give what an entity sees; `opened` is the setting that shows everything to all."""
+    return Sight(_ALL) if opened else Sight(_SEES[entity_type], entity_id)
+
+
+class Change(Struct, frozen=True):
+    """One row of the log: an entry came or changed (`body`), or left (no body).
+
+    A row without a type marks that the setting of visibility changed.
+    """
+
+    sequence: int
+    at: dt.datetime
+    entity_type: EntityType | None
+    entity_id: str
+    body: bytes | None
+
+
+class Listed(Struct, frozen=True):
+    """An entry as the directory shows it, with the change that brought it."""
+
+    entity_type: EntityType
+    entity_id: str
+    body: bytes
+    digest: str
+    sequence: int
+
+
+class Directory(Struct, frozen=True):
+    """Everything shown after the change `sequence`; what each caller sees is a part of it."""
+
+    sequence: int = 0
+    listed: Mapping[str, Listed] = field(default_factory=dict)
+    changed_at: Mapping[str, dt.datetime] = field(default_factory=dict)
+    """When each entity last came, changed or left; those that left stay in it."""
+
+    def after(self, changes: Iterable[Change]) -> "Directory":
+        """Give the directory after further changes.
+
+        Raises `ValueError` at a gap: what would be shown then would be wrong.
+        """
+        listed, changed_at, sequence = dict(self.listed), dict(self.changed_at), self.sequence
+        for change in changes:
+            if change.sequence != sequence + 1:
+                raise ValueError(f"change {change.sequence} follows {sequence}: one is missing")
+            sequence = change.sequence
+            changed_at[change.entity_id] = change.at
+            if change.body is None or change.entity_type is None:
+                listed.pop(change.entity_id, None)
+            else:
+                listed[change.entity_id] = Listed(
+                    change.entity_type,
+                    change.entity_id,
+                    change.body,
+                    digest(change.body),
+                    sequence,
+                )
+        return Directory(sequence, listed, changed_at)
+
+    def visible(self, sight: Sight, entity_type: EntityType | None = None) -> tuple[Listed, ...]:
+        """Give what a caller sees, of one type or of all, in the order of type and ID."""
+        seen = (
+            one
+            for one in self.listed.values()
+            if sight.sees(one.entity_type, one.entity_id) and entity_type in {None, one.entity_type}
+        )
+        return tuple(sorted(seen, key=lambda one: (one.entity_type, one.entity_id)))
+
+    def one(self, sight: Sight, entity_type: EntityType, entity_id: str) -> Listed | None:
+        """Give one entry, or None when it is not there or not for this caller."""
+        found = self.listed.get(entity_id)
+        if found is None or found.entity_type is not entity_type:
+            return None
+        return found if sight.sees(entity_type, entity_id) else None
+
+    def hash(self, sight: Sight) -> str:
+        """Give the hash of everything a caller sees: see `set_hash`."""
+        return set_hash((one.entity_type, one.entity_id, one.digest) for one in self.visible(sight))
+
+
+class Answer(Struct, frozen=True):
+    """A finished answer of a read: its bytes, strong ETag, and when it last changed."""
+
+    body: bytes
+    etag: str
+    last_modified: dt.datetime | None
+
+
+def listing(directory: Directory, sight: Sight, entity_type: EntityType) -> Answer:
+    """Give `GET /cr/v2/entityInfo/{type}`: an array of whole payloads."""
+    bodies = (one.body for one in directory.visible(sight, entity_type))
+    body = b"[" + b",".join(bodies) + b"]"
+    return Answer(body, f'"{digest(body)}"', _last_change(directory, sight, entity_type))
+
+
+def single(
+    directory: Directory, sight: Sight, entity_type: EntityType, entity_id: str
+) -> Answer | None:
+    """Give `GET /cr/v2/entityInfo/{type}/{id}`: one payload, or None for a 404."""
+    found = directory.one(sight, entity_type, entity_id)
+    if found is None:
+        return None
+    return Answer(found.body, f'"{found.digest}"', directory.changed_at[entity_id])
+
+
+def set_hash(entries: Iterable[tuple[str, str, str]]) -> str:
+    """Give the hash by which a mirror proves itself complete.
+
+    SHA-256, in hexadecimal, over one line `TYPE/ID DIGEST` and a line feed for
+    each entry, lines sorted bytewise; DIGEST is the SHA-256 of the entry in its
+    canonical form (RFC 8785), in hexadecimal.
+    """
+    lines = sorted(f"{kind}/{entity_id} {one}\n".encode() for kind, entity_id, one in entries)
+    return hashlib.sha256(b"".join(lines)).hexdigest()
+
+
+def _last_change(directory: Directory, sight: Sight, entity_type: EntityType) -> dt.datetime | None:
+    """Give the time of the last change that can have touched a listing.
+
+    Who left is not known by type any more, so any such change counts: a time
+    too late costs one needless answer, one too early would hide a change.
+    """
+    touched = (
+        at
+        for entity_id, at in directory.changed_at.items()
+        if (one := directory.listed.get(entity_id)) is None
+        or (one.entity_type is entity_type and sight.sees(entity_type, entity_id))
+    )
+    return max(touched, default=None)

@@ -1,0 +1,135 @@
+"""`GET /cr/v2/changes?since=N`: pages of changes, and how a mirror follows them."""
+
+import datetime as dt
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from mudra.registry.directory.directory import LONGEST_PAGE, Change, Directory, Sight, set_hash
+from mudra.registry.payload.entry import EntityType, digest
+from mudra.registry.payload.timestamp import wire_time
+
+PUT: Final = "put"
+REMOVE: Final = "remove"
+
+
+class WireChange(
+    msgspec.Struct,
+    frozen=True,
+    rename={"entity_type": "type", "entity_id": "id"},
+):
+    """One change as a mirror reads it. `entry` is null when the entry left."""
+
+    sequence: int
+    at: str
+    op: str
+    entity_type: EntityType
+    entity_id: str
+    entry: msgspec.Raw
+
+
+class Page(msgspec.Struct, frozen=True):
+    """A page of changes. Nothing that the caller may see is missing after `since` up to `upto`.
+
+    Sequence numbers that are not there belong to changes that the caller may
+    not see. With `complete` the page is no difference: it holds every entry
+    that the caller sees, and the mirror drops what it held. `hash` is that of
+    the full set at `upto` (see `directory.set_hash`); it is empty while `more`
+    pages follow.
+    """
+
+    since: int
+    upto: int
+    more: bool
+    complete: bool
+    hash: str
+    changes: tuple[WireChange, ...]
+
+
+def needs_whole(since: int, directory: Directory, opened_at: int) -> bool:
+    """Whether a mirror at `since` can only be helped by the full set.
+
+    So for a new mirror, for one that is ahead (the registry was restored from
+    a backup), and for one from before the setting of visibility last changed,
+    marked in the log at the sequence `opened_at`: entries came into or went out of its sight
+    without a change of their own.
+    """
+    return since <= 0 or since > directory.sequence or since < opened_at
+
+
+def whole(directory: Directory, sight: Sight, since: int) -> Page:
+    """Give every entry that the caller sees, in the order in which they last changed."""
+    listed = sorted(directory.visible(sight), key=lambda one: one.sequence)
+    changes = tuple(
+        WireChange(
+            one.sequence,
+            wire_time(directory.changed_at[one.entity_id]),
+            PUT,
+            one.entity_type,
+            one.entity_id,
+            msgspec.Raw(one.body),
+        )
+        for one in listed
+    )
+    upto = directory.sequence
+    return Page(since, upto, more=False, complete=True, hash=directory.hash(sight), changes=changes)
+
+
+def page(
+    directory: Directory,
+    following: Sequence[Change],
+    sight: Sight,
+    since: int,
+    longest: int = LONGEST_PAGE,
+) -> Page:
+    """Give the changes after `since` that the caller may see.
+
+    `following` are the log's rows after `since`, without a gap, at least
+    `longest` of them or all up to the directory's sequence.
+    """
+    taken = following[:longest]
+    upto = taken[-1].sequence if taken else since
+    more = upto < directory.sequence
+    changes = tuple(
+        _wire(one, one.entity_type)
+        for one in taken
+        if one.entity_type is not None and sight.sees(one.entity_type, one.entity_id)
+    )
+    shown_hash = "" if more else directory.hash(sight)
+    return Page(since, upto, more=more, complete=False, hash=shown_hash, changes=changes)
+
+
+def _wire(change: Change, entity_type: EntityType) -> WireChange:
+    body = msgspec.Raw(b"null" if change.body is None else change.body)
+    op = REMOVE if change.body is None else PUT
+    at = wire_time(change.at)
+    return WireChange(change.sequence, at, op, entity_type, change.entity_id, body)
+
+
+class Mirror(Struct, frozen=True):
+    """A member's copy: the entries' bytes by type and ID, and how far it has come."""
+
+    upto: int
+    bodies: dict[tuple[EntityType, str], bytes]
+
+    def follow(self, received: Page) -> "Mirror":
+        """Give the copy after one more page."""
+        bodies = {} if received.complete else dict(self.bodies)
+        for change in received.changes:
+            key = (change.entity_type, change.entity_id)
+            if change.op == REMOVE:
+                bodies.pop(key, None)
+            else:
+                bodies[key] = bytes(change.entry)
+        return Mirror(received.upto, bodies)
+
+    def hash(self) -> str:
+        """Give the hash of the copy, to compare with the page's."""
+        return set_hash((kind, one, digest(body)) for (kind, one), body in self.bodies.items())
+
+
+def as_of(changes: Sequence[Change], moment: dt.datetime) -> Directory:
+    """Give the directory as it was at a moment, from the whole log up to then."""
+    return Directory().after(change for change in changes if change.at <= moment)

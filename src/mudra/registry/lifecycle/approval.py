@@ -1,0 +1,96 @@
+"""Decides on approval, scheduled go-live and rejection of a pending version; pure."""
+
+import datetime as dt
+from typing import Final
+
+from msgspec.structs import replace
+
+from mudra.registry.lifecycle.actor import SCHEDULE, Actor, may_decide
+from mudra.registry.lifecycle.decision import (
+    Act,
+    Decision,
+    Facts,
+    conflict,
+    put_live,
+    reason_missing,
+)
+from mudra.registry.lifecycle.record import Record, Status, Version
+from mudra.registry.lifecycle.refusal import GoLiveTooFar, Refusal, VersionMoved, WrongState
+
+FARTHEST_GO_LIVE: Final = dt.timedelta(days=366)
+
+
+def approve(
+    record: Record,
+    facts: Facts,
+    actor: Actor,
+    now: dt.datetime,
+    *,
+    goes_live_at: dt.datetime | None = None,
+    expected: int = 0,
+) -> Decision | Refusal:
+    """Decide on an approval, live at once or from `goes_live_at`.
+
+    `expected` is the version the operator looked at, 0 for whichever is
+    pending. Approving a scheduled version again moves its time.
+    """
+    pending = _pending(record, actor, Act.APPROVE, expected)
+    if not isinstance(pending, Version):
+        return pending
+    # Asked again: since the submission another entity may have gone live with this key.
+    held = conflict(pending.entry, pending.key, facts)
+    if held is not None:
+        return held
+    if goes_live_at is not None and goes_live_at - now > FARTHEST_GO_LIVE:
+        return GoLiveTooFar(FARTHEST_GO_LIVE.days)
+    decided = replace(pending, decided_by=actor.name, decided_at=now, goes_live_at=goes_live_at)
+    if goes_live_at is not None and goes_live_at > now:
+        after = record.with_version(replace(decided, status=Status.APPROVED))
+    else:
+        after = put_live(record, decided, now)
+    return Decision(Act.APPROVE, actor, now, "", record, after, pending.number)
+
+
+def go_live(record: Record, now: dt.datetime) -> Decision | None:
+    """Put a scheduled version live when its time has come; None when there is none."""
+    pending = record.pending
+    if pending is None or pending.status is not Status.APPROVED or pending.goes_live_at is None:
+        return None
+    if pending.goes_live_at > now:
+        return None
+    after = put_live(record, pending, now)
+    return Decision(Act.GO_LIVE, SCHEDULE, now, "", record, after, pending.number)
+
+
+def reject(
+    record: Record, actor: Actor, now: dt.datetime, reason: str, *, expected: int = 0
+) -> Decision | Refusal:
+    """Decide on a rejection; a scheduled version can still be rejected."""
+    pending = _pending(record, actor, Act.REJECT, expected)
+    if not isinstance(pending, Version):
+        return pending
+    missing = reason_missing(Act.REJECT, reason)
+    if missing is not None:
+        return missing
+    rejected = replace(
+        pending,
+        status=Status.REJECTED,
+        decided_by=actor.name,
+        decided_at=now,
+        reason=reason.strip(),
+    )
+    after = record.with_version(rejected)
+    return Decision(Act.REJECT, actor, now, reason.strip(), record, after, pending.number)
+
+
+def _pending(record: Record, actor: Actor, act: Act, expected: int) -> Version | Refusal:
+    refusal = may_decide(actor)
+    if refusal is not None:
+        return refusal
+    pending = record.pending
+    if pending is None:
+        state = f"{record.standing} without a version that waits"
+        return WrongState(record.entity_id, act, state, "submitted or updated")
+    if expected not in {0, pending.number}:
+        return VersionMoved(record.entity_id, expected, pending.number)
+    return pending

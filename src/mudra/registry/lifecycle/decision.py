@@ -1,0 +1,158 @@
+"""The outcome of an act on the registry: what storage has to keep, as one value."""
+
+import datetime as dt
+import enum
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from mudra.registry.lifecycle.actor import Actor
+from mudra.registry.lifecycle.difference import FieldChange, difference
+from mudra.registry.lifecycle.record import Record, Standing, Status, Version
+from mudra.registry.lifecycle.refusal import AlreadyHeld, ReasonMissing, WrongType
+from mudra.registry.payload.certificate import KeyFacts
+from mudra.registry.payload.entry import EntityType, Entry, canonical
+
+LONGEST_REASON: Final = 500
+
+
+class Act(enum.StrEnum):
+    """What was done, as the audit and the history call it."""
+
+    SUBMIT = "submit"
+    UPDATE = "update"
+    APPROVE = "approve"
+    GO_LIVE = "goLive"
+    REJECT = "reject"
+    SUSPEND = "suspend"
+    RESTORE = "restore"
+    RETIRE = "retire"
+    ROLL_BACK = "rollBack"
+
+
+class TokenEffect(enum.StrEnum):
+    """What the act does to the entity's tokens, in the same transaction."""
+
+    NONE = "none"
+    STOP = "stop"
+    RESUME = "resume"
+
+
+class Publication(Struct, frozen=True):
+    """A change of what the directory shows; no body means that the entry left it."""
+
+    entity_id: str
+    entity_type: EntityType
+    body: bytes | None
+
+
+class Decision(Struct, frozen=True):
+    """An act that may be carried out: keep `after`, publish, stop tokens, audit; all or nothing."""
+
+    act: Act
+    actor: Actor
+    at: dt.datetime
+    reason: str
+    before: Record | None
+    after: Record
+    version: int
+    """The version that the act is about; 0 where it is about the entity as a whole."""
+
+    @property
+    def status(self) -> str:
+        """The word for the answer: the version's status, or the entity's standing."""
+        version = self.after.version(self.version)
+        return self.after.standing.value if version is None else version.status.value
+
+    @property
+    def publication(self) -> Publication | None:
+        """What the directory shows from now on, when that changed."""
+        former = None if self.before is None else shown(self.before)
+        now = shown(self.after)
+        if former == now:
+            return None
+        return Publication(self.after.entity_id, self.after.entity_type, now)
+
+    @property
+    def tokens(self) -> TokenEffect:
+        """Whether the entity's tokens stop or come back."""
+        former = self.before is not None and gets_no_token(self.before.standing)
+        now = gets_no_token(self.after.standing)
+        if former == now:
+            return TokenEffect.NONE
+        return TokenEffect.STOP if now else TokenEffect.RESUME
+
+    @property
+    def changes(self) -> tuple[FieldChange, ...]:
+        """The fields in which the version differs from the one that was live before."""
+        version = self.after.version(self.version)
+        former = None if self.before is None else self.before.live
+        if version is None or former is None:
+            return ()
+        return difference(former.entry, version.entry)
+
+
+class Facts(Struct, frozen=True):
+    """What the registry holds beyond this record, as storage found it under its lock.
+
+    Each holder is the ID of another entity, or `""`. A holder is one whose
+    version with that handle, `kid` or modulus is approved or was ever live: a
+    mere submission holds nothing, or anyone could block a member's public key.
+    """
+
+    onboarded_as: EntityType | None = None
+    handle_holder: str = ""
+    kid_holder: str = ""
+    modulus_holder: str = ""
+
+
+def shown(record: Record) -> bytes | None:
+    """Give the entry that the directory shows, as bytes, or None."""
+    live = record.live
+    visible = record.standing is Standing.LIVE and live is not None
+    return canonical(live.entry) if visible and live is not None else None
+
+
+def gets_no_token(standing: Standing) -> bool:
+    """Whether token issuing is off: an entity without an entry does get tokens."""
+    return standing in {Standing.SUSPENDED, Standing.RETIRED}
+
+
+def conflict(entry: Entry, key: KeyFacts, facts: Facts) -> AlreadyHeld | WrongType | None:
+    """Refuse what another entity holds, and a type that the entity was not onboarded as."""
+    if facts.onboarded_as not in {None, entry.type}:
+        return WrongType(entry.type, str(facts.onboarded_as))
+    if facts.handle_holder:
+        path = "entityinfo.entityhandle"
+        return AlreadyHeld(path, entry.entityinfo.entityhandle, facts.handle_holder)
+    if facts.kid_holder:
+        return AlreadyHeld("entityinfo.certificate.kid", key.kid, facts.kid_holder)
+    if facts.modulus_holder:
+        return AlreadyHeld("entityinfo.certificate.n", "", facts.modulus_holder)
+    return None
+
+
+def reason_missing(act: Act, reason: str) -> ReasonMissing | None:
+    """Refuse an act whose reason is missing, too long, or not printable."""
+    text = reason.strip()
+    fits = 0 < len(text) <= LONGEST_REASON and text.isprintable() and "=?" not in text
+    return None if fits else ReasonMissing(act.value)
+
+
+def put_live(record: Record, version: Version, now: dt.datetime) -> Record:
+    """Give the record with that version live and the former one superseded."""
+    former = record.live
+    if former is not None:
+        record = record.with_version(replace(former, status=Status.SUPERSEDED, live_until=now))
+    standing = Standing.LIVE if record.standing is Standing.UNLISTED else record.standing
+    live = replace(version, status=Status.LIVE, live_from=now)
+    return replace(record, standing=standing).with_version(live)
+
+
+def without_pending(record: Record) -> Record:
+    """Give the record with its pending version withdrawn."""
+    pending = record.pending
+    if pending is None:
+        return record
+    return record.with_version(replace(pending, status=Status.WITHDRAWN))

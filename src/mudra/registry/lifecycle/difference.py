@@ -1,0 +1,89 @@
+"""The field-by-field difference of two entries, for those who approve and those who look back."""
+
+import enum
+from collections.abc import Iterator
+from typing import Final, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from mudra.registry.payload.entry import Entry, canonical
+
+Json: TypeAlias = "bool | int | str | list[Json] | dict[str, Json] | None"
+
+# decisions, part 4: an update that touches one of these needs approval.
+NEEDS_APPROVAL: Final = ("certificate", "baseurl", "webviewurl", "ips")
+# These name the request, not the entity: they differ in every submission.
+_OF_THE_REQUEST: Final = ("$.ver", "$.timestamp", "$.txnid", "$.requester.name", "$.requester.id")
+
+
+class Risk(enum.StrEnum):
+    """What a change would let go wrong, in the words an approver reads."""
+
+    NONE = ""
+    KEY = "signatures will be checked with another key"
+    TRAFFIC = "calls will go to another address"
+    REDIRECT = "users will be sent to another page"
+    FIREWALL = "other machines will pass members' firewalls"
+
+
+_RISKS: Final = {
+    "certificate": Risk.KEY,
+    "baseurl": Risk.TRAFFIC,
+    "webviewurl": Risk.REDIRECT,
+    "ips": Risk.FIREWALL,
+    "inboundports": Risk.FIREWALL,
+    "outboundports": Risk.FIREWALL,
+    "gsp": Risk.TRAFFIC,
+}
+
+
+class FieldChange(Struct, frozen=True):
+    """One field that differs. A list differs as a whole; an absent side is None."""
+
+    path: str
+    before: Json
+    after: Json
+    needs_approval: bool = False
+    risk: Risk = Risk.NONE
+
+
+def difference(before: Entry, after: Entry) -> tuple[FieldChange, ...]:
+    """Give every field in which two entries differ, in the order of their paths."""
+    return tuple(_changes("$", _tree(before), _tree(after)))
+
+
+def matters(changes: tuple[FieldChange, ...]) -> bool:
+    """Whether the entity itself changed, and not only the request that carried it."""
+    return any(change.path not in _OF_THE_REQUEST for change in changes)
+
+
+def needs_approval(changes: tuple[FieldChange, ...]) -> bool:
+    """Whether an operator must approve before these changes go live."""
+    return any(change.needs_approval for change in changes)
+
+
+def _tree(entry: Entry) -> Json:
+    tree: Json = msgspec.json.decode(canonical(entry))
+    return tree
+
+
+def _changes(path: str, before: Json, after: Json) -> Iterator[FieldChange]:
+    if isinstance(before, dict) and isinstance(after, dict):
+        for name in sorted(before.keys() | after.keys()):
+            yield from _changes(f"{path}.{name}", before.get(name), after.get(name))
+    elif before != after:
+        yield _judged(path, before, after)
+
+
+def _judged(path: str, before: Json, after: Json) -> FieldChange:
+    field = path.removeprefix("$.entityinfo.").split(".")[0]
+    # Another order of the same addresses opens nothing.
+    if isinstance(before, list) and isinstance(after, list) and _same_items(before, after):
+        return FieldChange(path, before, after)
+    risk = _RISKS.get(field, Risk.NONE)
+    return FieldChange(path, before, after, field in NEEDS_APPROVAL, risk)
+
+
+def _same_items(before: list[Json], after: list[Json]) -> bool:
+    return len(before) == len(after) and all(item in after for item in before)

@@ -1,0 +1,105 @@
+"""Decides on suspension, restoring, retirement and rollback; pure."""
+
+import datetime as dt
+
+from msgspec.structs import replace
+
+from mudra.registry.lifecycle.actor import Actor, may_decide, may_retire
+from mudra.registry.lifecycle.decision import (
+    Act,
+    Decision,
+    Facts,
+    conflict,
+    put_live,
+    reason_missing,
+    without_pending,
+)
+from mudra.registry.lifecycle.record import Record, Standing, Status, Version
+from mudra.registry.lifecycle.refusal import Refusal, UnknownVersion, WrongState
+
+
+def suspend(record: Record, actor: Actor, now: dt.datetime, reason: str) -> Decision | Refusal:
+    """Decide to take a live entity out of the directory and off tokens until it is restored."""
+    refusal = may_decide(actor) or reason_missing(Act.SUSPEND, reason)
+    if refusal is not None:
+        return refusal
+    return _stand(record, Act.SUSPEND, actor, now, reason)
+
+
+def restore(record: Record, actor: Actor, now: dt.datetime, reason: str = "") -> Decision | Refusal:
+    """Decide to bring a suspended entity back."""
+    refusal = may_decide(actor)
+    if refusal is not None:
+        return refusal
+    return _stand(record, Act.RESTORE, actor, now, reason)
+
+
+def retire(record: Record, actor: Actor, now: dt.datetime, reason: str) -> Decision | Refusal:
+    """Decide to end a membership for good; its ID, handle and keys stay taken."""
+    refusal = may_retire(actor, record.entity_id) or reason_missing(Act.RETIRE, reason)
+    if refusal is not None:
+        return refusal
+    return _stand(record, Act.RETIRE, actor, now, reason)
+
+
+_MOVES = {
+    Act.SUSPEND: (frozenset({Standing.LIVE}), Standing.SUSPENDED),
+    Act.RESTORE: (frozenset({Standing.SUSPENDED}), Standing.LIVE),
+    Act.RETIRE: (frozenset({Standing.LIVE, Standing.SUSPENDED}), Standing.RETIRED),
+}
+
+
+def _stand(
+    record: Record, act: Act, actor: Actor, now: dt.datetime, reason: str
+) -> Decision | Refusal:
+    allowed, standing = _MOVES[act]
+    if record.standing not in allowed:
+        return WrongState(record.entity_id, act, record.standing, " or ".join(sorted(allowed)))
+    after = replace(record, standing=standing)
+    if standing is Standing.RETIRED:
+        after = _ended(without_pending(after), now)
+    return Decision(act, actor, now, reason.strip(), record, after, version=0)
+
+
+def _ended(record: Record, now: dt.datetime) -> Record:
+    live = record.live
+    if live is None:
+        return record
+    return record.with_version(replace(live, status=Status.SUPERSEDED, live_until=now))
+
+
+def roll_back(
+    record: Record, facts: Facts, actor: Actor, now: dt.datetime, *, to: int, reason: str
+) -> Decision | Refusal:
+    """Decide to go live at once with a new version equal to the former version `to`.
+
+    A pending version is withdrawn: it was made upon what is rolled back.
+    """
+    refusal = may_decide(actor) or reason_missing(Act.ROLL_BACK, reason)
+    if refusal is not None:
+        return refusal
+    if record.standing not in {Standing.LIVE, Standing.SUSPENDED}:
+        return WrongState(record.entity_id, Act.ROLL_BACK, record.standing, "live or suspended")
+    former = record.version(to)
+    if former is None or not former.was_live:
+        return UnknownVersion(record.entity_id, to)
+    if former.status is Status.LIVE:
+        state = f"at version {to} already"
+        return WrongState(record.entity_id, Act.ROLL_BACK, state, "at another version")
+    held = conflict(former.entry, former.key, facts)
+    if held is not None:
+        return held
+    version = Version(
+        number=len(record.versions) + 1,
+        entry=former.entry,
+        key=former.key,
+        status=Status.SUBMITTED,
+        submitted_by=actor.name,
+        submitted_at=now,
+        decided_by=actor.name,
+        decided_at=now,
+        reason=reason.strip(),
+        equal_to=to,
+    )
+    after = put_live(without_pending(record), version, now)
+    return Decision(Act.ROLL_BACK, actor, now, reason.strip(), record, after, version.number)

@@ -1,0 +1,39 @@
+"""What waits for an operator's word: a pending version beside the one that is live."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from mudra.registry.lifecycle.difference import FieldChange, Risk, difference
+from mudra.registry.lifecycle.record import Standing, Version
+from mudra.registry.payload.entry import EntityType
+
+
+class Waiting(Struct, frozen=True):
+    """A pending version of an entity, and what it would replace (None for a first entry)."""
+
+    entity_id: str
+    entity_type: EntityType
+    standing: Standing
+    pending: Version
+    live: Version | None
+
+    @property
+    def changes(self) -> tuple[FieldChange, ...]:
+        """The fields in which the two differ; none for a first entry."""
+        return () if self.live is None else difference(self.live.entry, self.pending.entry)
+
+    @property
+    def risks(self) -> tuple[Risk, ...]:
+        """What could go wrong, each once, in the order of `Risk`."""
+        found = {change.risk for change in self.changes}
+        return tuple(risk for risk in Risk if risk in found and risk is not Risk.NONE)
+
+
+class WaitingEntries(Protocol):
+    """Reads the approver's queue."""
+
+    async def waiting(self, limit: int) -> Sequence[Waiting]:
+        """Give the pending versions, the longest waiting first, at most that many."""
+        ...

@@ -1,0 +1,99 @@
+"""What the registry keeps of one entity: its standing and every version with who and when.
+
+Standing of the entity                Status of a version
+  unlisted ── goes live ──► live        submitted ─► approved (goes live later) ─► live
+  live ◄──► suspended                       │             │                        │
+  live, suspended ──► retired               ▼             ▼                        ▼
+                                        rejected      withdrawn                superseded
+
+At most one version is live, at most one is pending (submitted or approved).
+"""
+
+import datetime as dt
+import enum
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from mudra.registry.payload.certificate import KeyFacts
+from mudra.registry.payload.entry import EntityType, Entry
+
+
+class Standing(enum.StrEnum):
+    """Where an entity stands as a whole."""
+
+    UNLISTED = "unlisted"
+    """It was submitted and has never been live."""
+    LIVE = "live"
+    SUSPENDED = "suspended"
+    RETIRED = "retired"
+
+
+class Status(enum.StrEnum):
+    """Where one version of an entry stands."""
+
+    SUBMITTED = "submitted"
+    APPROVED = "approved"
+    """Approved from a time that has not come."""
+    LIVE = "live"
+    REJECTED = "rejected"
+    WITHDRAWN = "withdrawn"
+    """A newer version took its place before it was ever live."""
+    SUPERSEDED = "superseded"
+    """It was live; a newer version is."""
+
+
+PENDING = frozenset({Status.SUBMITTED, Status.APPROVED})
+
+
+class Version(Struct, frozen=True):
+    """One version of an entry. `live_from` and `live_until` are the dates of its key, too."""
+
+    number: int
+    entry: Entry
+    key: KeyFacts
+    status: Status
+    submitted_by: str
+    submitted_at: dt.datetime
+    decided_by: str = ""
+    decided_at: dt.datetime | None = None
+    reason: str = ""
+    goes_live_at: dt.datetime | None = None
+    live_from: dt.datetime | None = None
+    live_until: dt.datetime | None = None
+    equal_to: int = 0
+    """The former version that a rollback made this one equal to; 0 for none."""
+
+    @property
+    def was_live(self) -> bool:
+        """Whether counterparties ever saw this version."""
+        return self.live_from is not None
+
+
+class Record(Struct, frozen=True):
+    """All that is known of one entity; versions in order of their numbers, from 1."""
+
+    entity_id: str
+    entity_type: EntityType
+    standing: Standing
+    versions: tuple[Version, ...]
+
+    @property
+    def live(self) -> Version | None:
+        """The version that counterparties see, or would see were it not suspended."""
+        return next((one for one in self.versions if one.status is Status.LIVE), None)
+
+    @property
+    def pending(self) -> Version | None:
+        """The version that waits for an approval or for its time."""
+        return next((one for one in self.versions if one.status in PENDING), None)
+
+    def version(self, number: int) -> Version | None:
+        """Give the version of that number."""
+        return next((one for one in self.versions if one.number == number), None)
+
+    def with_version(self, version: Version) -> "Record":
+        """Give the record with that version added, or put in place of its former state."""
+        others = (one for one in self.versions if one.number != version.number)
+        versions = sorted((*others, version), key=lambda one: one.number)
+        return replace(self, versions=tuple(versions))

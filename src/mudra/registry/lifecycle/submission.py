@@ -1,0 +1,93 @@
+"""Decides on submissions and updates: `decide`-style functions, pure."""
+
+import datetime as dt
+
+from msgspec import Struct
+
+from mudra.registry.lifecycle.actor import Actor, may_submit
+from mudra.registry.lifecycle.decision import (
+    Act,
+    Decision,
+    Facts,
+    conflict,
+    put_live,
+    without_pending,
+)
+from mudra.registry.lifecycle.difference import difference, needs_approval
+from mudra.registry.lifecycle.record import Record, Standing, Status, Version
+from mudra.registry.lifecycle.refusal import DuplicateEntity, Refusal, UnknownEntity, WrongState
+from mudra.registry.payload.validation import CheckedPayload
+
+
+class Repeat(Struct, frozen=True):
+    """The same update once more, as a sender repeats it who lost the answer: nothing to do."""
+
+    record: Record
+    version: int
+
+    @property
+    def status(self) -> str:
+        """The word for the answer."""
+        return self.record.versions[-1].status.value
+
+
+def submit(
+    record: Record | None, checked: CheckedPayload, facts: Facts, actor: Actor, now: dt.datetime
+) -> Decision | Refusal:
+    """Decide on a first submission; it waits for an operator's approval."""
+    entry = checked.entry
+    refusal = may_submit(actor, entry)
+    if refusal is not None:
+        return refusal
+    if record is not None and not _starts_anew(record):
+        return DuplicateEntity(entry.entityinfo.id)
+    held = conflict(entry, checked.key, facts)
+    if held is not None:
+        return held
+    kept = record.versions if record else ()
+    base = Record(entry.entityinfo.id, entry.type, Standing.UNLISTED, kept)
+    version = _next(base, checked, actor, now)
+    return Decision(Act.SUBMIT, actor, now, "", record, base.with_version(version), version.number)
+
+
+def update(
+    record: Record | None, checked: CheckedPayload, facts: Facts, actor: Actor, now: dt.datetime
+) -> Decision | Repeat | Refusal:
+    """Decide on an update: live at once, or pending when it touches what needs approval."""
+    entry = checked.entry
+    refusal = may_submit(actor, entry)
+    if refusal is not None:
+        return refusal
+    if record is None or record.entity_type is not entry.type:
+        return UnknownEntity(entry.entityinfo.id)
+    if record.standing is Standing.RETIRED:
+        return WrongState(record.entity_id, Act.UPDATE, record.standing, "live or suspended")
+    if record.versions[-1].entry == entry:
+        return Repeat(record, record.versions[-1].number)
+    held = conflict(entry, checked.key, facts)
+    if held is not None:
+        return held
+    version = _next(record, checked, actor, now)
+    base = without_pending(record)
+    live = record.live
+    if live is not None and not needs_approval(difference(live.entry, entry)):
+        after = put_live(base, version, now)
+    else:
+        after = base.with_version(version)
+    return Decision(Act.UPDATE, actor, now, "", record, after, version.number)
+
+
+def _starts_anew(record: Record) -> bool:
+    """Whether everything so far came to nothing, so that the member may submit again."""
+    return record.standing is Standing.UNLISTED and record.pending is None
+
+
+def _next(record: Record, checked: CheckedPayload, actor: Actor, now: dt.datetime) -> Version:
+    return Version(
+        number=len(record.versions) + 1,
+        entry=checked.entry,
+        key=checked.key,
+        status=Status.SUBMITTED,
+        submitted_by=actor.name,
+        submitted_at=now,
+    )

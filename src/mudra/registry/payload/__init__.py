@@ -1,0 +1,4 @@
+"""The registration payload (spec 2.7): parsing, rules, findings.
+
+Never knows what is registered already.
+"""

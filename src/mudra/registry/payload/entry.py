@@ -1,0 +1,114 @@
+"""An entry of the registry in its wire shape, exactly spec 2.7.
+
+The wire shape and the domain value are one: these structs. `check.py` makes
+them from what a sender gave; empties are already in the form that 2.7 names.
+"""
+
+import enum
+import hashlib
+
+import msgspec
+
+from mudra.registry.payload.certificate import Certificate
+
+
+class EntityType(enum.StrEnum):
+    """What a member of the network is."""
+
+    FIP = "FIP"
+    FIU = "FIU"
+    AA = "AA"
+
+
+class Category(enum.StrEnum):
+    """How strongly an identifier identifies a customer."""
+
+    STRONG = "STRONG"
+    WEAK = "WEAK"
+    ANCILLARY = "ANCILLARY"
+
+
+class Requester(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Who submits."""
+
+    name: str
+    id: str
+    """`requester.id`; the specification's row is garbled (decisions, part 2)."""
+
+
+class Identifier(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A kind of customer identifier that a FIP takes in account discovery."""
+
+    category: Category
+    type: str
+
+
+class Gateway(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`gsp`: the gateway service provider of a FIP."""
+
+    id: str
+    name: str
+    ip: str
+    url: str
+
+
+class TokenInfo(msgspec.Struct, frozen=True):
+    """Reserved: whatever was sent, nothing is kept."""
+
+    url: str = ""
+    desc: str = ""
+
+
+class Signature(msgspec.Struct, frozen=True, rename={"sign_value": "signValue"}):
+    """Reserved: whatever was sent, nothing is kept."""
+
+    sign_value: str = ""
+
+
+class EntityInfo(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"identifiers": "Identifiers"}
+):
+    """The object `entityinfo` (decisions, part 2)."""
+
+    tags: str
+    name: str
+    id: str
+    code: str
+    entityhandle: str
+    identifiers: tuple[Identifier, ...]
+    baseurl: str
+    webviewurl: str | None
+    fitypes: tuple[str, ...]
+    inboundports: tuple[str, ...]
+    outboundports: tuple[str, ...]
+    ips: tuple[str, ...]
+    certificate: Certificate
+    gsp: Gateway | None
+    tokeninfo: TokenInfo = TokenInfo()
+    signature: Signature = Signature()
+
+
+class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A whole registration payload."""
+
+    ver: str
+    timestamp: str
+    txnid: str
+    type: EntityType
+    requester: Requester
+    entityinfo: EntityInfo
+
+
+def canonical(entry: Entry) -> bytes:
+    """Give the entry's one byte form: members sorted, no spaces, UTF-8 (RFC 8785)."""
+    return msgspec.json.encode(entry, order="sorted")
+
+
+def read_canonical(body: bytes) -> Entry:
+    """Read what `canonical` wrote. Raises `msgspec.ValidationError` on anything else."""
+    return msgspec.json.decode(body, type=Entry)
+
+
+def digest(body: bytes) -> str:
+    """Give the SHA-256 of an entry's byte form, in hexadecimal."""
+    return hashlib.sha256(body).hexdigest()

@@ -1,0 +1,247 @@
+"""Looks at values from outside and writes down everything that is wrong with them.
+
+Nothing here raises, whatever the value: each question answers with a value of
+the right type, made up when the real one is wrong, and the finding says so.
+Findings never repeat what may be a private key.
+"""
+
+import difflib
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
+
+from msgspec import Struct
+
+from mudra.shared.finding import Finding, Severity
+
+SHOWN = 60
+"""Longest piece of a sender's value that a finding repeats, in characters."""
+LEAKED = (
+    "holds a private key or a part of one, which must never leave its owner: this key has leaked, "
+    "make a new one and send its public part only"
+)
+NAMED = 20
+"""Unknown members named one by one in an object; the rest are counted."""
+
+T = TypeVar("T")
+
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_#]{0,63}")
+# Bidirectional controls make a name read as another; the joiners (U+200C, U+200D)
+# stay, Indian scripts need them.
+_DECEIVING = frozenset(
+    "\u061c\u200b\u200e\u200f\ufeff\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+)
+_UNPRINTED = frozenset({"Cc", "Cs", "Cn", "Co", "Zl", "Zp"})
+
+
+class Fault(Struct, frozen=True):
+    """What is wrong with one value, not yet tied to a path."""
+
+    problem: str
+    allowed: str = ""
+    nearest: str = ""
+
+
+class TextRule(Struct, frozen=True):
+    """What a text must look like, and the words that tell a sender."""
+
+    allowed: str
+    longest: int
+    pattern: re.Pattern[str] | None = None
+    repair: Callable[[str], str] | None = None
+    """Makes of a near miss what its sender most likely meant."""
+
+    def nearest(self, value: str) -> str:
+        """Give the repaired value when it fits the pattern, or `""`."""
+        repaired = self.repair(value) if self.repair else ""
+        return repaired if self.pattern and self.pattern.fullmatch(repaired) else ""
+
+
+class Inspection:
+    """The findings of one document. `older` reads leniently what older entries hold."""
+
+    def __init__(self, *, older: bool = False) -> None:
+        self.older = older
+        self.findings: list[Finding] = []
+
+    @property
+    def failed(self) -> bool:
+        """Whether anything was found that refuses the document."""
+        return any(found.severity is Severity.ERROR for found in self.findings)
+
+    def error(self, path: str, problem: str, allowed: str = "", nearest: str = "") -> None:
+        """Write down something that refuses the document."""
+        self.findings.append(Finding(path, problem, allowed, nearest))
+
+    def note(self, path: str, problem: str, allowed: str = "") -> None:
+        """Write down something worth knowing that refuses nothing."""
+        self.findings.append(Finding(path, problem, allowed, severity=Severity.NOTE))
+
+    def odd(self, path: str, problem: str, allowed: str = "", nearest: str = "") -> None:
+        """Write down what refuses a submission and is only noted in an older entry."""
+        severity = Severity.NOTE if self.older else Severity.ERROR
+        self.findings.append(Finding(path, problem, allowed, nearest, severity))
+
+    def faults(self, path: str, faults: Iterable[Fault]) -> None:
+        """Write down every fault as an error at `path`."""
+        for fault in faults:
+            self.error(path, fault.problem, fault.allowed, fault.nearest)
+
+    def members(
+        self,
+        path: str,
+        value: object,
+        known: Sequence[str],
+        elsewhere: Mapping[str, str] | None = None,
+    ) -> dict[str, object]:
+        """Give the known members of the object at `path`; name every unknown one.
+
+        `elsewhere` tells where a name belongs that is known in another object.
+        """
+        if not isinstance(value, dict):
+            problem = "is missing" if value is None else f"must be an object, not {show(value)}"
+            self.error(path, problem, f"an object with the members {', '.join(known)}")
+            return {}
+        unknown = [name for name in value if name not in known]
+        for name in unknown[:NAMED]:
+            nearest = (elsewhere or {}).get(name) or nearest_of(name, known)
+            self.odd(member(path, name), _unknown(older=self.older), ", ".join(known), nearest)
+        if len(unknown) > NAMED:
+            self.odd(path, f"has {len(unknown) - NAMED} more unknown members", ", ".join(known))
+        return {name: value[name] for name in known if name in value}
+
+    def text(self, path: str, value: object, rule: TextRule) -> str:
+        """Give the text that must be at `path`."""
+        if is_empty(value):
+            self.error(path, "is missing or empty", rule.allowed)
+            return ""
+        if not isinstance(value, str):
+            self.error(path, f"must be a string, not {show(value)}", rule.allowed)
+            return ""
+        fault = text_fault(value, rule)
+        if fault is not None:
+            self.faults(path, (fault,))
+            return ""
+        return value
+
+    def optional_text(self, path: str, value: object, rule: TextRule) -> str:
+        """Give the text at `path`, or `""` where there is none."""
+        return "" if is_empty(value) else self.text(path, value, rule)
+
+    def word(self, path: str, value: object, words: Sequence[str]) -> str:
+        """Give the one of `words` that must be at `path`, or `""`."""
+        allowed = ", ".join(words)
+        if is_empty(value):
+            self.error(path, "is missing or empty", allowed)
+        elif not isinstance(value, str):
+            self.error(path, f"must be a string, not {show(value)}", allowed)
+        elif value not in words:
+            self.error(path, f"must not be {show(value)}", allowed, nearest_of(value, words))
+        else:
+            return value
+        return ""
+
+    def each(
+        self, path: str, value: object, most: int, read: Callable[[str, object], T | None]
+    ) -> tuple[T, ...]:
+        """Read every item of the list at `path`; a repeated one is dropped with a note."""
+        if is_empty(value):
+            return ()
+        if not isinstance(value, list):
+            self.error(path, f"must be an array, not {show(value)}")
+            return ()
+        if len(value) > most:
+            self.error(path, f"has {len(value)} items", f"at most {most} items")
+        kept: list[T] = []
+        for index, item in enumerate(value[:most]):
+            one = read(f"{path}[{index}]", item)
+            if one is not None and one in kept:
+                self.note(f"{path}[{index}]", "is listed before and was dropped")
+            elif one is not None:
+                kept.append(one)
+        return tuple(kept)
+
+
+def is_empty(value: object) -> bool:
+    """Whether a value counts as empty: `""`, null, `[]`, `[""]` (decisions, part 4)."""
+    if isinstance(value, list):
+        return all(item is None or item == "" for item in value)
+    return value is None or value == ""
+
+
+def member(path: str, name: str) -> str:
+    """Give the JSON path of a member, safe to print whatever its name is."""
+    if _PLAIN_NAME.fullmatch(name):
+        return f"{path}.{name}"
+    return f"{path}[{_quoted(name)}]"
+
+
+def nearest_of(word: str, known: Sequence[str]) -> str:
+    """Give the known word that was most likely meant, or `""`."""
+    by_fold = {fold(name): name for name in known}
+    # A long text resembles no name; cutting it bounds what the comparison costs.
+    close = difflib.get_close_matches(fold(word[:SHOWN]), by_fold, n=1, cutoff=0.6)
+    return by_fold[close[0]] if close else ""
+
+
+def fold(word: str) -> str:
+    """Give the form in which spellings of one word are equal: case, hyphen, space."""
+    return word.strip().upper().replace("-", "_").replace(" ", "_")
+
+
+def show(value: object) -> str:
+    """Give a short printable form of a value; never a piece of a private key."""
+    if isinstance(value, str):
+        return "a private key" if holds_private_key(value) else _quoted(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return "a number"
+    if value is None:
+        return "null"
+    return "an array" if isinstance(value, list) else "an object"
+
+
+def holds_private_key(text: str) -> bool:
+    """Whether a text has a PEM private key in it."""
+    return "PRIVATE KEY" in text.upper()
+
+
+def text_fault(value: str, rule: TextRule) -> Fault | None:
+    """Say what is wrong with a text that is not empty."""
+    if holds_private_key(value):
+        return Fault(LEAKED, rule.allowed)
+    if len(value) > rule.longest:
+        problem = f"has {len(value)} characters"
+        return Fault(problem, f"at most {rule.longest} characters")
+    strange = next((char for char in value if _is_strange(char)), "")
+    if strange:
+        problem = f"holds the character U+{ord(strange):04X}"
+        return Fault(problem, "printable characters only")
+    # An encoded word in a name would let it write mail headers (CVE-2024-6923).
+    if "=?" in value:
+        return Fault("holds =?, which mail programs decode", rule.allowed)
+    return _form_fault(value, rule)
+
+
+def _form_fault(value: str, rule: TextRule) -> Fault | None:
+    stripped = value.strip()
+    if value != stripped:
+        return Fault("begins or ends with a space", rule.allowed, stripped)
+    if rule.pattern is not None and not rule.pattern.fullmatch(value):
+        return Fault(f"must not be {show(value)}", rule.allowed, rule.nearest(value))
+    return None
+
+
+def _is_strange(char: str) -> bool:
+    return char in _DECEIVING or unicodedata.category(char) in _UNPRINTED
+
+
+def _quoted(text: str) -> str:
+    cut = text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+    return f'"{cut}"' if cut.isprintable() else ascii(cut)
+
+
+def _unknown(*, older: bool) -> str:
+    return "is not a member of this object" + (" and was dropped" if older else "")

@@ -1,0 +1,47 @@
+"""The `timestamp` of an entry: ISO 8601 in UTC, and the odd forms older entries hold."""
+
+import datetime as dt
+import re
+from typing import Final
+
+from mudra.registry.payload.inspection import Inspection, TextRule, show
+
+ALLOWED: Final = "ISO 8601 in UTC, such as 2024-02-06T10:11:29.192Z"
+
+_RULE = TextRule(ALLOWED, 40)
+_UTC = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?:Z|[+-]00:?00)"
+)
+
+
+def read_timestamp(look: Inspection, path: str, value: object) -> str:
+    """Give the time at `path` as it was sent; an odd one of an older entry, in the right form."""
+    text = look.text(path, value, _RULE)
+    if not text:
+        return ""
+    moment = _moment(text)
+    if _UTC.fullmatch(text) and moment is not None:
+        return text
+    nearest = "" if moment is None else wire_time(moment)
+    if nearest and look.older:
+        look.note(path, f"was {show(text)} and was read as {nearest}", ALLOWED)
+        return nearest
+    look.error(path, f"must not be {show(text)}", ALLOWED, nearest)
+    return ""
+
+
+def wire_time(moment: dt.datetime) -> str:
+    """Give a moment in the wire form: UTC, milliseconds, `Z`."""
+    utc = moment.astimezone(dt.UTC)
+    return utc.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
+
+
+def _moment(text: str) -> dt.datetime | None:
+    # Python keeps six decimals and needs the 23:59:60 that no clock of ours shows left out.
+    cut = re.sub(r"(\.[0-9]{6})[0-9]+", r"\1", text.upper())
+    try:
+        moment = dt.datetime.fromisoformat(cut)
+        aware = moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)
+        return aware.astimezone(dt.UTC)
+    except (ValueError, OverflowError):
+        return None

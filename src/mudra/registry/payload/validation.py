@@ -1,0 +1,124 @@
+"""Judges a registration payload as a whole: every finding at once (spec 2.7)."""
+
+import re
+import uuid
+from typing import Final
+
+from msgspec import Struct
+
+from mudra.registry.payload.certificate import KeyFacts, key_facts
+from mudra.registry.payload.entity_info import INFO_MEMBERS, read_entity_info
+from mudra.registry.payload.entry import EntityType, Entry, Requester
+from mudra.registry.payload.field_rules import ENTITY_ID, NAME
+from mudra.registry.payload.inspection import Inspection, TextRule, nearest_of, show
+from mudra.registry.payload.timestamp import read_timestamp
+from mudra.registry.payload.url_rules import AddressPolicy
+from mudra.registry.payload.vocabulary import Vocabulary
+from mudra.shared.finding import Finding
+
+_ROOT: Final = ("ver", "timestamp", "txnid", "type", "requester", "entityinfo")
+_REQUESTER: Final = ("name", "id")
+_VERSION = TextRule(
+    "a schema version such as 1.0", 16, re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,15}")
+)
+_UUID = TextRule("a UUID such as 6f1c2a4e-0d6b-4c8e-9a53-2b7d1e4f8a90", 64)
+_UUID_FORM = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
+
+
+class CheckedPayload(Struct, frozen=True):
+    """A payload that may be stored, the facts of its key, and the notes for its sender."""
+
+    entry: Entry
+    key: KeyFacts
+    notes: tuple[Finding, ...] = ()
+
+
+def check_payload(
+    raw: object,
+    policy: AddressPolicy,
+    vocabulary: Vocabulary,
+    *,
+    older: bool = False,
+    root: str = "$",
+) -> CheckedPayload | list[Finding]:
+    """Give the checked payload, or all findings when at least one of them refuses it.
+
+    `raw` is any JSON value. `older` reads what entries of today's directories
+    hold (odd timestamps, further members, empty ports) and notes it instead of
+    refusing it. `root` is the path of the payload within its document.
+    """
+    look = Inspection(older=older)
+    elsewhere = {name: f"entityinfo.{name}" for name in INFO_MEMBERS}
+    given = look.members(root, raw, _ROOT, elsewhere)
+    if not given and not isinstance(raw, dict):
+        return look.findings
+    kind = look.word(f"{root}.type", given.get("type"), tuple(EntityType))
+    entity_type = EntityType(kind) if kind else None
+    ver = look.text(f"{root}.ver", given.get("ver"), _VERSION)
+    timestamp = read_timestamp(look, f"{root}.timestamp", given.get("timestamp"))
+    txnid = _txnid(look, f"{root}.txnid", given.get("txnid"))
+    requester = _requester(look, f"{root}.requester", given.get("requester"))
+    path = f"{root}.entityinfo"
+    info = read_entity_info(look, path, given.get("entityinfo"), entity_type, policy, vocabulary)
+    if look.failed or entity_type is None:
+        return look.findings
+    entry = Entry(ver, timestamp, txnid, entity_type, requester, info)
+    return CheckedPayload(entry, key_facts(info.certificate), tuple(look.findings))
+
+
+def check_submission(
+    raw: object,
+    policy: AddressPolicy,
+    vocabulary: Vocabulary,
+    entity_type: str,
+    entity_id: str | None,
+) -> CheckedPayload | list[Finding]:
+    """Judge a payload by itself and by the address it was sent to.
+
+    The one judgement of what is submitted and of what is only asked about. What other
+    members' entries have to say to it (a key that is taken) only the submission tells.
+    """
+    checked = check_payload(raw, policy, vocabulary)
+    if not isinstance(checked, CheckedPayload):
+        return checked
+    return address_findings(checked.entry, entity_type, entity_id) or checked
+
+
+def address_findings(entry: Entry, entity_type: str, entity_id: str | None) -> list[Finding]:
+    """Say where a payload differs from the address it was sent to.
+
+    `entity_id` is None where the address names none (a first submission).
+    """
+    findings = []
+    if entry.type != entity_type:
+        nearest = nearest_of(entity_type, tuple(EntityType))
+        problem = f"is {entry.type}, but the address says {show(entity_type)}"
+        findings.append(Finding("$.type", problem, "the same in both", nearest))
+    if entity_id is not None and entry.entityinfo.id != entity_id:
+        problem = f"is {show(entry.entityinfo.id)}, but the address says {show(entity_id)}"
+        findings.append(Finding("$.entityinfo.id", problem, "the same in both"))
+    return findings
+
+
+def _txnid(look: Inspection, path: str, value: object) -> str:
+    text = look.text(path, value, _UUID)
+    if text and not _UUID_FORM.fullmatch(text):
+        look.odd(path, f"must not be {show(text)}", _UUID.allowed, _nearest_uuid(text))
+    return text
+
+
+def _nearest_uuid(text: str) -> str:
+    try:
+        return str(uuid.UUID(text))
+    except ValueError:
+        return ""
+
+
+def _requester(look: Inspection, path: str, value: object) -> Requester:
+    given = look.members(path, value, _REQUESTER)
+    if not given and not isinstance(value, dict):
+        return Requester("", "")
+    return Requester(
+        name=look.text(f"{path}.name", given.get("name"), NAME),
+        id=look.text(f"{path}.id", given.get("id"), ENTITY_ID),
+    )

@@ -1,0 +1,117 @@
+"""The words of the registry: FI types and identifier types (decisions, part 4).
+
+Shipped as data; an operator's additions make a new `Vocabulary`. Spellings in
+use (`TERM-DEPOSIT`, `AADHAAR`, `Others`) are read as the listed word.
+"""
+
+import enum
+import functools
+import importlib.resources
+import re
+from collections.abc import Iterable
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from mudra.registry.payload.inspection import fold, nearest_of, show
+from mudra.shared.finding import Finding
+
+WORD = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
+
+
+class WordKind(enum.StrEnum):
+    """The lists of words that an operator can extend."""
+
+    FI_TYPE = "fitype"
+    IDENTIFIER_TYPE = "identifierType"
+
+
+class Addition(Struct, frozen=True):
+    """A word that an operator added, with other spellings to be read as it."""
+
+    kind: WordKind
+    word: str
+    variants: tuple[str, ...] = ()
+
+
+class Words(Struct, frozen=True):
+    """One list of words, in its published order, with the spellings read as them."""
+
+    listed: tuple[str, ...]
+    _by_fold: dict[str, str]
+
+    @classmethod
+    def of(cls, spellings: dict[str, tuple[str, ...]]) -> "Words":
+        """Make the list from each word and its variants."""
+        by_fold = {fold(one): word for word, more in spellings.items() for one in (word, *more)}
+        return cls(tuple(spellings), by_fold)
+
+    def read(self, text: str) -> str:
+        """Give the listed word that `text` is a spelling of, or `""`."""
+        return self._by_fold.get(fold(text), "")
+
+    def nearest(self, text: str) -> str:
+        """Give the listed word that was most likely meant, or `""`."""
+        return nearest_of(text, self.listed)
+
+    def adding(self, word: str, variants: tuple[str, ...]) -> "Words":
+        """Give the list with one word more; adding it again adds its variants."""
+        listed = self.listed if word in self.listed else (*self.listed, word)
+        return Words(listed, self._by_fold | {fold(one): word for one in (word, *variants)})
+
+
+class Vocabulary(Struct, frozen=True):
+    """Every word that a payload may use in `fitypes` and `Identifiers[].type`."""
+
+    fi_types: Words
+    identifier_types: Words
+
+    def words(self, kind: WordKind) -> Words:
+        """Give the list of one kind."""
+        return self.fi_types if kind is WordKind.FI_TYPE else self.identifier_types
+
+    def extended(self, additions: Iterable[Addition]) -> "Vocabulary":
+        """Give this vocabulary with the operator's additions."""
+        grown = self
+        for one in additions:
+            words = grown.words(one.kind).adding(one.word, one.variants)
+            if one.kind is WordKind.FI_TYPE:
+                grown = replace(grown, fi_types=words)
+            else:
+                grown = replace(grown, identifier_types=words)
+        return grown
+
+
+class _Shipped(msgspec.Struct, forbid_unknown_fields=True):
+    fitypes: dict[str, tuple[str, ...]]
+    identifier_types: dict[str, tuple[str, ...]] = msgspec.field(name="identifierTypes")
+
+
+def read_vocabulary(data: bytes) -> Vocabulary:
+    """Read the shipped form. Raises `msgspec.ValidationError` when the file is wrong."""
+    shipped = msgspec.json.decode(data, type=_Shipped)
+    return Vocabulary(Words.of(shipped.fitypes), Words.of(shipped.identifier_types))
+
+
+@functools.cache
+def shipped_vocabulary() -> Vocabulary:
+    """Give the vocabulary that this release of Mudra knows."""
+    return read_vocabulary(
+        importlib.resources.files(__package__).joinpath("vocabulary.json").read_bytes()
+    )
+
+
+def check_addition(vocabulary: Vocabulary, addition: Addition) -> list[Finding]:
+    """Say what speaks against an addition; nothing when it may be made."""
+    findings = []
+    if not WORD.fullmatch(addition.word):
+        allowed = "a capital letter, then up to 63 capital letters, digits and _"
+        findings.append(Finding("$.word", f"must not be {show(addition.word)}", allowed))
+    words = vocabulary.words(addition.kind)
+    for index, variant in enumerate((addition.word, *addition.variants)):
+        taken = words.read(variant)
+        if taken and taken != addition.word:
+            path = f"$.variants[{index - 1}]" if index else "$.word"
+            findings.append(Finding(path, f"is already read as {taken}", "a word not yet in use"))
+    return findings

@@ -1,0 +1,4 @@
+"""The audit log, its hash chain and its checkpoints.
+
+Never deletes an event.
+"""

@@ -1,0 +1,139 @@
+"""The audit as an operator searches it: by page, the newest first."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+import sqlalchemy as sa
+from msgspec import Struct
+
+from mudra.storage.database.database import Transaction
+from mudra.storage.database.tables import audit_event, user_account
+
+
+class AuditRow(Struct, frozen=True):
+    """One event as it is stored."""
+
+    seq: int
+    at: datetime
+    event: str
+    outcome: str
+    actor: str
+    entity_id: str
+    address: str
+    txn_id: str
+    reason: str
+    detail: Mapping[str, object]
+
+
+class TokensOfDay(Struct, frozen=True):
+    """How many Entity Access Tokens were issued and refused on a day of UTC."""
+
+    day: datetime
+    issued: int
+    refused: int
+
+
+_MOST_COUNTED: Final = 20_000
+
+
+class AuditFilter(Struct, frozen=True, kw_only=True):
+    """Which events; what is empty is no condition.
+
+    `event` may end in `*`; `user_id` matches the actor and the person concerned; `actor` is as
+    the row has it, or a person's address, for whatever that person did as user or operator.
+    """
+
+    event: str = ""
+    outcome: str = ""
+    actor: str = ""
+    user_id: str = ""
+    entity_id: str = ""
+    txn_id: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+def conditions(which: AuditFilter) -> Sequence[sa.ColumnElement[bool]]:
+    """Give what an event must meet to be one of these."""
+    c = audit_event.c
+    equal = (
+        (c.outcome, which.outcome),
+        (c.entity_id, which.entity_id),
+        (c.txn_id, which.txn_id),
+    )
+    found = [column == wanted for column, wanted in equal if wanted]
+    if which.actor:
+        found.append(_by(which.actor))
+    if which.event.endswith("*"):
+        found.append(c.event.startswith(which.event[:-1], autoescape=True))
+    elif which.event:
+        found.append(c.event == which.event)
+    if which.user_id:
+        person = f"user:{which.user_id}"
+        found.append(sa.or_(c.actor == person, c.detail["user"].astext == which.user_id))
+    if which.since is not None:
+        found.append(c.at >= which.since)
+    if which.until is not None:
+        found.append(c.at < which.until)
+    return found
+
+
+def _by(actor: str) -> sa.ColumnElement[bool]:
+    """Who acted, as the row has it; the address of a person stands for all their names."""
+    c, u = audit_event.c, user_account.c
+    if "@" not in actor or ":" in actor:
+        return c.actor == actor
+    person = sa.literal("user:") + sa.cast(u.user_id, sa.Text)
+    own = sa.select(person).where(sa.func.lower(u.email) == actor.lower())
+    desk = [actor, f"operator:{actor}", f"operator:{actor.lower()}"]
+    return sa.or_(c.actor.in_(desk), c.actor.in_(own))
+
+
+class PostgresAuditSearch:
+    """Reads the journal; nothing here changes it."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    async def tokens_by_day(self, entity_id: str, since: datetime) -> Sequence[TokensOfDay]:
+        """Count an entity's issued and refused tokens by day (UTC), the newest day first.
+
+        Looks at the latest 20,000 rows at most; what came before them is left out.
+        """
+        c = audit_event.c
+        latest = (
+            sa.select(c.at, c.event, c.detail)
+            .where(c.entity_id == entity_id, c.at >= since)
+            .where(c.event.in_(["entity:token:issue", "entity:token:refuse"]))
+            .order_by(c.seq.desc())
+            .limit(_MOST_COUNTED)
+            .subquery()
+        )
+        day = sa.func.date_trunc("day", latest.c.at, "UTC").label("day")
+        count = sa.func.coalesce(latest.c.detail["count"].as_integer(), 1)
+        issued = latest.c.event == "entity:token:issue"
+        rows = await self._tx.connection.execute(
+            sa.select(
+                day,
+                sa.func.coalesce(sa.func.sum(count).filter(issued), 0),
+                sa.func.coalesce(sa.func.sum(count).filter(~issued), 0),
+            )
+            .group_by(day)
+            .order_by(day.desc())
+        )
+        return [TokensOfDay(row[0], int(row[1]), int(row[2])) for row in rows]
+
+    async def events(
+        self, which: AuditFilter, before: int | None, limit: int
+    ) -> Sequence[AuditRow]:
+        """List events that come before the one numbered `before`."""
+        c = audit_event.c
+        query = sa.select(
+            *(c.seq, c.at, c.event, c.outcome, c.actor, c.entity_id),
+            *(c.address, c.txn_id, c.reason, c.detail),
+        ).where(*conditions(which))
+        if before is not None:
+            query = query.where(c.seq < before)
+        rows = await self._tx.connection.execute(query.order_by(c.seq.desc()).limit(limit))
+        return [AuditRow(*tuple(row)) for row in rows]

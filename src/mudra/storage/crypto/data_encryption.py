@@ -1,0 +1,51 @@
+"""What this service does with its keys at rest: seal texts, and hash under a key.
+
+The keys for hashing are random rows, sealed under the master key, so that a
+new master key changes no hash.
+"""
+
+import hashlib
+import hmac
+from dataclasses import dataclass, field
+
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.hmac import HMAC
+
+from mudra.shared.secret_text import SecretText
+from mudra.storage.crypto.keyring import Keyring
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Seal:
+    """The keyring with the keyed hashes of this database."""
+
+    keyring: Keyring
+    secret_key: bytes
+    name_key: bytes
+    password_pepper: bytes
+    checkpoint_key: bytes
+
+    _keyed: HMAC = field(init=False)
+    """Keyed once: looking the algorithm up costs more than the hash."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_keyed", HMAC(self.secret_key, SHA256()))
+
+    def close_text(self, text: SecretText, table: str, column: str, row: str) -> bytes:
+        """Seal a text, bound to its place."""
+        return self.keyring.seal(text.reveal().encode(), table=table, column=column, row=row)
+
+    def open_text(self, sealed: bytes, table: str, column: str, row: str) -> SecretText:
+        """Unseal a text; raises SealBroken when it was altered or stood elsewhere."""
+        return SecretText(self.keyring.unseal(sealed, table=table, column=column, row=row).decode())
+
+    def secret_mac(self, entity_id: str, secret: SecretText) -> bytes:
+        """Hash an entity secret for checking: fast, since it is 256 random bits."""
+        message = entity_id.encode() + b"\0" + secret.reveal().encode()
+        keyed = self._keyed.copy()
+        keyed.update(message)
+        return keyed.finalize()
+
+    def name_mac(self, name: str) -> bytes:
+        """Hash a user name or address, so that counters hold no names (quality A2)."""
+        return hmac.digest(self.name_key, name.encode(), hashlib.sha256)

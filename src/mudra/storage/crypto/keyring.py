@@ -1,0 +1,193 @@
+"""Sealing values at rest (quality K5, K6): envelope encryption.
+
+Each value has a data key of its own (AES-256-GCM); the data key is wrapped by
+the active master key (AES-256-GCM). Both are bound to format, table, column and
+row: a sealed value moved to another place does not open. The wrap is bound to
+its master version too; the value is so through the data key, which lets a
+rotation wrap that key anew and leave the value alone.
+
+    byte  0       format, 1
+    bytes 1-4     master version, big-endian
+    bytes 5-16    nonce of the wrap
+    bytes 17-64   data key, wrapped (32 + 16)
+    bytes 65-76   nonce of the value
+    bytes 77-     value, encrypted (length + 16)
+"""
+
+import hashlib
+import hmac
+import secrets
+import struct
+from typing import Final
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from msgspec import Struct
+
+from mudra.storage.crypto.master_key import KEY_BYTES, MasterKeys, SecretBytes
+
+_FORMAT: Final = 1
+_HEADER: Final = struct.Struct(">BI")
+_NONCE_BYTES: Final = 12
+_TAG_BYTES: Final = 16
+_WRAP_END: Final = _HEADER.size + _NONCE_BYTES + KEY_BYTES + _TAG_BYTES
+_SHORTEST: Final = _WRAP_END + _NONCE_BYTES + _TAG_BYTES
+_SEALED_KEYS: Final = ("sealed_key", "sealed")
+
+
+class SealBroken(Exception):
+    """A sealed value is not what was sealed at this place: altered, moved or cut."""
+
+    def __init__(self, table: str, column: str, row: str) -> None:
+        super().__init__(
+            f"the sealed value {table}.{column} of row {row} was altered or moved: "
+            "restore that row from a backup"
+        )
+        self.table: Final = table
+        self.column: Final = column
+        self.row: Final = row
+
+
+class MasterVersionMissing(Exception):
+    """A value is sealed under a master key that was not given."""
+
+    def __init__(self, version: int) -> None:
+        super().__init__(
+            f"a value is sealed under master key version {version}, which is not among those "
+            "given: add that version to the master keys until all values are rewrapped"
+        )
+        self.version: Final = version
+
+
+class _Place(Struct, frozen=True):
+    table: str
+    column: str
+    row: str
+
+    def binding(self, part: str) -> bytes:
+        """Name the place so that no two places read alike: each part with its length."""
+        parts = [text.encode() for text in (part, self.table, self.column, self.row)]
+        return bytes([_FORMAT]) + b"".join(struct.pack(">I", len(p)) + p for p in parts)
+
+    def broken(self) -> SealBroken:
+        return SealBroken(self.table, self.column, self.row)
+
+
+class Keyring:
+    """Seals and opens values under the master keys."""
+
+    def __init__(self, masters: MasterKeys) -> None:
+        self._active: Final = masters.active
+        self._ciphers: Final = {
+            version: AESGCM(key.reveal()) for version, key in masters.keys.items()
+        }
+
+    def seal(self, value: bytes, *, table: str, column: str, row: str) -> bytes:
+        """Seal a value so that it opens at this place only."""
+        place = _Place(table, column, row)
+        data_key = AESGCM.generate_key(KEY_BYTES * 8)
+        nonce = secrets.token_bytes(_NONCE_BYTES)
+        sealed = AESGCM(data_key).encrypt(nonce, value, place.binding("value"))
+        return self._wrap(data_key, place) + nonce + sealed
+
+    def unseal(self, sealed: bytes, *, table: str, column: str, row: str) -> bytes:
+        """Open a value that was sealed at this place.
+
+        Raises:
+            SealBroken: it is not what was sealed here.
+            MasterVersionMissing: its master key is not among those given.
+        """
+        place = _Place(table, column, row)
+        data_key = self._unwrap(sealed, place)
+        nonce = sealed[_WRAP_END : _WRAP_END + _NONCE_BYTES]
+        try:
+            return AESGCM(data_key).decrypt(
+                nonce, sealed[_WRAP_END + _NONCE_BYTES :], place.binding("value")
+            )
+        except InvalidTag:
+            raise place.broken() from None
+
+    def needs_rewrap(self, sealed: bytes) -> bool:
+        """Tell whether the value is sealed under another master key than the active one."""
+        return master_version(sealed) != self._active
+
+    def rewrap(self, sealed: bytes, *, table: str, column: str, row: str) -> bytes:
+        """Wrap the data key anew under the active master key; the value stays as it is.
+
+        Raises:
+            SealBroken: it is not what was sealed here.
+            MasterVersionMissing: its master key is not among those given.
+        """
+        # Opened whole: a broken value must not get a new and sound wrap.
+        self.unseal(sealed, table=table, column=column, row=row)
+        place = _Place(table, column, row)
+        return self._wrap(self._unwrap(sealed, place), place) + sealed[_WRAP_END:]
+
+    def new_sealed_key(self, name: str, version: int) -> bytes:
+        """Make a random 256-bit key, sealed for its row of the table `sealed_key`.
+
+        Keys for checking (`mac`) live there and not under a master version, so
+        that they stay the same when the master key is rotated.
+        """
+        return self.seal(secrets.token_bytes(KEY_BYTES), **_key_place(name, version))
+
+    def open_sealed_key(self, sealed: bytes, name: str, version: int) -> SecretBytes:
+        """Open a key made by `new_sealed_key` for this name and version.
+
+        Raises:
+            SealBroken: it is not what was sealed here.
+            MasterVersionMissing: its master key is not among those given.
+        """
+        return SecretBytes(self.unseal(sealed, **_key_place(name, version)))
+
+    def rewrap_key(self, sealed: bytes, name: str, version: int) -> bytes:
+        """`rewrap` for a row of the table `sealed_key`."""
+        return self.rewrap(sealed, **_key_place(name, version))
+
+    def _wrap(self, data_key: bytes, place: _Place) -> bytes:
+        header = _HEADER.pack(_FORMAT, self._active)
+        nonce = secrets.token_bytes(_NONCE_BYTES)
+        wrapped = self._ciphers[self._active].encrypt(
+            nonce, data_key, header + place.binding("data key")
+        )
+        return header + nonce + wrapped
+
+    def _unwrap(self, sealed: bytes, place: _Place) -> bytes:
+        if len(sealed) < _SHORTEST or sealed[0] != _FORMAT:
+            raise place.broken()
+        version = master_version(sealed)
+        cipher = self._ciphers.get(version)
+        if cipher is None:
+            raise MasterVersionMissing(version)
+        body = sealed[_HEADER.size : _WRAP_END]
+        try:
+            return cipher.decrypt(
+                body[:_NONCE_BYTES],
+                body[_NONCE_BYTES:],
+                sealed[: _HEADER.size] + place.binding("data key"),
+            )
+        except InvalidTag:
+            raise place.broken() from None
+
+
+def master_version(sealed: bytes) -> int:
+    """Give the master version a value says it is sealed under; 0 when it is none at all."""
+    if len(sealed) < _SHORTEST or sealed[0] != _FORMAT:
+        return 0
+    _, version = _HEADER.unpack_from(sealed)
+    return int(version)
+
+
+def mac(key: SecretBytes, value: bytes) -> bytes:
+    """HMAC-SHA-256, for finding and checking a value without keeping it."""
+    return hmac.digest(key.reveal(), value, hashlib.sha256)
+
+
+def mac_matches(key: SecretBytes, value: bytes, expected: bytes) -> bool:
+    """Compare in constant time."""
+    return hmac.compare_digest(mac(key, value), expected)
+
+
+def _key_place(name: str, version: int) -> dict[str, str]:
+    table, column = _SEALED_KEYS
+    return {"table": table, "column": column, "row": f"{name}/{version}"}

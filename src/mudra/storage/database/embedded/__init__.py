@@ -1,0 +1,4 @@
+"""The embedded PostgreSQL server of one machine.
+
+Never used when `MUDRA_DATABASE_URL` is set.
+"""

@@ -1,0 +1,12 @@
+"""Where Alembic gets its connection: from storage/database/upgrade.py, always."""
+
+from alembic import context
+
+from mudra.storage.database.schema import metadata
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=metadata,
+    transactional_ddl=True,
+)
+context.run_migrations()

@@ -1,0 +1,97 @@
+"""The sandbox's time machine: an offset in the database that all nodes follow."""
+
+import asyncio
+from datetime import datetime, timedelta
+from typing import Final
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from mudra.audit.event import Act, Caller, EventName
+from mudra.bootstrap.clock import ServiceClock
+from mudra.storage.audit.audit_log import PostgresJournal
+from mudra.storage.caching.cache_invalidation import Freshness
+from mudra.storage.database.database import Database, Transaction
+from mudra.storage.database.tables import service_fact
+
+_CLOCK: Final = "clock:"
+_OFFSET: Final = "clock-offset-ms"
+_ABSENT_S: Final = 4.0
+
+
+class PostgresTimeMachine:
+    """Moves this node's clock as the database says."""
+
+    def __init__(self, database: Database, freshness: Freshness, clock: ServiceClock) -> None:
+        self._database = database
+        self._freshness = freshness
+        self._clock = clock
+        self._moving: set[asyncio.Task[None]] = set()
+        freshness.on_change(self._changed)
+        self._followed = False
+
+    async def load(self) -> None:
+        """Take the offset from the database, and follow it from now on."""
+        self._followed = True
+        async with self._database.transaction() as transaction:
+            self._clock.offset = await _offset(transaction)
+
+    async def advance(self, by: timedelta) -> datetime:
+        """Move the service's clock forward on all nodes; returns the new time."""
+        async with self._database.transaction() as transaction:
+            await transaction.connection.execute(
+                sa.text("LOCK TABLE service_fact IN EXCLUSIVE MODE")
+            )
+            offset = await _offset(transaction) + by
+            value = str(offset // timedelta(milliseconds=1))
+            await transaction.connection.execute(
+                insert(service_fact)
+                .values(name=_OFFSET, value=value)
+                .on_conflict_do_update(index_elements=["name"], set_={"value": value})
+            )
+            await PostgresJournal(transaction).note(
+                Act(
+                    EventName.SANDBOX_CLOCK_ADVANCE,
+                    Caller("sandbox"),
+                    detail={"seconds": int(by.total_seconds())},
+                )
+            )
+            await transaction.changing(f"{_CLOCK}{value}")
+        # Nodes heed messages in order: who answers this one has moved its clock.
+        await self._freshness.hold("clock")
+        await self._wait_for_the_absent()
+        return self._clock()
+
+    async def _wait_for_the_absent(self) -> None:
+        """Wait for nodes that have just lost their listening connection, at most a few seconds.
+
+        They load the offset when they are back; until then their clock is behind.
+        """
+        deadline = asyncio.get_running_loop().time() + _ABSENT_S
+        while asyncio.get_running_loop().time() < deadline:
+            async with self._database.transaction() as transaction:
+                absent = await transaction.connection.scalar(
+                    sa.text(
+                        "SELECT count(*) FROM node WHERE proven_at BETWEEN"
+                        " clock_timestamp() - interval '15 seconds'"
+                        " AND clock_timestamp() - interval '1 second'"
+                    )
+                )
+            if not absent:
+                return
+            await asyncio.sleep(0.05)
+
+    def _changed(self, key: str) -> None:
+        if self._followed and key.startswith(_CLOCK):
+            self._clock.offset = timedelta(milliseconds=int(key.removeprefix(_CLOCK)))
+        elif self._followed and key == "*":
+            task = asyncio.get_running_loop().create_task(self.load())
+            self._moving.add(task)
+            task.add_done_callback(self._moving.discard)
+
+
+async def _offset(transaction: Transaction) -> timedelta:
+    value = await transaction.connection.scalar(
+        sa.select(service_fact.c.value).where(service_fact.c.name == _OFFSET)
+    )
+    return timedelta(milliseconds=int(value) if value is not None else 0)

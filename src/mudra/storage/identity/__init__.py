@@ -1,0 +1,4 @@
+"""Tables and queries of identity.
+
+Never decides: rows become values of mudra.identity.
+"""

@@ -1,0 +1,80 @@
+"""Failed sign-ins in PostgreSQL: implements identity/ports.py.
+
+Names and addresses are stored as keyed hashes only, whether or not they exist
+(quality A2).
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from mudra.identity.sign_in.throttle import FRESH, History
+from mudra.storage.crypto.data_encryption import Seal
+from mudra.storage.database.database import Transaction
+from mudra.storage.database.tables import address_failure, throttle
+from mudra.storage.identity.tables import sign_in_wait
+from mudra.storage.mail.outbox import OUTBOX_CHANGED
+
+
+class PostgresAttempts:
+    """Failures in a row by name, and recent failures by address."""
+
+    def __init__(self, transaction: Transaction, seal: Seal) -> None:
+        self._tx = transaction
+        self._seal = seal
+
+    async def of_account(self, username: str, *, lock: bool) -> History:
+        """Read the failures in a row of a name, whether or not it exists."""
+        key = self._seal.name_mac(username)
+        found = (throttle.c.failures, throttle.c.last_failure_at)
+        query: sa.Executable = sa.select(*found).where(throttle.c.account_key == key)
+        if lock:
+            # A row to lock must exist, for names that have none as for those that do.
+            query = (
+                insert(throttle)
+                .values(account_key=key, failures=0)
+                .on_conflict_do_update(
+                    index_elements=["account_key"], set_={"failures": throttle.c.failures}
+                )
+                .returning(*found)
+            )
+        row = (await self._tx.connection.execute(query)).first()
+        return History(row[0], row[1]) if row else FRESH
+
+    async def keep(self, username: str, history: History) -> None:
+        """Store the failures in a row of a name."""
+        values = {"failures": history.failures, "last_failure_at": history.last_failure_at}
+        await self._tx.connection.execute(
+            insert(throttle)
+            .values(account_key=self._seal.name_mac(username), **values)
+            .on_conflict_do_update(index_elements=["account_key"], set_=values)
+        )
+
+    async def of_address(self, address: str, since: datetime) -> Sequence[datetime]:
+        """Times of failures from an address."""
+        c = address_failure.c
+        found = await self._tx.connection.scalars(
+            sa.select(c.at)
+            .where(c.address_key == self._seal.name_mac(f"address:{address}"), c.at > since)
+            .order_by(c.at)
+        )
+        return found.all()
+
+    async def address_failed(self, address: str, now: datetime) -> None:
+        """Note a failure from an address."""
+        await self._tx.connection.execute(
+            sa.insert(address_failure).values(
+                address_key=self._seal.name_mac(f"address:{address}"), at=now
+            )
+        )
+
+    async def guessed(self, user_id: str | None, failures: int, last_failure_at: datetime) -> None:
+        """Have the user told of the guessing; None costs the same and tells nobody."""
+        await self._tx.connection.execute(
+            sa.insert(sign_in_wait).values(
+                user_id=user_id, failures=failures, last_failure_at=last_failure_at
+            )
+        )
+        await self._tx.changing(OUTBOX_CHANGED)

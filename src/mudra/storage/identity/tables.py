@@ -1,0 +1,80 @@
+"""Tables of what carries a member through years: reminders, contacts, operators, long failures."""
+
+from typing import Final
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import TIMESTAMP, UUID
+
+from mudra.storage.database.tables import metadata
+
+
+def _at(name: str) -> sa.Column[object]:
+    return sa.Column(name, TIMESTAMP(timezone=True), nullable=False)
+
+
+secret_reminder: Final = sa.Table(
+    "secret_reminder",
+    metadata,
+    sa.Column("entity_id", sa.ForeignKey("entity.entity_id"), primary_key=True),
+    sa.Column("version", sa.Integer, primary_key=True),
+    sa.Column("mark", sa.SmallInteger, primary_key=True),
+    _at("done_at"),
+    sa.Column("sent", sa.Boolean, nullable=False),
+)
+
+# No foreign key to the secret: the hot path's batches must not wait for a reset.
+secret_use: Final = sa.Table(
+    "secret_use",
+    metadata,
+    sa.Column("entity_id", sa.Text, primary_key=True),
+    sa.Column("version", sa.Integer, primary_key=True),
+    sa.Column("address", sa.Text, primary_key=True),
+    sa.Column("count", sa.BigInteger, nullable=False),
+    sa.Column("count_in_grace", sa.BigInteger, nullable=False),
+    _at("last_used_at"),
+)
+
+entity_contact: Final = sa.Table(
+    "entity_contact",
+    metadata,
+    sa.Column("entity_id", sa.ForeignKey("entity.entity_id"), primary_key=True),
+    sa.Column("email", sa.Text, nullable=False),
+    _at("since"),
+)
+
+operator_scope: Final = sa.Table(
+    "operator_scope",
+    metadata,
+    sa.Column("user_id", sa.ForeignKey("user_account.user_id"), primary_key=True),
+    sa.Column("scope", sa.Text, primary_key=True),
+    _at("since"),
+    sa.CheckConstraint("scope IN ('members', 'registry', 'health', 'keys', 'audit')", name="scope"),
+)
+
+user_token_use: Final = sa.Table(
+    "user_token_use",
+    metadata,
+    sa.Column("jti", sa.ForeignKey("user_token.jti", ondelete="CASCADE"), primary_key=True),
+    _at("last_used_at"),
+    sa.Column("last_address", sa.Text, nullable=False),
+)
+
+# One row for a name that exists and for one that does not: the answer to a wrong
+# password takes the same time for both (quality A6).
+sign_in_wait: Final = sa.Table(
+    "sign_in_wait",
+    metadata,
+    sa.Column("id", sa.BigInteger, sa.Identity(always=True), primary_key=True),
+    sa.Column("user_id", UUID(as_uuid=False)),
+    sa.Column("failures", sa.Integer, nullable=False),
+    _at("last_failure_at"),
+)
+
+mail_alarm: Final = sa.Table(
+    "mail_alarm",
+    metadata,
+    sa.Column(
+        "mail_id", sa.ForeignKey("mail_outbox.mail_id", ondelete="CASCADE"), primary_key=True
+    ),
+    _at("at"),
+)

@@ -1,0 +1,4 @@
+"""The mail outbox.
+
+Never talks to a mail server.
+"""

@@ -1,0 +1,138 @@
+"""Letters that could not be sent: their list, a new try, and the alarm after a day."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+import sqlalchemy as sa
+from msgspec import Struct
+
+from mudra.storage.database.database import Transaction
+from mudra.storage.database.tables import mail_outbox
+from mudra.storage.identity.tables import mail_alarm
+from mudra.storage.mail.outbox import OUTBOX_CHANGED
+
+ALARM_AFTER: Final = timedelta(days=1)
+_COLUMNS: Final = (
+    mail_outbox.c.mail_id,
+    mail_outbox.c.recipient,
+    mail_outbox.c.subject,
+    mail_outbox.c.created_at,
+    mail_outbox.c.sent_at,
+    mail_outbox.c.attempts,
+    sa.func.coalesce(mail_outbox.c.last_error, ""),
+    mail_outbox.c.next_attempt_at,
+)
+
+
+class NoSuchMail(Struct, frozen=True):
+    """No unsent letter has this ID."""
+
+
+class QueuedMail(Struct, frozen=True):
+    """A letter as the queue shows it: never its text, which may hold a one-use link.
+
+    `given_up` when the mail server refused it for good: only a retry sends it.
+    """
+
+    mail_id: str
+    recipient: str
+    subject: str
+    created_at: datetime
+    sent_at: datetime | None
+    attempts: int
+    last_error: str
+    next_attempt_at: datetime | None
+
+    @property
+    def given_up(self) -> bool:
+        """Tell whether no further try will be made by itself."""
+        return self.sent_at is None and self.next_attempt_at is None
+
+
+class PostgresMailDesk:
+    """The outbox as an operator sees it."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    async def queue(
+        self, *, failed: bool, to: str = "", after: str = "", limit: int = 100
+    ) -> Sequence[QueuedMail]:
+        """List letters, the newest first, `after` the one of that ID; failed ones on request.
+
+        `to` takes those to one address. Failed is what was refused for good, and what has
+        waited for more than a day.
+        """
+        c, query = mail_outbox.c, sa.select(*_COLUMNS)
+        if failed:
+            query = query.where(self._failed(await self._tx.now()))
+        if to:
+            query = query.where(c.recipient == to)
+        if after:
+            edge = (
+                sa.select(c.created_at, c.mail_id)
+                .where(c.mail_id == sa.cast(after, sa.UUID))
+                .subquery()
+            )
+            query = query.where(
+                sa.tuple_(c.created_at, c.mail_id)
+                < sa.select(edge.c.created_at, edge.c.mail_id).scalar_subquery()
+            )
+        rows = await self._tx.connection.execute(
+            query.order_by(c.created_at.desc(), c.mail_id.desc()).limit(limit)
+        )
+        return [QueuedMail(*row) for row in rows]
+
+    async def to(self, recipients: Sequence[str], limit: int) -> Sequence[QueuedMail]:
+        """List letters to these addresses, the newest first."""
+        c = mail_outbox.c
+        rows = await self._tx.connection.execute(
+            sa.select(*_COLUMNS)
+            .where(c.recipient.in_(recipients))
+            .order_by(c.created_at.desc(), c.mail_id.desc())
+            .limit(limit)
+        )
+        return [QueuedMail(*row) for row in rows]
+
+    async def retry(self, mail_id: str) -> str | NoSuchMail:
+        """Have an unsent letter tried again now."""
+        c = mail_outbox.c
+        done = await self._tx.connection.execute(
+            sa.update(mail_outbox)
+            .where(sa.cast(c.mail_id, sa.Text) == mail_id, c.sent_at.is_(None))
+            .values(next_attempt_at=await self._tx.now())
+        )
+        if done.rowcount != 1:
+            return NoSuchMail()
+        await self._tx.changing(OUTBOX_CHANGED)
+        return mail_id
+
+    async def raise_alarms(self) -> tuple[Sequence[str], int]:
+        """Give the letters that have failed since the last call, and how many fail in all."""
+        now = await self._tx.now()
+        c = mail_outbox.c
+        failing = (
+            await self._tx.connection.scalars(sa.select(c.mail_id).where(self._failed(now)))
+        ).all()
+        known = set(
+            (
+                await self._tx.connection.scalars(
+                    sa.select(mail_alarm.c.mail_id).where(mail_alarm.c.mail_id.in_(failing))
+                )
+            ).all()
+        )
+        new = [mail_id for mail_id in failing if mail_id not in known]
+        if new:
+            await self._tx.connection.execute(
+                sa.insert(mail_alarm), [{"mail_id": mail_id, "at": now} for mail_id in new]
+            )
+        return new, len(failing)
+
+    @staticmethod
+    def _failed(now: datetime) -> sa.ColumnElement[bool]:
+        c = mail_outbox.c
+        return sa.and_(
+            c.sent_at.is_(None),
+            sa.or_(c.next_attempt_at.is_(None), c.created_at < now - ALARM_AFTER),
+        )

@@ -1,0 +1,144 @@
+"""The outbox in PostgreSQL: letters, sealed until they are sent and after.
+
+A letter holds a one-use link, so a dump of the database must not show it.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+import sqlalchemy as sa
+from msgspec import Struct
+
+from mudra.identity.ports import Notice
+from mudra.mail.compose import Letter, letter_from_bytes, letter_to_bytes
+from mudra.shared.ids import fresh_id
+from mudra.storage.crypto.data_encryption import Seal
+from mudra.storage.database.database import Transaction
+from mudra.storage.database.tables import mail_outbox
+
+OUTBOX_CHANGED: Final = "outbox"
+_SEND_AGAIN_AFTER: Final = timedelta(minutes=2)
+"""A letter that was taken and not settled by then is taken again: its sender died."""
+
+
+class Mail(Struct, frozen=True):
+    """One letter in the outbox."""
+
+    mail_id: str
+    letter: Letter
+    created_at: datetime
+    sent_at: datetime | None
+    attempts: int
+    last_error: str | None
+
+
+class PostgresOutbox:
+    """Letters that wait, and those that were sent."""
+
+    def __init__(
+        self,
+        transaction: Transaction,
+        seal: Seal,
+        compose: Callable[[Notice], Letter],
+        *,
+        keep_here: bool,
+    ) -> None:
+        """Without a mail server (`keep_here`) a letter has arrived once it is in the mailbox."""
+        self._tx = transaction
+        self._seal = seal
+        self._compose = compose
+        self._keep_here = keep_here
+
+    async def post(self, notice: Notice) -> None:
+        """Put a letter into the outbox; it is sent at least once after the commit."""
+        letter = self._compose(notice)
+        mail_id = fresh_id()
+        now = await self._tx.now()
+        await self._tx.connection.execute(
+            sa.insert(mail_outbox).values(
+                mail_id=mail_id,
+                recipient=letter.to,
+                subject=letter.subject,
+                sealed_letter=self._seal.keyring.seal(
+                    letter_to_bytes(letter), table="mail_outbox", column="letter", row=mail_id
+                ),
+                created_at=now,
+                sent_at=now if self._keep_here else None,
+                next_attempt_at=None if self._keep_here else now,
+            )
+        )
+        await self._tx.changing(OUTBOX_CHANGED)
+
+    async def mails(self, to: str | None = None, limit: int = 1000) -> Sequence[Mail]:
+        """List letters, oldest first, at most the latest `limit`."""
+        query = sa.select(mail_outbox).order_by(mail_outbox.c.created_at.desc()).limit(limit)
+        if to is not None:
+            query = query.where(mail_outbox.c.recipient == to)
+        rows = (await self._tx.connection.execute(query)).mappings().all()
+        return [self._mail(dict(row)) for row in reversed(rows)]
+
+    async def mail(self, mail_id: str) -> Mail | None:
+        """Find one letter."""
+        found = await self._tx.connection.execute(
+            sa.select(mail_outbox).where(sa.cast(mail_outbox.c.mail_id, sa.Text) == mail_id)
+        )
+        row = found.mappings().first()
+        return self._mail(dict(row)) if row else None
+
+    async def take_due(self, limit: int) -> Sequence[Mail]:
+        """Take letters whose time has come, so that no other sender takes them."""
+        now = await self._tx.now()
+        c = mail_outbox.c
+        rows = (
+            (
+                await self._tx.connection.execute(
+                    sa.select(mail_outbox)
+                    .where(c.sent_at.is_(None), c.next_attempt_at <= now)
+                    .order_by(c.next_attempt_at)
+                    .limit(limit)
+                    .with_for_update(skip_locked=True)
+                )
+            )
+            .mappings()
+            .all()
+        )
+        if rows:
+            await self._tx.connection.execute(
+                sa.update(mail_outbox)
+                .where(c.mail_id.in_([row["mail_id"] for row in rows]))
+                .values(next_attempt_at=now + _SEND_AGAIN_AFTER, attempts=c.attempts + 1)
+            )
+        return [self._mail(dict(row)) for row in rows]
+
+    async def sent(self, mail_id: str) -> None:
+        """Note that a letter was handed over."""
+        await self._tx.connection.execute(
+            sa.update(mail_outbox)
+            .where(mail_outbox.c.mail_id == mail_id)
+            .values(sent_at=await self._tx.now(), next_attempt_at=None, last_error=None)
+        )
+
+    async def failed(self, mail_id: str, error: str, again_in: timedelta | None) -> None:
+        """Note a failure, and when to try again (None: never)."""
+        again_at = await self._tx.now() + again_in if again_in is not None else None
+        await self._tx.connection.execute(
+            sa.update(mail_outbox)
+            .where(mail_outbox.c.mail_id == mail_id)
+            .values(last_error=error[:500], next_attempt_at=again_at)
+        )
+
+    def _mail(self, row: dict[str, object]) -> Mail:
+        mail_id, sealed = row["mail_id"], row["sealed_letter"]
+        created_at, sent_at = row["created_at"], row["sent_at"]
+        attempts, last_error = row["attempts"], row["last_error"]
+        assert isinstance(mail_id, str)
+        assert isinstance(sealed, bytes)
+        assert isinstance(created_at, datetime)
+        assert sent_at is None or isinstance(sent_at, datetime)
+        assert isinstance(attempts, int)
+        assert last_error is None or isinstance(last_error, str)
+        opened = self._seal.keyring.unseal(
+            sealed, table="mail_outbox", column="letter", row=mail_id
+        )
+        return Mail(mail_id, letter_from_bytes(opened), created_at, sent_at, attempts, last_error)

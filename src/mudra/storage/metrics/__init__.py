@@ -1,0 +1,4 @@
+"""Tables and queries of network metrics.
+
+Never decides: rows become values of mudra.metrics.
+"""

@@ -1,0 +1,200 @@
+"""Silences and webhooks in PostgreSQL: implements metrics/ports.py."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+import sqlalchemy as sa
+from msgspec import Struct
+
+from mudra.metrics.incidents.silence import Silence
+from mudra.metrics.notifications.webhook import Webhook
+from mudra.shared.ids import fresh_id
+from mudra.shared.secret_text import SecretText
+from mudra.storage.crypto.data_encryption import Seal
+from mudra.storage.database.database import Transaction
+from mudra.storage.metrics.alarm_tables import health_silence, health_webhook, webhook_message
+
+WEBHOOKS_CHANGED: Final = "webhooks"
+_PLACE: Final = ("health_webhook", "secret")
+_AGAIN_AFTER: Final = timedelta(minutes=2)
+"""A message that was taken and not settled by then is taken again: its sender died."""
+_GIVEN_UP_AFTER: Final = timedelta(hours=24)
+_LONGEST_PROBLEM: Final = 200
+_S: Final = health_silence.c
+_W: Final = health_webhook.c
+_M: Final = webhook_message.c
+
+
+class PostgresSilences:
+    """Times in which nobody is woken."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    async def keep(self, silence: Silence) -> None:
+        """Keep a new one."""
+        await self._tx.connection.execute(
+            sa.insert(health_silence).values(
+                silence_id=silence.silence_id,
+                entity_id=silence.entity_id,
+                type=silence.type,
+                begins=silence.begins,
+                ends=silence.ends,
+                reason=silence.reason,
+                made_by=silence.made_by,
+            )
+        )
+
+    async def shown(self, since: datetime) -> Sequence[Silence]:
+        """Those that end after a moment, the earliest end first."""
+        rows = await self._tx.connection.execute(
+            sa.select(health_silence).where(_S.ends > since).order_by(_S.ends, _S.silence_id)
+        )
+        return [Silence(*row) for row in rows]
+
+    async def end(self, silence_id: str, at: datetime) -> Silence | None:
+        """End one that is not over; None when there is none of this ID."""
+        rows = await self._tx.connection.execute(
+            sa.update(health_silence)
+            .where(_S.silence_id == silence_id, _S.ends > at)
+            .values(ends=at, begins=sa.func.least(_S.begins, at))
+            .returning(*health_silence.c)
+        )
+        row = rows.first()
+        return None if row is None else Silence(*row)
+
+    async def forget(self, before: datetime) -> None:
+        """Delete those that ended before a moment; the audit keeps them."""
+        await self._tx.connection.execute(sa.delete(health_silence).where(_S.ends < before))
+
+
+class WaitingMessage(Struct, frozen=True):
+    """A message with where it goes, and the key that signs it."""
+
+    message_id: str
+    webhook_id: str
+    url: str
+    secret: SecretText
+    body: bytes
+    made_at: datetime
+    attempts: int
+
+
+class PostgresWebhooks:
+    """Where programs hear of alarms, and the messages that wait for them."""
+
+    def __init__(self, transaction: Transaction, seal: Seal) -> None:
+        self._tx = transaction
+        self._seal = seal
+
+    async def all(self, entity_id: str | None) -> Sequence[Webhook]:
+        """Those of one entity (empty: of the network itself), or all for None; oldest first."""
+        waiting = (
+            sa.select(sa.func.count())
+            .where(_M.webhook_id == _W.webhook_id)
+            .correlate(health_webhook)
+            .scalar_subquery()
+        )
+        query = sa.select(
+            _W.webhook_id, _W.entity_id, _W.url, _W.made_by, _W.made_at, waiting, _W.delivered_at,
+            _W.problem,
+        ).order_by(_W.made_at, _W.webhook_id)  # fmt: skip  # in the order of Webhook
+        if entity_id is not None:
+            query = query.where(_W.entity_id == entity_id)
+        return [Webhook(*row) for row in await self._tx.connection.execute(query)]
+
+    async def keep(self, webhook: Webhook, secret: SecretText) -> None:
+        """Keep a new one with the key that signs its messages, sealed."""
+        await self._tx.connection.execute(
+            sa.insert(health_webhook).values(
+                webhook_id=webhook.webhook_id,
+                entity_id=webhook.entity_id,
+                url=webhook.url,
+                sealed_secret=self._seal.close_text(secret, *_PLACE, webhook.webhook_id),
+                made_by=webhook.made_by,
+                made_at=webhook.made_at,
+            )
+        )
+
+    async def remove(self, webhook_id: str, entity_id: str | None) -> Webhook | None:
+        """Remove it with what it waits for; None when it is not there, or not this entity's."""
+        found = [one for one in await self.all(entity_id) if one.webhook_id == webhook_id]
+        if not found:
+            return None
+        await self._tx.connection.execute(
+            sa.delete(health_webhook).where(_W.webhook_id == webhook_id)
+        )
+        return found[0]
+
+    async def post(self, entity_id: str, body: bytes, now: datetime) -> None:
+        """Put a message in the way of each webhook that it concerns."""
+        concerned = await self._tx.connection.scalars(
+            sa.select(_W.webhook_id).where(_W.entity_id.in_(["", entity_id]))
+        )
+        rows = [
+            {
+                "message_id": fresh_id(),
+                "webhook_id": webhook_id,
+                "body": body,
+                "made_at": now,
+                "next_attempt_at": now,
+            }
+            for webhook_id in concerned
+        ]
+        if rows:
+            await self._tx.connection.execute(sa.insert(webhook_message), rows)
+            await self._tx.changing(WEBHOOKS_CHANGED)
+
+    async def take_due(self, limit: int) -> Sequence[WaitingMessage]:
+        """Take messages whose time has come, so that no other sender takes them."""
+        now = await self._tx.now()
+        rows = (
+            await self._tx.connection.execute(
+                sa.select(
+                    _M.message_id, _M.webhook_id, _W.url, _W.sealed_secret, _M.body, _M.made_at,
+                    _M.attempts,
+                )
+                .join(health_webhook, _W.webhook_id == _M.webhook_id)
+                .where(_M.next_attempt_at <= now)
+                .order_by(_M.next_attempt_at)
+                .limit(limit)
+                .with_for_update(skip_locked=True, of=webhook_message)
+            )
+        ).all()  # fmt: skip  # in the order of WaitingMessage
+        if rows:
+            await self._tx.connection.execute(
+                sa.update(webhook_message)
+                .where(_M.message_id.in_([row[0] for row in rows]))
+                .values(next_attempt_at=now + _AGAIN_AFTER, attempts=_M.attempts + 1)
+            )
+        return [
+            WaitingMessage(*row[:3], self._seal.open_text(row[3], *_PLACE, row[1]), *row[4:])
+            for row in rows
+        ]
+
+    async def delivered(self, message: WaitingMessage) -> None:
+        """Note that a message was taken: it is gone."""
+        await self._tell(message, delivered_at=await self._tx.now(), problem="")
+        await self._tx.connection.execute(
+            sa.delete(webhook_message).where(_M.message_id == message.message_id)
+        )
+
+    async def failed(self, message: WaitingMessage, problem: str, again_in: timedelta) -> bool:
+        """Note a failure; tells whether there is another try, within 24 hours of the message."""
+        again_at = await self._tx.now() + again_in
+        again = again_at <= message.made_at + _GIVEN_UP_AFTER
+        this = _M.message_id == message.message_id
+        await self._tell(message, problem=problem[:_LONGEST_PROBLEM])
+        await self._tx.connection.execute(
+            sa.update(webhook_message).where(this).values(next_attempt_at=again_at)
+            if again
+            else sa.delete(webhook_message).where(this)
+        )
+        return again
+
+    async def _tell(self, message: WaitingMessage, **values: object) -> None:
+        """Write it at the webhook: always before its message, as a removal locks the two."""
+        await self._tx.connection.execute(
+            sa.update(health_webhook).where(_W.webhook_id == message.webhook_id).values(**values)
+        )

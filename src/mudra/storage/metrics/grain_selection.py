@@ -1,0 +1,179 @@
+"""From which rows a range is put together, so that every acknowledged push counts exactly once.
+
+A range is made of whole days, whole hours and single windows. Where the sums
+of an AA are stale, the next finer ones stand in for that AA; where those of
+many are, for all. Sums over all AAs are taken only where nobody's are stale.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime, timedelta
+from typing import Final
+
+from msgspec import Struct
+
+from mudra.metrics.payload.catalogue import WINDOW
+from mudra.metrics.rollup.coverage import TimeRange
+from mudra.storage.metrics.partitions import day_of
+from mudra.storage.metrics.rollups import DAY, HOUR
+
+FEW: Final = 8
+"""Beyond so many AAs with stale sums of one time, the finer rows of all are read."""
+
+
+class Whose(Struct, frozen=True):
+    """One AA and the short form of a tag, at one time."""
+
+    aa_id: str
+    tag: str
+    at: datetime
+
+
+class Notes(Struct, frozen=True):
+    """What is stale."""
+
+    days: frozenset[Whose]
+    hours: frozenset[Whose]
+
+    def spoilt_days(self) -> dict[datetime, set[Whose]]:
+        """Whose days are stale, or an hour of them."""
+        found: dict[datetime, set[Whose]] = defaultdict(set)
+        for one in (*self.days, *self.hours):
+            day = day_of(one.at)
+            found[day].add(Whose(one.aa_id, one.tag, day))
+        return found
+
+    def spoilt_hours(self) -> dict[datetime, set[Whose]]:
+        """Whose hours are stale."""
+        found: dict[datetime, set[Whose]] = defaultdict(set)
+        for one in self.hours:
+            found[one.at].add(one)
+        return found
+
+
+class Rows(Struct, frozen=True):
+    """Rows of one grain: those of `times` but for `without`, and `only` beside them."""
+
+    times: tuple[datetime, ...] = ()
+    without: frozenset[Whose] = frozenset()
+    only: frozenset[Whose] = frozenset()
+
+
+class Sources(Struct, frozen=True):
+    """Disjoint, and together the whole range."""
+
+    days: Rows
+    hours: Rows
+    windows: Rows
+
+
+class AllSources(Struct, frozen=True):
+    """Days and hours whose sums over all AAs are good; `rest` is read by AA."""
+
+    days: tuple[datetime, ...]
+    hours: tuple[datetime, ...]
+    rest: Sources
+
+
+class _Split(Struct, frozen=True):
+    days: tuple[datetime, ...]
+    hours: tuple[datetime, ...]
+    windows: tuple[datetime, ...]
+
+
+def sources(within: TimeRange, notes: Notes) -> Sources:
+    """The coarsest rows by AA."""
+    return _by_aa(_split(within), notes)
+
+
+def sources_of_all(within: TimeRange, notes: Notes) -> AllSources:
+    """The coarsest rows over all AAs together."""
+    split = _split(within)
+    spoilt_days, spoilt_hours = notes.spoilt_days(), notes.spoilt_hours()
+    days = tuple(day for day in split.days if day not in spoilt_days)
+    hours = (*_hours_of(set(split.days) - set(days)), *split.hours)
+    good = tuple(hour for hour in hours if hour not in spoilt_hours)
+    left = tuple(hour for hour in hours if hour in spoilt_hours)
+    return AllSources(days, good, _by_aa(_Split((), left, split.windows), notes))
+
+
+def _by_aa(split: _Split, notes: Notes) -> Sources:
+    spoilt_days, spoilt_hours = notes.spoilt_days(), notes.spoilt_hours()
+    days, day_exceptions = _usable(split.days, spoilt_days)
+    hours = (*split.hours, *_hours_of(set(split.days) - set(days)))
+    hours_left, hour_exceptions = _usable(hours, spoilt_hours)
+    windows = (*split.windows, *_windows_of(set(hours) - set(hours_left)))
+    finer = {
+        Whose(one.aa_id, one.tag, hour) for one in day_exceptions for hour in _hours_of({one.at})
+    }
+    return Sources(
+        Rows(days, frozenset(day_exceptions)),
+        Rows(hours_left, frozenset(hour_exceptions), frozenset(finer - notes.hours)),
+        Rows(
+            windows,
+            only=frozenset(
+                Whose(one.aa_id, one.tag, window)
+                for one in hour_exceptions | (finer & notes.hours)
+                for window in _windows_of({one.at})
+            ),
+        ),
+    )
+
+
+def _usable(
+    times: Iterable[datetime], spoilt: dict[datetime, set[Whose]]
+) -> tuple[tuple[datetime, ...], set[Whose]]:
+    usable = tuple(at for at in times if len(_of_aas(spoilt.get(at, set()))) <= FEW)
+    return usable, {one for at in usable for one in _of_aas(spoilt.get(at, set()))}
+
+
+def _of_aas(spoilt: set[Whose]) -> set[Whose]:
+    """Without the sums over all AAs: rows by AA are no worse for them."""
+    return {one for one in spoilt if one.aa_id}
+
+
+def _split(within: TimeRange) -> _Split:
+    # Not by going through all windows: a month has thousands.
+    span = TimeRange(within.first, within.first + within.number * WINDOW)
+    days = tuple(_whole(span, day_of, DAY))
+    hours: list[datetime] = []
+    windows: list[datetime] = []
+    for part in _beside(span, days, DAY):
+        whole = tuple(_whole(part, hour_of, HOUR))
+        hours.extend(whole)
+        for edge in _beside(part, whole, HOUR):
+            windows.extend(edge.windows)
+    return _Split(days, tuple(hours), tuple(windows))
+
+
+def _beside(span: TimeRange, times: tuple[datetime, ...], length: timedelta) -> list[TimeRange]:
+    """What is left before and after times that follow each other."""
+    if not times:
+        return [span]
+    return [TimeRange(span.start, times[0]), TimeRange(times[-1] + length, span.end)]
+
+
+def hour_of(at: datetime) -> datetime:
+    """Start of the hour."""
+    return at.replace(minute=0, second=0, microsecond=0)
+
+
+def _hours_of(days: Iterable[datetime]) -> Iterator[datetime]:
+    for day in sorted(days):
+        yield from (day + place * HOUR for place in range(DAY // HOUR))
+
+
+def _windows_of(hours: Iterable[datetime]) -> Iterator[datetime]:
+    for hour in sorted(hours):
+        yield from TimeRange(hour, hour + HOUR).windows
+
+
+def _whole(
+    span: TimeRange, start_of: Callable[[datetime], datetime], length: timedelta
+) -> Iterator[datetime]:
+    at = start_of(span.start)
+    if at < span.start:
+        at += length
+    while at + length <= span.end:
+        yield at
+        at += length

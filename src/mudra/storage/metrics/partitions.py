@@ -1,0 +1,114 @@
+"""Partitions of the metrics tables: made ahead by a job, on demand by a push, dropped when old."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import sqlalchemy as sa
+from msgspec import Struct
+from psycopg.sql import SQL, Composed, Identifier, Literal
+
+from mudra.storage.database.database import Transaction
+
+_LOCK: Final = 0x6D657472
+DAYS_AHEAD: Final = 3
+
+
+class Partitioned(Struct, frozen=True):
+    """A table in partitions, and where the partition of a moment begins and ends."""
+
+    table: str
+    form: str
+    begin: Callable[[datetime], datetime]
+    end: Callable[[datetime], datetime]
+
+    def name(self, at: datetime) -> str:
+        """Name of the partition that holds this moment."""
+        return f"{self.table}_{self.begin(at).strftime(self.form)}"
+
+
+def day_of(at: datetime) -> datetime:
+    """Start of the day of UTC."""
+    return at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def month_of(at: datetime) -> datetime:
+    """Start of the month of UTC."""
+    return day_of(at).replace(day=1)
+
+
+def _next_day(at: datetime) -> datetime:
+    return at + timedelta(days=1)
+
+
+def _next_month(at: datetime) -> datetime:
+    return month_of(at + timedelta(days=32))
+
+
+RAW: Final = Partitioned("metrics_raw", "%Y%m%d", day_of, _next_day)
+FORMER: Final = Partitioned("metrics_former", "%Y%m%d", day_of, _next_day)
+HOURS: Final = Partitioned("metrics_hour", "%Y%m", month_of, _next_month)
+PAIR_HOURS: Final = Partitioned("metrics_pair_hour", "%Y%m", month_of, _next_month)
+
+
+async def make_partition(tx: Transaction, part: Partitioned, at: datetime) -> bool:
+    """Make the partition of a moment unless it is there; False when it was."""
+    if await _there(tx, part.name(at)):
+        return False
+    await tx.connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
+    if await _there(tx, part.name(at)):
+        return False
+    begin = part.begin(at)
+    name, parent = Identifier(part.name(at)), Identifier(part.table)
+    # Attaching lets pushes into other partitions go on; CREATE … PARTITION OF would not.
+    await _run(tx, SQL("CREATE TABLE {} (LIKE {} INCLUDING DEFAULTS)").format(name, parent))
+    await _run(
+        tx,
+        SQL("ALTER TABLE {} ATTACH PARTITION {} FOR VALUES FROM ({}) TO ({})").format(
+            parent, name, Literal(begin.isoformat()), Literal(part.end(begin).isoformat())
+        ),
+    )
+    return True
+
+
+async def make_ahead(tx: Transaction) -> None:
+    """Make the partitions of today and the next days."""
+    now = await tx.now()
+    for days in range(-1, DAYS_AHEAD + 1):
+        for part in (RAW, FORMER, HOURS, PAIR_HOURS):
+            await make_partition(tx, part, now + timedelta(days=days))
+
+
+async def drop_before(tx: Transaction, part: Partitioned, oldest: datetime) -> list[str]:
+    """Drop partitions that end by `oldest`; returns their names."""
+    rows = await tx.connection.execute(
+        sa.text(
+            "SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid"
+            " WHERE i.inhparent = cast(:parent AS regclass) ORDER BY c.relname"
+        ),
+        {"parent": part.table},
+    )
+    dropped = []
+    for (name,) in rows:
+        suffix = name.removeprefix(f"{part.table}_")
+        begin = datetime.strptime(suffix, part.form).replace(tzinfo=UTC)
+        if part.end(begin) <= oldest:
+            await _run(tx, SQL("DROP TABLE {}").format(Identifier(part.name(begin))))
+            dropped.append(part.name(begin))
+    return dropped
+
+
+async def _run(tx: Transaction, statement: Composed) -> None:
+    await tx.connection.exec_driver_sql(statement.as_string(None))
+
+
+async def _there(tx: Transaction, name: str) -> bool:
+    # Not by to_regclass: it may answer from a cache that has not heard of the latest commit.
+    found = await tx.connection.scalar(
+        sa.text(
+            "SELECT 1 FROM pg_class WHERE relname = :name"
+            " AND relnamespace = current_schema()::regnamespace"
+        ),
+        {"name": name},
+    )
+    return found is not None

@@ -1,0 +1,125 @@
+"""What AAs look up about their pushes, and who is to push: implements metrics/ports.py."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final, cast
+
+import sqlalchemy as sa
+
+from mudra.metrics.payload.catalogue import Tag
+from mudra.metrics.payload.ingest_rule import Receipt
+from mudra.metrics.ports import RefusedPush
+from mudra.metrics.rollup.coverage import TimeRange
+from mudra.storage.database.database import Transaction
+from mudra.storage.database.tables import entity
+from mudra.storage.metrics.reports import Row, findings_of, long_tag, receipt_of
+from mudra.storage.metrics.tables import metrics_push, metrics_receipt, metrics_refused
+from mudra.storage.registry.tables import registry_version
+
+_R: Final = metrics_receipt.c
+
+
+class PostgresReceipts:
+    """Receipts, windows received, payloads refused."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    async def receipts(self, aa_id: str, within: TimeRange, limit: int) -> Sequence[Receipt]:
+        """Receipts for these windows, newest version of each, in order of windows and tags."""
+        rows = await self._tx.connection.execute(
+            sa.select(metrics_receipt)
+            .distinct(_R.window_at, _R.tag)
+            .where(_R.aa_id == aa_id, _R.window_at >= within.start, _R.window_at < within.end)
+            .order_by(_R.window_at, _R.tag, _R.version.desc())
+            .limit(limit)
+        )
+        return [receipt_of(cast("Row", row)) for row in rows.mappings()]
+
+    async def windows(self, aa_id: str, within: TimeRange) -> Mapping[Tag, Sequence[datetime]]:
+        """The windows of which anything was received."""
+        rows = await self._tx.connection.execute(
+            sa.select(_R.tag, _R.window_at)
+            .where(
+                _R.aa_id == aa_id,
+                _R.version == 1,
+                _R.window_at >= within.start,
+                _R.window_at < within.end,
+            )
+            .order_by(_R.window_at)
+        )
+        found: dict[Tag, list[datetime]] = {tag: [] for tag in Tag}
+        for tag, window in rows:
+            found[long_tag(tag)].append(window)
+        return found
+
+    async def refused(self, aa_id: str, since: datetime, limit: int) -> Sequence[RefusedPush]:
+        """Payloads that were refused, the latest first."""
+        c = metrics_refused.c
+        rows = await self._tx.connection.execute(
+            sa.select(c.at, c.total, c.findings)
+            .where(c.aa_id == aa_id, c.at >= since)
+            .order_by(c.at.desc())
+            .limit(limit)
+        )
+        return [RefusedPush(at, total, findings_of(found)) for at, total, found in rows]
+
+
+async def forget_receipts(tx: Transaction, *, received: datetime, refused: datetime) -> None:
+    """Delete receipts of windows before `received` and refused payloads before `refused`.
+
+    Receipts are kept as long as sums by hour: with these they tell a gap from no traffic.
+    """
+    await tx.connection.execute(sa.text("SET LOCAL statement_timeout = '60s'"))
+    old = sa.select(_R.receipt_id).where(_R.window_at < received)
+    await tx.connection.execute(sa.delete(metrics_push).where(metrics_push.c.receipt_id.in_(old)))
+    await tx.connection.execute(sa.delete(metrics_receipt).where(_R.window_at < received))
+    await tx.connection.execute(sa.delete(metrics_refused).where(metrics_refused.c.at < refused))
+
+
+def _first_window(tag: Tag) -> sa.ScalarSelect[datetime]:
+    return (
+        sa.select(sa.func.min(_R.window_at))
+        .where(_R.aa_id == entity.c.entity_id, _R.tag == tag.value[:3])
+        .scalar_subquery()
+    )
+
+
+class OnboardedMembers:
+    """Who takes part, as onboarding, the registry and the windows received tell."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    async def reporting_aas(self) -> Mapping[str, datetime]:
+        """AAs that are to report, with the time from which.
+
+        From when its entry went live, or from the first window that it reported before: one
+        that is only onboarded owes nothing yet.
+        """
+        since = sa.func.least(
+            sa.select(sa.func.min(registry_version.c.live_from))
+            .where(registry_version.c.entity_id == entity.c.entity_id)
+            .scalar_subquery(),
+            *(_first_window(tag) for tag in Tag),
+        )
+        rows = await self._tx.connection.execute(
+            sa.select(entity.c.entity_id, since).where(
+                entity.c.type == "AA", entity.c.status == "active", since.is_not(None)
+            )
+        )
+        return {aa_id: begin for aa_id, begin in rows}  # noqa: C416  # rows are no pairs to mypy
+
+    async def is_member(self, entity_id: str) -> bool:
+        """Tell whether an entity of this ID was ever onboarded."""
+        found = await self._tx.connection.scalar(
+            sa.select(entity.c.entity_id).where(entity.c.entity_id == entity_id)
+        )
+        return found is not None
+
+    async def live_fips(self) -> frozenset[str]:
+        """FIPs that are onboarded and neither suspended nor retired."""
+        rows = await self._tx.connection.scalars(
+            sa.select(entity.c.entity_id).where(entity.c.type == "FIP", entity.c.status == "active")
+        )
+        return frozenset(rows)

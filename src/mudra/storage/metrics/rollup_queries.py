@@ -1,0 +1,283 @@
+"""Sums for pictures: implements metrics/ports.py Figures, always true to the raw rows."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+import sqlalchemy as sa
+from msgspec.structs import fields
+from sqlalchemy.engine import RowMapping
+
+from mudra.metrics.payload.catalogue import TIMINGS, Tag
+from mudra.metrics.payload.report import RequestBlock
+from mudra.metrics.ports import Calls, Cell, DayMark, Pair
+from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.pair import ALL_CALLS, PairSums, add_pairs, pair_sums_of
+from mudra.metrics.rollup.rollup import Rollup
+from mudra.storage.database.database import Transaction
+from mudra.storage.metrics.grain_selection import (
+    Notes,
+    Rows,
+    Sources,
+    Whose,
+    sources,
+    sources_of_all,
+)
+from mudra.storage.metrics.partitions import day_of
+from mudra.storage.metrics.reports import long_tag, short_tag
+from mudra.storage.metrics.rollups import DAY
+from mudra.storage.metrics.sums import (
+    ALL_AAS,
+    Gathered,
+    Part,
+    block_of,
+    sums_query,
+    within_times,
+)
+from mudra.storage.metrics.tables import (
+    metrics_day,
+    metrics_heard,
+    metrics_hour,
+    metrics_pair_day,
+    metrics_pair_hour,
+    metrics_raw,
+    metrics_receipt,
+    metrics_stale,
+)
+
+_R: Final = metrics_receipt.c
+_PAIR_SUMS: Final = tuple(field.name for field in fields(PairSums))
+_TIMING_CODES: Final = [str(code) for code in TIMINGS]
+
+
+class PostgresFigures:
+    """Sums of any range."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    async def totals(
+        self,
+        within: TimeRange,
+        *,
+        aa_id: str | None = None,
+        fip_id: str | None = None,
+        tag: Tag | None = None,
+    ) -> Mapping[Cell, Rollup]:
+        """The sums of every cell that had traffic."""
+        wide = await self._widened(within)
+        used = sources(wide, await self._notes(wide, aa_id))
+        gathered = Gathered()
+        await self._read(used, Part(aa_id, fip_id, tag), gathered)
+        return gathered.by_cell()
+
+    async def over_aas(
+        self, within: TimeRange, *, fip_id: str | None = None, tag: Tag | None = None
+    ) -> Mapping[Cell, Rollup]:
+        """The same over all AAs together: `aa_id` of each cell is empty. Much cheaper."""
+        wide = await self._widened(within)
+        used = sources_of_all(wide, await self._notes(wide, None))
+        gathered = Gathered(over_aas=True)
+        await self._read(used.rest, Part(fip_id=fip_id, tag=tag), gathered)
+        part = Part(ALL_AAS, fip_id, tag)
+        await self._read_sums(metrics_day, Rows(used.days), part, gathered)
+        await self._read_sums(metrics_hour, Rows(used.hours), part, gathered)
+        return gathered.by_cell()
+
+    async def pairs(self, within: TimeRange, code: str = ALL_CALLS) -> Mapping[Pair, PairSums]:
+        """The sums for the matrix, over one type of request or over all calls."""
+        wide = await self._widened(within)
+        notes = await self._notes(wide, None)
+        requests = short_tag(Tag.REQUESTS)
+        used = sources(wide, _only(notes, requests))
+        found: dict[Pair, PairSums] = {}
+        for table, rows in ((metrics_pair_day, used.days), (metrics_pair_hour, used.hours)):
+            if rows.times or rows.only:
+                result = await self._tx.connection.execute(_pairs_query(table, rows, code))
+                _add(found, map(_pair_of, result.mappings()))
+        if used.windows.times or used.windows.only:
+            result = await self._tx.connection.execute(_raw_pairs_query(used.windows, code))
+            blocks: dict[Pair, list[RequestBlock]] = defaultdict(list)
+            for row in result.mappings():
+                block = block_of(row)
+                assert isinstance(block, RequestBlock)  # what was asked for
+                blocks[Pair(row["aa_id"], row["fip_id"])].append(block)
+            _add(found, ((pair, pair_sums_of(held)) for pair, held in blocks.items()))
+        return found
+
+    async def calls_of(self, window: datetime) -> Sequence[Calls]:
+        """What every AA called in one window, from its raw rows, for incidents."""
+        c = metrics_raw.c
+        rows = await self._tx.connection.execute(
+            sa.select(
+                *(c.aa_id, c.fip_id, c.type),
+                # Lists as the driver gives them.
+                *(sa.type_coerce(column, sa.types.NullType()) for column in (c.pxx, c.counts)),
+            ).where(
+                c.window_at == window,
+                c.type.not_in(_TIMING_CODES),
+                *Part(tag=Tag.REQUESTS).of(metrics_raw),
+            )
+        )
+        return [
+            Calls(aa_id, fip_id, RequestBlock(code, tuple(pxx), tuple(counts)))
+            for aa_id, fip_id, code, pxx, counts in rows
+        ]
+
+    async def marks(self, within: TimeRange) -> Mapping[datetime, DayMark]:
+        """A mark of each day (UTC) that has reports; while it stays, so do the day's sums."""
+        day = sa.func.date_trunc("day", _R.window_at, "UTC")
+        rows = await self._tx.connection.execute(
+            sa.select(day, sa.func.count(), sa.func.max(_R.received_at))
+            .where(_R.window_at >= within.start, _R.window_at < within.end)
+            .group_by(day)
+        )
+        return {at: DayMark(count, last) for at, count, last in rows}
+
+    async def heard(self, within: TimeRange) -> Mapping[tuple[str, Tag], int]:
+        """How many windows each AA reported, whether or not they held traffic."""
+        used = sources_of_all(within, await self._notes(within, None))
+        found: dict[tuple[str, Tag], int] = defaultdict(int)
+        if used.days:
+            c = metrics_heard.c
+            counted = await self._tx.connection.execute(
+                sa.select(c.aa_id, c.tag, sa.func.sum(c.windows))
+                .where(within_times(c.at, used.days))
+                .group_by(c.aa_id, c.tag)
+            )
+            for aa_id, tag, count in counted:
+                found[(aa_id, long_tag(tag))] += count
+        for span in _without(within, used.days):
+            counted = await self._tx.connection.execute(
+                sa.select(_R.aa_id, _R.tag, sa.func.count())
+                .where(_R.version == 1, _R.window_at >= span.start, _R.window_at < span.end)
+                .group_by(_R.aa_id, _R.tag)
+            )
+            for aa_id, tag, count in counted:
+                found[(aa_id, long_tag(tag))] += count
+        return found
+
+    async def _read(self, used: Sources, part: Part, gathered: Gathered) -> None:
+        await self._read_sums(metrics_day, used.days, part, gathered)
+        await self._read_sums(metrics_hour, used.hours, part, gathered)
+        if used.windows.times or used.windows.only:
+            query = sa.select(metrics_raw).where(
+                _chosen(metrics_raw, metrics_raw.c.window_at, used.windows), *part.of(metrics_raw)
+            )
+            gathered.raw((await self._tx.connection.execute(query)).mappings())
+
+    async def _read_sums(self, table: sa.Table, rows: Rows, part: Part, gathered: Gathered) -> None:
+        if rows.times or rows.only:
+            query = sums_query(table, _chosen(table, table.c.at, rows), part)
+            gathered.sums(await self._tx.connection.execute(query))
+
+    async def _widened(self, within: TimeRange) -> TimeRange:
+        """To the end of the day when nothing was heard beyond: the running hour's row serves."""
+        beyond = await self._tx.connection.scalar(
+            sa.select(sa.literal(1)).where(_R.window_at >= within.end).limit(1)
+        )
+        day = day_of(within.end)
+        end = within.end if beyond or day == within.end else day + DAY
+        return TimeRange(within.start, end)
+
+    async def _notes(self, within: TimeRange, aa_id: str | None) -> Notes:
+        c = metrics_stale.c
+        rows = await self._tx.connection.execute(
+            sa.select(c.grain, c.aa_id, c.tag, c.at)
+            .distinct()
+            .where(
+                c.at >= day_of(within.start),
+                c.at < within.end,
+                c.grain != "window",
+                *([c.aa_id == aa_id] if aa_id is not None else []),
+            )
+        )
+        found: dict[str, set[Whose]] = {"day": set(), "hour": set()}
+        for grain, aa, tag, at in rows:
+            found[grain].add(Whose(aa, tag, at))
+        return Notes(frozenset(found["day"]), frozenset(found["hour"]))
+
+
+def _chosen(table: sa.Table, column: sa.Column[object], rows: Rows) -> sa.ColumnElement[bool]:
+    wanted: list[sa.ColumnElement[bool]] = []
+    if rows.times:
+        base = within_times(column, rows.times)
+        without = rows.without
+        wanted.append(sa.and_(base, ~_among(table, column, without)) if without else base)
+    if rows.only:
+        times = sorted({one.at for one in rows.only})
+        wanted.append(sa.and_(within_times(column, times), _among(table, column, rows.only)))
+    return sa.or_(*wanted)
+
+
+def _among(
+    table: sa.Table, column: sa.Column[object], rows: Collection[Whose]
+) -> sa.ColumnElement[bool]:
+    """Rows of these AAs, tags and times, sent as a list for each column.
+
+    A parameter for each value makes a new statement of each number of rows, and nobody keeps it.
+    """
+    lists = {
+        "aa_id": [one.aa_id for one in rows],
+        "tag": [one.tag for one in rows],
+        column.name: [one.at for one in rows],
+    }
+    columns = [table.c[name] for name in lists if name in table.c]  # sums for the matrix: no tag
+    values = (
+        sa.func.unnest(*(sa.literal(lists[one.name], sa.ARRAY(one.type)) for one in columns))
+        .table_valued(*(one.name for one in columns))
+        .render_derived()
+    )
+    return sa.tuple_(*columns).in_(sa.select(*values.c))
+
+
+def _only(notes: Notes, tag: str) -> Notes:
+    return Notes(
+        frozenset(one for one in notes.days if one.tag == tag),
+        frozenset(one for one in notes.hours if one.tag == tag),
+    )
+
+
+def _pairs_query(table: sa.Table, rows: Rows, code: str) -> sa.Select[tuple[object, ...]]:
+    c = table.c
+    summed = [
+        (sa.func.max if name == "longest" else sa.func.sum)(c[name]).label(name)
+        for name in _PAIR_SUMS
+    ]
+    return (
+        sa.select(c.aa_id, c.fip_id, *summed)
+        .where(c.type == code, _chosen(table, c.at, rows))
+        .group_by(c.aa_id, c.fip_id)
+    )
+
+
+def _raw_pairs_query(rows: Rows, code: str) -> sa.Select[tuple[object, ...]]:
+    c = metrics_raw.c
+    wanted = c.type == code if code != ALL_CALLS else c.type.not_in(_TIMING_CODES)
+    part = Part(tag=Tag.REQUESTS)
+    return sa.select(metrics_raw).where(
+        _chosen(metrics_raw, c.window_at, rows), wanted, *part.of(metrics_raw)
+    )
+
+
+def _pair_of(row: RowMapping) -> tuple[Pair, PairSums]:
+    # Sums of bigint are numeric to PostgreSQL.
+    return Pair(row["aa_id"], row["fip_id"]), PairSums(*(int(row[name]) for name in _PAIR_SUMS))
+
+
+def _add(found: dict[Pair, PairSums], parts: Iterable[tuple[Pair, PairSums]]) -> None:
+    for pair, sums in parts:
+        former = found.get(pair)
+        found[pair] = add_pairs(former, sums) if former else sums
+
+
+def _without(within: TimeRange, days: Sequence[datetime]) -> list[TimeRange]:
+    """What is left of a range between these days, which are in order."""
+    left: list[TimeRange] = []
+    at = within.start
+    for day in days:
+        if at < day:
+            left.append(TimeRange(at, day))
+        at = day + DAY
+    return [*left, TimeRange(at, within.end)] if at < within.end else left

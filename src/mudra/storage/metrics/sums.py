@@ -1,0 +1,283 @@
+"""Rows of sums (hours, days) and raw rows as metrics/rollup/rollup.py knows them, both ways."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import lru_cache
+from operator import add
+from typing import Final, NamedTuple, cast
+
+import msgspec
+import psycopg
+import sqlalchemy as sa
+from msgspec import UNSET, Struct
+from psycopg.sql import SQL, Identifier
+from sqlalchemy.engine import RowMapping
+
+from mudra.metrics.payload.catalogue import Tag
+from mudra.metrics.payload.report import (
+    Block,
+    Counts,
+    NotificationBlock,
+    Percentiles,
+    RequestBlock,
+    Statuses,
+)
+from mudra.metrics.ports import Cell
+from mudra.metrics.rollup.latency_distribution import Dense, add_dense, coarsen, dense, merge_dense
+from mudra.metrics.rollup.rollup import EMPTY, Rollup, rollup
+from mudra.storage.database.database import Transaction
+from mudra.storage.metrics.reports import long_tag, short_tag
+from mudra.storage.metrics.tables import metrics_raw
+
+ALL_AAS: Final = ""
+SUMS: Final = (
+    *("at", "aa_id", "tag", "fip_id", "type", "blocks"),
+    *("counts", "statuses", "data_bytes", "spread", "longest"),
+)
+"""Columns of a row of sums, in the order of `row_of`."""
+_FEW: Final = 8
+_MANY: Final = 32
+"""Rows that are added up, and kept, together: some 10 and 40 KB."""
+_LARGEST: Final = 2**63 - 1
+_NUMBERS: Final = ("blocks", "counts", "statuses", "data_bytes", "longest")
+_Key = tuple[str, str, str, str]
+"""AA, FIP, tag and type."""
+Row = tuple[str, str, str, str, str, bytes]
+"""AA, FIP, tag, type, numbers (see `_NUMBERS`), spread."""
+_Packed = tuple[str, bytes]
+"""Numbers and spread of a row, as they came."""
+_pack: Final = msgspec.msgpack.Encoder().encode
+_unpack: Final = msgspec.msgpack.Decoder(Dense).decode
+
+
+class Part(Struct, frozen=True):
+    """Narrows a question to one AA, one FIP, one tag, some type codes; None for all.
+
+    `ALL_AAS` as AA asks for the rows that hold all AAs together.
+    """
+
+    aa_id: str | None = None
+    fip_id: str | None = None
+    tag: Tag | None = None
+    types: frozenset[str] | None = None
+
+    def of(self, table: sa.Table) -> list[sa.ColumnElement[bool]]:
+        """The conditions on a table with the columns of a cell."""
+        wanted = {
+            "aa_id": self.aa_id,
+            "fip_id": self.fip_id,
+            "tag": None if self.tag is None else short_tag(self.tag),
+        }
+        found = [table.c[name] == value for name, value in wanted.items() if value is not None]
+        if self.types is not None:
+            found.append(table.c.type == sa.any_(sa.literal(sorted(self.types))))
+        return found if self.aa_id is not None else [*found, table.c.aa_id != ALL_AAS]
+
+
+def within_times(column: sa.Column[object], times: Sequence[datetime]) -> sa.ColumnElement[bool]:
+    """One of these times; the bounds let the planner leave other partitions alone."""
+    return sa.and_(
+        column >= min(times), column <= max(times), column == sa.any_(sa.literal(list(times)))
+    )
+
+
+def cell_of(row: RowMapping) -> Cell:
+    """Whose figures a row holds."""
+    return Cell(row["aa_id"], row["fip_id"], long_tag(row["tag"]), row["type"])
+
+
+def block_of(row: RowMapping) -> Block:
+    """The block that a raw row was made of."""
+    counts = cast("Counts", tuple(row["counts"]))
+    if row["pxx"] is not None:
+        size = row["data_bytes"]
+        return RequestBlock(
+            row["type"],
+            cast("Percentiles", tuple(row["pxx"])),
+            counts,
+            UNSET if size is None else str(int(size)),
+        )
+    status = row["status"]
+    return NotificationBlock(
+        row["type"], counts, UNSET if status is None else cast("Statuses", tuple(status))
+    )
+
+
+class _Sums(NamedTuple):
+    blocks: int
+    counts: tuple[int, ...]
+    statuses: tuple[int, ...]
+    data_bytes: int
+    longest: int
+    times: Dense
+
+
+def merged(rows: Sequence[Row], beside: Rollup = EMPTY) -> Rollup:
+    """All together what rows of hours or days hold, at least one, and what stands `beside` them."""
+    packed = tuple((numbers, spread) for *_, numbers, spread in rows)
+    sums = _added([_many(packed[at : at + _MANY]) for at in range(0, len(packed), _MANY)])
+    times = [sums.times]
+    if beside.times.cells:
+        times.append(dense(coarsen(beside.times)))
+    return Rollup(
+        sums.blocks + beside.blocks,
+        tuple(map(add, sums.counts, beside.counts)),
+        tuple(map(add, sums.statuses, beside.statuses)),
+        sums.data_bytes + beside.data_bytes,
+        merge_dense(times, max(sums.longest, beside.times.longest)),
+    )
+
+
+@lru_cache(maxsize=512)
+def _many(packed: tuple[_Packed, ...]) -> _Sums:
+    """Some rows as one; kept by what they hold, so that it can never be out of date.
+
+    The same days and hours are asked for again and again, and only the last of them change.
+    """
+    return _added([_few(packed[at : at + _FEW]) for at in range(0, len(packed), _FEW)])
+
+
+@lru_cache(maxsize=512)
+def _few(packed: tuple[_Packed, ...]) -> _Sums:
+    return _added([_read(numbers, spread) for numbers, spread in packed])
+
+
+def _read(numbers: str, spread: bytes) -> _Sums:
+    blocks, counts, statuses, size, longest = numbers.split("|")
+    return _Sums(
+        int(blocks), _list(counts), _list(statuses), int(size), int(longest), _unpack(spread)
+    )
+
+
+def _list(text: str) -> tuple[int, ...]:
+    """Read an array of PostgreSQL as text, such as {1,2}."""
+    return tuple(map(int, text[1:-1].split(",")))
+
+
+def _added(parts: Sequence[_Sums]) -> _Sums:
+    if len(parts) == 1:
+        return parts[0]
+    blocks, counts, statuses, sizes, longest, times = zip(*parts, strict=True)
+    return _Sums(
+        sum(blocks),
+        tuple(map(sum, zip(*counts, strict=True))),
+        tuple(map(sum, zip(*statuses, strict=True))),
+        sum(sizes),
+        max(longest),
+        add_dense(times),
+    )
+
+
+def row_of(at: datetime, cell: Cell, sums: Rollup) -> tuple[object, ...]:
+    """A row of hours or days; its times must be coarse. The spread is packed by MessagePack."""
+    times = sums.times
+    assert times.coarse or not times.cells
+    return (
+        at,
+        cell.aa_id,
+        short_tag(cell.tag),
+        cell.fip_id,
+        cell.type,
+        sums.blocks,
+        bounded(sums.counts),
+        bounded(sums.statuses),
+        sums.data_bytes,
+        _pack(dense(times)),
+        times.longest,
+    )
+
+
+def bounded(counts: Iterable[int]) -> list[int]:
+    """Counts as a column holds them.
+
+    A count may be 2^53, so that sums of invented ones could pass 2^63. They stop there, for
+    they mean nothing, and must not stop the sums of everybody else.
+    """
+    return [min(count, _LARGEST) for count in counts]
+
+
+async def copy_in(
+    tx: Transaction, table: sa.Table, names: Sequence[str], rows: Iterable[tuple[object, ...]]
+) -> None:
+    """Write rows by COPY."""
+    raw = await tx.connection.get_raw_connection()
+    driver = cast("psycopg.AsyncConnection[object]", raw.driver_connection)
+    into = SQL("COPY {} ({}) FROM STDIN").format(
+        Identifier(table.name), SQL(", ").join(map(Identifier, names))
+    )
+    async with driver.cursor() as cursor, cursor.copy(into) as copy:
+        for row in rows:
+            await copy.write_row(row)
+
+
+def raw_query(times: Sequence[datetime], part: Part) -> sa.Select[tuple[object, ...]]:
+    """Raw rows of these windows."""
+    return sa.select(metrics_raw).where(
+        within_times(metrics_raw.c.window_at, times), *part.of(metrics_raw)
+    )
+
+
+def sums_query(
+    table: sa.Table, wanted: sa.ColumnElement[bool], part: Part
+) -> sa.Select[tuple[object, ...]]:
+    """Rows of sums, as `by_cell` and `merged` read them.
+
+    Their numbers come as one text: most are known from the last look, and need not be read.
+    """
+    c = table.c
+    numbers = sa.func.concat_ws("|", *(c[name] for name in _NUMBERS))
+    return sa.select(c.aa_id, c.fip_id, c.tag, c.type, numbers, c.spread).where(
+        wanted, *part.of(table)
+    )
+
+
+def blocks_by_cell(rows: Iterable[RowMapping]) -> Mapping[Cell, list[Block]]:
+    """Raw rows, sorted by whose they are."""
+    found: dict[Cell, list[Block]] = defaultdict(list)
+    for row in rows:
+        found[cell_of(row)].append(block_of(row))
+    return found
+
+
+def sums_by_cell(rows: Iterable[object], *, over_aas: bool = False) -> dict[Cell, Rollup]:
+    """Rows of sums, added up by whose they are."""
+    gathered = Gathered(over_aas=over_aas)
+    gathered.sums(rows)
+    return gathered.by_cell()
+
+
+class Gathered:
+    """Rows of sums and raw rows of several times, sorted by whose they are and added up at once.
+
+    Once, since adding costs little and making a spread of the sum costs much. With `over_aas`
+    all AAs are taken together.
+    """
+
+    def __init__(self, *, over_aas: bool = False) -> None:
+        self._over_aas = over_aas
+        self._rows: dict[_Key, list[Row]] = defaultdict(list)
+        self._blocks: dict[_Key, list[Block]] = defaultdict(list)
+
+    def sums(self, rows: Iterable[object]) -> None:
+        """Take rows of `sums_query`."""
+        for row in cast("Iterable[Row]", rows):
+            self._rows[ALL_AAS if self._over_aas else row[0], row[1], row[2], row[3]].append(row)
+
+    def raw(self, rows: Iterable[RowMapping]) -> None:
+        """Take rows of `raw_query`."""
+        for row in rows:
+            aa_id = ALL_AAS if self._over_aas else row["aa_id"]
+            self._blocks[aa_id, row["fip_id"], row["tag"], row["type"]].append(block_of(row))
+
+    def by_cell(self) -> dict[Cell, Rollup]:
+        """The sums of each cell that anything was taken of."""
+        return {
+            Cell(key[0], key[1], long_tag(key[2]), key[3]): self._sum(key)
+            for key in dict.fromkeys([*self._rows, *self._blocks])
+        }
+
+    def _sum(self, key: _Key) -> Rollup:
+        rows, blocks = self._rows.get(key), self._blocks.get(key)
+        beside = rollup(blocks or ())
+        return merged(rows, beside) if rows else beside

@@ -1,0 +1,212 @@
+"""Tables of network metrics, as SQLAlchemy Core sees them.
+
+Raw rows and former versions lie in partitions by day, hourly sums in
+partitions by month (storage/metrics/partitions.py), so that retention drops
+tables instead of deleting rows.
+"""
+
+from typing import Final
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TIMESTAMP, UUID
+
+from mudra.storage.database.tables import metadata
+
+
+def _at(name: str) -> sa.Column[object]:
+    return sa.Column(name, TIMESTAMP(timezone=True), nullable=False)
+
+
+def _figures() -> list[sa.Column[object]]:
+    """What a block of a payload says; spec 2.5 and 2.6."""
+    return [
+        sa.Column("counts", ARRAY(sa.BigInteger), nullable=False),
+        sa.Column("pxx", ARRAY(sa.BigInteger)),
+        sa.Column("status", ARRAY(sa.BigInteger)),
+        sa.Column("data_bytes", sa.Numeric),
+    ]
+
+
+def _sums() -> list[sa.Column[object]]:
+    """A row of sums, as metrics/rollup/rollup.py describes it; its spread as metrics_sums.py packs it."""
+    return [
+        sa.Column("blocks", sa.Integer, nullable=False),
+        sa.Column("counts", ARRAY(sa.BigInteger), nullable=False),
+        sa.Column("statuses", ARRAY(sa.BigInteger), nullable=False),
+        sa.Column("data_bytes", sa.Numeric, nullable=False),
+        sa.Column("spread", sa.LargeBinary, nullable=False),
+        sa.Column("longest", sa.BigInteger, nullable=False),
+    ]
+
+
+def _cell() -> list[sa.Column[object]]:
+    """One AA, one FIP, one tag, one type; the tag by its first three letters."""
+    return [
+        sa.Column("aa_id", sa.Text, primary_key=True),
+        sa.Column("tag", sa.Text, primary_key=True),
+        sa.Column("fip_id", sa.Text, primary_key=True),
+        sa.Column("type", sa.Text, primary_key=True),
+    ]
+
+
+metrics_raw: Final = sa.Table(
+    "metrics_raw",
+    metadata,
+    sa.Column("window_at", TIMESTAMP(timezone=True), primary_key=True),
+    *_cell(),
+    *_figures(),
+    postgresql_partition_by="RANGE (window_at)",
+)
+
+metrics_former: Final = sa.Table(
+    "metrics_former",
+    metadata,
+    sa.Column("window_at", TIMESTAMP(timezone=True), primary_key=True),
+    *_cell(),
+    sa.Column("version", sa.Integer, primary_key=True),
+    *_figures(),
+    postgresql_partition_by="RANGE (window_at)",
+)
+
+metrics_hour: Final = sa.Table(
+    "metrics_hour",
+    metadata,
+    sa.Column("at", TIMESTAMP(timezone=True), primary_key=True),
+    *_cell(),
+    *_sums(),
+    sa.Index("ix_metrics_hour_fip_id", "fip_id", "at", "aa_id"),
+    postgresql_partition_by="RANGE (at)",
+)
+
+metrics_day: Final = sa.Table(
+    "metrics_day",
+    metadata,
+    sa.Column("at", TIMESTAMP(timezone=True), primary_key=True),
+    *_cell(),
+    *_sums(),
+    sa.Index("ix_metrics_day_fip_id", "fip_id", "at", "aa_id"),
+)
+"""In hours and days an empty `aa_id` stands for all AAs together."""
+
+
+def _pair() -> list[sa.Column[object] | sa.PrimaryKeyConstraint]:
+    """What metrics/rollup/pair.py adds up; an empty type stands for all calls."""
+    names = ("total", "succeeded", "client_errors", "answered")
+    soon = ("soon_surely", "soon_maybe", "soon_likely", "longest")
+    sums: list[sa.Column[object]] = [
+        sa.Column(name, sa.BigInteger, nullable=False) for name in (*names, *soon)
+    ]
+    return [
+        sa.Column("at", TIMESTAMP(timezone=True), nullable=False),
+        sa.Column("type", sa.Text, nullable=False),
+        sa.Column("aa_id", sa.Text, nullable=False),
+        sa.Column("fip_id", sa.Text, nullable=False),
+        *sums,
+        sa.PrimaryKeyConstraint("at", "type", "aa_id", "fip_id"),
+    ]
+
+
+metrics_pair_hour: Final = sa.Table(
+    "metrics_pair_hour", metadata, *_pair(), postgresql_partition_by="RANGE (at)"
+)
+
+metrics_pair_day: Final = sa.Table("metrics_pair_day", metadata, *_pair())
+
+metrics_heard: Final = sa.Table(
+    "metrics_heard",
+    metadata,
+    sa.Column("at", TIMESTAMP(timezone=True), primary_key=True),
+    sa.Column("aa_id", sa.Text, primary_key=True),
+    sa.Column("tag", sa.Text, primary_key=True),
+    sa.Column("windows", sa.Integer, nullable=False),
+)
+"""How many windows an AA reported of a day, traffic or none; the day as in metrics_day."""
+
+metrics_receipt: Final = sa.Table(
+    "metrics_receipt",
+    metadata,
+    sa.Column("receipt_id", UUID(as_uuid=False), primary_key=True),
+    sa.Column("aa_id", sa.Text, nullable=False),
+    sa.Column("tag", sa.Text, nullable=False),
+    _at("window_at"),
+    sa.Column("version", sa.Integer, nullable=False),
+    sa.Column("txn_id", sa.Text, nullable=False),
+    sa.Column("content_hash", sa.LargeBinary, nullable=False),
+    _at("received_at"),
+    sa.Column("blocks", sa.Integer, nullable=False),
+    sa.Column("findings", JSONB, nullable=False),
+    sa.UniqueConstraint("aa_id", "tag", "window_at", "version"),
+    sa.Index("ix_metrics_receipt_window", "window_at", "aa_id", "tag", "version"),
+)
+
+metrics_push: Final = sa.Table(
+    "metrics_push",
+    metadata,
+    sa.Column("aa_id", sa.Text, primary_key=True),
+    sa.Column("txn_id", sa.Text, primary_key=True),
+    sa.Column("receipt_id", sa.ForeignKey("metrics_receipt.receipt_id"), nullable=False),
+)
+
+metrics_refused: Final = sa.Table(
+    "metrics_refused",
+    metadata,
+    sa.Column("id", sa.BigInteger, sa.Identity(always=True), primary_key=True),
+    sa.Column("aa_id", sa.Text, nullable=False),
+    _at("at"),
+    sa.Column("total", sa.Integer, nullable=False),
+    sa.Column("findings", JSONB, nullable=False),
+    sa.Index("ix_metrics_refused_aa_id", "aa_id", "at"),
+)
+
+metrics_stale: Final = sa.Table(
+    "metrics_stale",
+    metadata,
+    sa.Column("id", sa.BigInteger, sa.Identity(always=True), primary_key=True),
+    sa.Column("grain", sa.Text, nullable=False),
+    sa.Column("aa_id", sa.Text, nullable=False),
+    sa.Column("tag", sa.Text, nullable=False),
+    _at("at"),
+    sa.Column("noted_at", TIMESTAMP(timezone=True), nullable=False, server_default=sa.func.now()),
+    sa.CheckConstraint("grain IN ('window', 'hour', 'day')", name="grain"),
+    sa.Index("ix_metrics_stale_at", "at"),
+)
+"""Hours and days whose sums are older than their raw rows; written with the raw rows.
+
+`noted_at` is the real time, also where the sandbox has moved its clock.
+"""
+
+metrics_observation: Final = sa.Table(
+    "metrics_observation",
+    metadata,
+    sa.Column("kind", sa.Text, primary_key=True),
+    sa.Column("entity_id", sa.Text, primary_key=True),
+    sa.Column("type", sa.Text, primary_key=True),
+    sa.Column("window_at", TIMESTAMP(timezone=True), primary_key=True),
+    sa.Column("mark", sa.SmallInteger, nullable=False),
+    sa.Column("succeeded", sa.BigInteger, nullable=False),
+    sa.Column("judged", sa.BigInteger, nullable=False),
+    sa.Index("ix_metrics_observation_window", "window_at"),
+)
+"""What one window said of an API of a FIP, or of the calls of an AA."""
+
+metrics_incident: Final = sa.Table(
+    "metrics_incident",
+    metadata,
+    sa.Column("incident_id", UUID(as_uuid=False), primary_key=True),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("entity_id", sa.Text, nullable=False),
+    sa.Column("type", sa.Text, nullable=False),
+    _at("began"),
+    _at("last_bad"),
+    sa.Column("ended", TIMESTAMP(timezone=True)),
+    sa.Column("ending", sa.Text, nullable=False),
+    sa.Column("bad_windows", sa.Integer, nullable=False),
+    sa.Column("succeeded", sa.BigInteger, nullable=False),
+    sa.Column("judged", sa.BigInteger, nullable=False),
+    _at("changed_at"),
+    sa.Column("acknowledged_by", sa.Text),
+    sa.Column("acknowledged_at", TIMESTAMP(timezone=True)),
+    sa.Column("told", sa.Boolean, nullable=False, server_default=sa.true()),
+    sa.Index("ix_metrics_incident_subject", "entity_id", "began"),
+    sa.Index("metrics_incident_open", "began", postgresql_where=sa.text("ended IS NULL")),
+)

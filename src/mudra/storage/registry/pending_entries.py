@@ -1,0 +1,49 @@
+"""The approver's queue in PostgreSQL: implements registry/lifecycle/pending_entries.py."""
+
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+
+from mudra.registry.lifecycle.pending_entries import Waiting
+from mudra.registry.lifecycle.record import PENDING, Standing, Status, Version
+from mudra.registry.payload.entry import EntityType
+from mudra.storage.database.database import Transaction
+from mudra.storage.registry.rows import read_version
+from mudra.storage.registry.tables import registry_entity, registry_version
+
+
+class PostgresWaitingEntries:
+    """Pending versions beside the live ones, in two statements whatever their number."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    async def waiting(self, limit: int) -> Sequence[Waiting]:
+        """Give the pending versions, the longest waiting first, at most that many."""
+        e, v = registry_entity.c, registry_version.c
+        rows = (
+            await self._tx.connection.execute(
+                sa.select(e.type, e.standing, registry_version)
+                .join(registry_version, v.entity_id == e.entity_id)
+                .where(v.status.in_([status.value for status in PENDING]))
+                .order_by(v.submitted_at, v.entity_id)
+                .limit(limit)
+            )
+        ).mappings()
+        pending = [
+            (row["type"], row["standing"], row["entity_id"], read_version(row)) for row in rows
+        ]
+        live = await self._live([entity_id for _, _, entity_id, _ in pending])
+        return [
+            Waiting(entity_id, EntityType(kind), Standing(standing), version, live.get(entity_id))
+            for kind, standing, entity_id, version in pending
+        ]
+
+    async def _live(self, entity_ids: Sequence[str]) -> dict[str, Version]:
+        v = registry_version.c
+        rows = await self._tx.connection.execute(
+            sa.select(registry_version).where(
+                v.entity_id.in_(entity_ids), v.status == Status.LIVE.value
+            )
+        )
+        return {row["entity_id"]: read_version(row) for row in rows.mappings()}

@@ -1,0 +1,315 @@
+"""The registry's writes in PostgreSQL: implements registry/ports.py `Registry`.
+
+One advisory lock for all writers: the log has no gaps, and what must be unique
+over the registry is judged while nobody else can take it.
+"""
+
+import contextlib
+import datetime as dt
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Final
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from mudra.audit.event import Act as AuditAct
+from mudra.audit.event import Caller, EventName, Outcome
+from mudra.identity.memberships.memberships import EntityStatus, lesser
+from mudra.registry.lifecycle.actor import ActorKind
+from mudra.registry.lifecycle.decision import Act, Decision, Facts, Publication, TokenEffect
+from mudra.registry.lifecycle.record import Record, Standing, Status
+from mudra.registry.lifecycle.refusal import AlreadyHeld, Refusal
+from mudra.registry.payload.certificate import KeyFacts
+from mudra.registry.payload.entry import EntityType, Entry
+from mudra.storage.audit.audit_log import PostgresJournal
+from mudra.storage.database.database import Database, Transaction
+from mudra.storage.database.tables import entity, service_fact
+from mudra.storage.registry.rows import read_version, version_row
+from mudra.storage.registry.tables import registry_change, registry_entity, registry_version
+from mudra.storage.tokens.tokens import entity_key
+
+REGISTRY_CHANGED: Final = "registry"
+"""The name under which a change of the log is announced."""
+_LOCK: Final = 0x6D7564726102
+
+_EVENTS: Final = {
+    Act.SUBMIT: EventName.REGISTRY_ENTRY_SUBMIT,
+    Act.UPDATE: EventName.REGISTRY_ENTRY_SUBMIT,
+    Act.APPROVE: EventName.REGISTRY_ENTRY_APPROVE,
+    Act.GO_LIVE: EventName.REGISTRY_ENTRY_APPROVE,
+    Act.REJECT: EventName.REGISTRY_ENTRY_REJECT,
+    Act.SUSPEND: EventName.REGISTRY_ENTRY_SUSPEND,
+    Act.RESTORE: EventName.REGISTRY_ENTRY_RESTORE,
+    Act.RETIRE: EventName.REGISTRY_ENTRY_RETIRE,
+    Act.ROLL_BACK: EventName.REGISTRY_ENTRY_ROLLBACK,
+}
+_MEMBER_STATUS: Final = {
+    Standing.SUSPENDED: EntityStatus.SUSPENDED,
+    Standing.RETIRED: EntityStatus.RETIRED,
+}
+
+
+class PostgresRegistry:
+    """Opens transactions on the registry for one caller, whose address the audit names."""
+
+    def __init__(self, database: Database, caller: Caller) -> None:
+        self._database = database
+        self._caller = caller
+
+    def held(self) -> AbstractAsyncContextManager["PostgresHeldRegistry"]:
+        """Lock the registry for writing."""
+        return self._held()
+
+    @contextlib.asynccontextmanager
+    async def _held(self) -> AsyncIterator["PostgresHeldRegistry"]:
+        async with self._database.transaction() as transaction:
+            await lock_registry(transaction)
+            last = await transaction.connection.scalar(sa.select(sa.func.max(registry_change.c.at)))
+            now = whole_ms(await transaction.now())
+            # The clock of a database that was replaced may lag: the log never goes back.
+            held_at = now if last is None else max(now, last)
+            yield PostgresHeldRegistry(transaction, held_at, self._caller)
+
+    async def history(self, entity_id: str) -> Record | None:
+        """Give all that is kept of an entity, for reading."""
+        async with self._database.transaction() as transaction:
+            return await read_record(transaction, entity_id)
+
+
+class PostgresHeldRegistry:
+    """The registry while one transaction holds its lock."""
+
+    def __init__(self, transaction: Transaction, now: dt.datetime, caller: Caller) -> None:
+        self._tx = transaction
+        self._caller = caller
+        self.now = now
+
+    async def record(self, entity_id: str) -> Record | None:
+        """Give all that is kept of an entity."""
+        return await read_record(self._tx, entity_id)
+
+    async def facts(self, entry: Entry, key: KeyFacts) -> Facts:
+        """Tell which other entities hold the entry's handle, `kid` and modulus."""
+        own, handle = entry.entityinfo.id, entry.entityinfo.entityhandle
+        c = registry_version.c
+        row = (
+            await self._tx.connection.execute(
+                sa.select(
+                    sa.select(entity.c.type).where(entity.c.entity_id == own).scalar_subquery(),
+                    _holder(own, sa.and_(c.entityhandle == handle, c.entityhandle != "")),
+                    _holder(own, c.kid == key.kid),
+                    _holder(own, c.modulus_hash == key.modulus_hash),
+                )
+            )
+        ).one()
+        onboarded_as, handle_holder, kid_holder, modulus_holder = row
+        return Facts(
+            onboarded_as=EntityType(onboarded_as) if onboarded_as else None,
+            handle_holder=handle_holder or "",
+            kid_holder=kid_holder or "",
+            modulus_holder=modulus_holder or "",
+        )
+
+    async def due(self) -> Sequence[Record]:
+        """Give the entities with an approved version whose time has come."""
+        c = registry_version.c
+        ids = await self._tx.connection.scalars(
+            sa.select(c.entity_id)
+            .where(c.status == Status.APPROVED.value, c.goes_live_at <= self.now)
+            .order_by(c.goes_live_at, c.entity_id)
+        )
+        records = [await self.record(entity_id) for entity_id in ids]
+        return [record for record in records if record is not None]
+
+    async def keep(self, decision: Decision) -> None:
+        """Carry a decision out, all of it in this transaction."""
+        await self._keep_record(decision.before, decision.after)
+        if decision.tokens is not TokenEffect.NONE:
+            await self._set_member_status(decision)
+        if decision.publication is not None:
+            await self._publish(decision.publication)
+        await self._note(
+            AuditAct(
+                _EVENTS[decision.act],
+                self._caller_of(decision.actor.name, decision.actor.kind),
+                decision.after.entity_id,
+                reason=decision.reason,
+                detail={
+                    "act": decision.act.value,
+                    "version": decision.version,
+                    "status": decision.status,
+                },
+            )
+        )
+
+    async def keep_refusal(self, act: str, entity_id: str, actor: str, refusal: Refusal) -> None:
+        """Write the audit row of a refusal."""
+        detail = {"act": str(act)}
+        if isinstance(refusal, AlreadyHeld):
+            detail["holder"] = refusal.holder
+        await self._note(
+            AuditAct(
+                EventName.REGISTRY_ENTRY_REFUSE,
+                self._caller_of(actor),
+                entity_id,
+                reason=type(refusal).__name__,
+                detail=detail,
+                outcome=Outcome.REFUSED,
+            )
+        )
+
+    async def mark_visibility(self) -> None:
+        """Write the marker of a changed setting of visibility into the log."""
+        await self._append(None, "", None)
+
+    async def note_visibility(self, name: str, setting: str) -> None:
+        """Keep the setting of visibility, with a marker when it is another than the last one."""
+        last = await self._tx.connection.scalar(
+            sa.select(service_fact.c.value).where(service_fact.c.name == name)
+        )
+        if last == setting:
+            return
+        await self._tx.connection.execute(
+            insert(service_fact)
+            .values(name=name, value=setting)
+            .on_conflict_do_update(index_elements=["name"], set_={"value": setting})
+        )
+        if last is not None or setting == "true":
+            await self.mark_visibility()
+
+    async def _keep_record(self, before: Record | None, after: Record) -> None:
+        await self._tx.connection.execute(
+            insert(registry_entity)
+            .values(
+                entity_id=after.entity_id,
+                type=after.entity_type.value,
+                standing=after.standing.value,
+            )
+            .on_conflict_do_update(
+                index_elements=["entity_id"],
+                set_={"type": after.entity_type.value, "standing": after.standing.value},
+            )
+        )
+        former = {} if before is None else {one.number: one for one in before.versions}
+        changed = [one for one in after.versions if former.get(one.number) != one]
+        # Versions leave the states of which there is one each before others enter them.
+        changed.sort(key=lambda one: one.status in {Status.LIVE, Status.SUBMITTED, Status.APPROVED})
+        for version in changed:
+            row = version_row(after.entity_id, version)
+            await self._tx.connection.execute(
+                insert(registry_version)
+                .values(**row)
+                .on_conflict_do_update(index_elements=["entity_id", "number"], set_=row)
+            )
+
+    async def _set_member_status(self, decision: Decision) -> None:
+        """Stop or resume the entity's tokens on every node, from the commit on.
+
+        They do not come back to a member that an operator suspended as such (0031).
+        """
+        entity_id = decision.after.entity_id
+        c = entity.c
+        found = (
+            await self._tx.connection.execute(
+                sa.select(c.membership, c.status).where(c.entity_id == entity_id).with_for_update()
+            )
+        ).first()
+        if found is None:
+            return
+        status = lesser(EntityStatus(found.membership), _status_of(decision.after.standing))
+        if status == found.status:
+            return
+        await self._tx.connection.execute(
+            sa.update(entity).where(c.entity_id == entity_id).values(status=status.value)
+        )
+        await self._tx.changing(entity_key(entity_id), must_not_be_missed=True)
+        await self._note(
+            AuditAct(
+                EventName.ENTITY_STATUS_CHANGE,
+                self._caller_of(decision.actor.name, decision.actor.kind),
+                entity_id,
+                reason=decision.reason,
+                detail={"from": found.status, "to": status.value},
+            )
+        )
+
+    async def _publish(self, published: Publication) -> None:
+        await self._append(published.entity_type, published.entity_id, published.body)
+
+    async def _append(
+        self, entity_type: EntityType | None, entity_id: str, body: bytes | None
+    ) -> None:
+        last = await self._tx.connection.scalar(sa.select(sa.func.max(registry_change.c.sequence)))
+        await self._tx.connection.execute(
+            sa.insert(registry_change).values(
+                sequence=(last or 0) + 1,
+                at=self.now,
+                type=None if entity_type is None else entity_type.value,
+                entity_id=entity_id,
+                body=body,
+            )
+        )
+        await self._tx.changing(REGISTRY_CHANGED, must_not_be_missed=True)
+
+    async def _note(self, act: AuditAct) -> None:
+        await PostgresJournal(self._tx).note(act)
+
+    def _caller_of(self, name: str, kind: ActorKind | None = None) -> Caller:
+        actor = "system" if kind is ActorKind.SCHEDULE else name
+        return Caller(actor, self._caller.address, self._caller.txn_id)
+
+
+def whole_ms(moment: dt.datetime) -> dt.datetime:
+    """Cut a time to milliseconds: as answers show it, so that `?at=` that time finds the change."""
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+
+
+async def lock_registry(transaction: Transaction) -> None:
+    """Keep other writers of the registry out until this transaction ends."""
+    await transaction.connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
+
+
+async def status_by_standing(transaction: Transaction, entity_id: str) -> EntityStatus:
+    """Give what the entry allows its member; no entry yet allows all."""
+    await lock_registry(transaction)
+    standing = await transaction.connection.scalar(
+        sa.select(registry_entity.c.standing).where(registry_entity.c.entity_id == entity_id)
+    )
+    return EntityStatus.ACTIVE if standing is None else _status_of(Standing(standing))
+
+
+def _status_of(standing: Standing) -> EntityStatus:
+    return _MEMBER_STATUS.get(standing, EntityStatus.ACTIVE)
+
+
+async def read_record(transaction: Transaction, entity_id: str) -> Record | None:
+    """Read all that is kept of an entity."""
+    kept = (
+        await transaction.connection.execute(
+            sa.select(registry_entity.c.type, registry_entity.c.standing).where(
+                registry_entity.c.entity_id == entity_id
+            )
+        )
+    ).first()
+    if kept is None:
+        return None
+    rows = await transaction.connection.execute(
+        sa.select(registry_version)
+        .where(registry_version.c.entity_id == entity_id)
+        .order_by(registry_version.c.number)
+    )
+    versions = tuple(read_version(row) for row in rows.mappings())
+    return Record(entity_id, EntityType(kept[0]), Standing(kept[1]), versions)
+
+
+def _holder(own: str, same: sa.ColumnElement[bool]) -> sa.ScalarSelect[str]:
+    c = registry_version.c
+    holds = sa.or_(c.live_from.is_not(None), c.status == Status.APPROVED.value)
+    return (
+        sa.select(c.entity_id)
+        .where(c.entity_id != own, same, holds)
+        .order_by(c.entity_id)
+        .limit(1)
+        .scalar_subquery()
+    )

@@ -1,0 +1,99 @@
+"""Tables of the registry: entities, their versions, the log of changes, added words."""
+
+from typing import Final
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import JSONB, TIMESTAMP
+
+from mudra.storage.database.tables import metadata
+
+
+def _at(name: str, *, nullable: bool = True) -> sa.Column[object]:
+    return sa.Column(name, TIMESTAMP(timezone=True), nullable=nullable)
+
+
+def _text(name: str) -> sa.Column[str]:
+    return sa.Column(name, sa.Text, nullable=False)
+
+
+registry_entity: Final = sa.Table(
+    "registry_entity",
+    metadata,
+    sa.Column("entity_id", sa.Text, primary_key=True),
+    _text("type"),
+    _text("standing"),
+    sa.CheckConstraint("type IN ('FIP', 'FIU', 'AA')", name="type"),
+    sa.CheckConstraint("standing IN ('unlisted', 'live', 'suspended', 'retired')", name="standing"),
+)
+
+registry_version: Final = sa.Table(
+    "registry_version",
+    metadata,
+    sa.Column("entity_id", sa.ForeignKey("registry_entity.entity_id"), primary_key=True),
+    sa.Column("number", sa.Integer, primary_key=True),
+    sa.Column("body", sa.LargeBinary, nullable=False),
+    sa.Column("entityhandle", sa.Text, nullable=False, index=True),
+    sa.Column("kid", sa.Text, nullable=False, index=True),
+    _text("thumbprint"),
+    sa.Column("modulus_hash", sa.Text, nullable=False, index=True),
+    sa.Column("bits", sa.Integer, nullable=False),
+    _text("status"),
+    _text("submitted_by"),
+    _at("submitted_at", nullable=False),
+    _text("decided_by"),
+    _at("decided_at"),
+    _text("reason"),
+    _at("goes_live_at"),
+    _at("live_from"),
+    _at("live_until"),
+    sa.Column("equal_to", sa.Integer, nullable=False),
+    sa.CheckConstraint(
+        "status IN ('submitted', 'approved', 'live', 'rejected', 'withdrawn', 'superseded')",
+        name="status",
+    ),
+    sa.Index(
+        "one_live_version", "entity_id", unique=True, postgresql_where=sa.text("status = 'live'")
+    ),
+    sa.Index(
+        "one_pending_version",
+        "entity_id",
+        unique=True,
+        postgresql_where=sa.text("status IN ('submitted', 'approved')"),
+    ),
+    sa.Index(
+        "registry_version_due",
+        "goes_live_at",
+        postgresql_where=sa.text("status = 'approved'"),
+    ),
+)
+
+registry_change: Final = sa.Table(
+    "registry_change",
+    metadata,
+    sa.Column("sequence", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("at", TIMESTAMP(timezone=True), nullable=False, index=True),
+    sa.Column("type", sa.Text),
+    _text("entity_id"),
+    sa.Column("body", sa.LargeBinary),
+    sa.Index("registry_change_marker", "sequence", postgresql_where=sa.text("type IS NULL")),
+)
+
+registry_word: Final = sa.Table(
+    "registry_word",
+    metadata,
+    sa.Column("number", sa.BigInteger, sa.Identity(always=True), primary_key=True),
+    _text("kind"),
+    _text("word"),
+    sa.Column("variants", JSONB, nullable=False),
+    _text("added_by"),
+    _at("added_at", nullable=False),
+)
+
+registry_write: Final = sa.Table(
+    "registry_write",
+    metadata,
+    sa.Column("number", sa.BigInteger, sa.Identity(always=True), primary_key=True),
+    _text("requester"),
+    _at("at", nullable=False),
+    sa.Index("registry_write_of", "requester", "at"),
+)

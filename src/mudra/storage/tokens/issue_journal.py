@@ -1,0 +1,150 @@
+"""Audit of entity tokens, written behind in batches (docs/decisions/0002).
+
+A round trip for each token would cost as much as its signature. Acts of the
+same kind within a batch become one row that counts them and lists each token's
+`jti`. At a regular stop nothing is lost; at a kill, at most the last second.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+import structlog
+
+from mudra.audit.event import AuditEvent, EventName, Outcome
+from mudra.storage.audit.audit_log import EVENT_COLUMNS, event_row
+from mudra.storage.caching.write_behind import WriteBehind
+from mudra.storage.database.bulk_insert import insert_rows, parameter_of
+from mudra.storage.database.database import Database
+from mudra.storage.database.tables import audit_event
+from mudra.storage.database.unavailable import DatabaseUnavailable
+from mudra.storage.tokens.secret_use import Used, add_uses
+from mudra.storage.tokens.token_counts import add_counts
+
+_EVERY_S: Final = 0.5
+_MOST_GROUPS: Final = 50_000
+_NOTE: Final = insert_rows(audit_event, *EVENT_COLUMNS)
+_GRACE: Final = "grace"
+_NO_VERSION: Final = 0
+
+_log = structlog.get_logger()
+
+_Key = tuple[str, str, str, int]
+"""Entity, address, reason, version of the secret; no version for what was refused."""
+
+
+@dataclass(slots=True)
+class _Group:
+    """What is alike within a batch; `txn_id` is that of the first."""
+
+    txn_id: str
+    count: int = 0
+    jtis: list[str] = field(default_factory=list)
+
+
+class BatchedIssueJournal:
+    """Implements http/dependencies.py IssueJournal."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._groups: dict[_Key, _Group] = {}
+        self._behind = WriteBehind("issue-journal", _EVERY_S, self._write)
+        self.lost = 0
+
+    def issued(  # each argument is one fact of the record
+        self, entity_id: str, address: str, txn_id: str, *, version: int, in_grace: bool, jti: str
+    ) -> None:
+        """Note a token that was issued; it is stored within a second."""
+        reason = _GRACE if in_grace else ""
+        group = self._group((entity_id, address, reason, version), txn_id)
+        if group is not None:
+            group.count += 1
+            group.jtis.append(jti)
+
+    def refused(self, entity_id: str, address: str, txn_id: str, reason: str) -> None:
+        """Note a token that was refused; `entity_id` is empty when there is no such entity."""
+        group = self._group((entity_id, address, reason, _NO_VERSION), txn_id)
+        if group is not None:
+            group.count += 1
+
+    def _group(self, key: _Key, txn_id: str) -> _Group | None:
+        group = self._groups.get(key)
+        if group is None:
+            if len(self._groups) >= _MOST_GROUPS:
+                self.lost += 1
+                return None
+            group = self._groups[key] = _Group(txn_id)
+        return group
+
+    def start(self) -> None:
+        """Write batches from now on."""
+        self._behind.start()
+
+    async def stop(self) -> None:
+        """Write what is left."""
+        await self._behind.stop()
+
+    async def _write(self) -> None:
+        if not self._groups:
+            return
+        batch, self._groups = self._groups, {}
+        try:
+            async with self._database.transaction() as transaction:
+                at = await transaction.now()
+                rows = [event_row(_event(key, group, at)) for key, group in batch.items()]
+                await transaction.connection.execute(_NOTE, parameter_of(rows))
+                uses = _uses(batch.items())
+                await add_uses(transaction, uses, at)
+                await add_counts(transaction, _by_entity(uses), at)
+        except DatabaseUnavailable:
+            self._take_back(batch)
+            _log.warning("audit of entity tokens waits for the database", groups=len(batch))
+        except Exception:
+            self._take_back(batch)
+            raise
+
+    def _take_back(self, batch: dict[_Key, _Group]) -> None:
+        for key, group in batch.items():
+            kept = self._groups.get(key)
+            if kept is None:
+                self._groups[key] = group
+            else:
+                kept.count += group.count
+                kept.jtis[:0] = group.jtis
+
+
+def _uses(batch: Iterable[tuple[_Key, _Group]]) -> list[Used]:
+    return [
+        Used(entity_id, version, address, group.count, reason == _GRACE)
+        for (entity_id, address, reason, version), group in batch
+        if version != _NO_VERSION
+    ]
+
+
+def _by_entity(uses: Iterable[Used]) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for use in uses:
+        counts[use.entity_id] += use.count
+    return counts
+
+
+def _event(key: _Key, group: _Group, at: datetime) -> AuditEvent:
+    entity_id, address, reason, version = key
+    issued = version != _NO_VERSION
+    detail: dict[str, str | int] = {"version": version} if issued else {}
+    detail["count"] = group.count
+    if group.jtis:
+        detail["jtis"] = " ".join(group.jtis)
+    return AuditEvent(
+        event=EventName.ENTITY_TOKEN_ISSUE if issued else EventName.ENTITY_TOKEN_REFUSE,
+        outcome=Outcome.SUCCESS if issued else Outcome.REFUSED,
+        at=at,
+        actor=f"entity:{entity_id}" if entity_id else "nobody",
+        txn_id=group.txn_id,
+        entity_id=entity_id,
+        address=address,
+        reason=reason,
+        detail=detail,
+    )

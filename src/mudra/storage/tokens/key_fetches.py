@@ -1,0 +1,120 @@
+"""Fetches of the published keys, written behind in batches: implements tokens/signing_keys/key_fetch.py.
+
+A node that is killed forgets the fetches of its last seconds: they are a help
+for the eye, not a proof.
+"""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final
+
+import sqlalchemy as sa
+import structlog
+from sqlalchemy.dialects.postgresql import insert
+
+from mudra.registry.directory.address_book import AddressBook, address_book
+from mudra.registry.directory.directory import Directory
+from mudra.storage.caching.write_behind import WriteBehind
+from mudra.storage.database.database import Database, Transaction
+from mudra.storage.database.unavailable import DatabaseUnavailable
+from mudra.storage.tokens.key_fetch_tables import key_fetch
+from mudra.tokens.signing_keys.key_fetch import KeyFetch
+
+_EVERY_S: Final = 2.0
+_MOST_ADDRESSES: Final = 10_000
+"""Kept apart within one batch; further ones are counted as strangers."""
+
+_log = structlog.get_logger()
+
+
+class PostgresKeyFetches:
+    """Reads what the batches wrote."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    async def fetches(self) -> Sequence[KeyFetch]:
+        """Give all counts, by key and entity."""
+        c = key_fetch.c
+        rows = await self._tx.connection.execute(
+            sa.select(c.kid, c.entity_id, c.count, c.first_at, c.last_at).order_by(
+                c.kid, c.entity_id
+            )
+        )
+        return [KeyFetch(*row) for row in rows]
+
+
+class BatchedKeyFetches:
+    """Counts fetches in memory and adds them to the table every few seconds."""
+
+    def __init__(self, database: Database, directory: Callable[[], Awaitable[Directory]]) -> None:
+        self._database = database
+        self._directory = directory
+        self._book: tuple[Directory, AddressBook] | None = None
+        self._counts: Counter[tuple[tuple[str, ...], str]] = Counter()
+        self._behind = WriteBehind("key-fetches", _EVERY_S, self._write)
+
+    def note(self, kids: Sequence[str], address: str) -> None:
+        """Note one fetch of these keys."""
+        key = (tuple(kids), address)
+        if key not in self._counts and len(self._counts) >= _MOST_ADDRESSES:
+            key = (key[0], "")
+        self._counts[key] += 1
+
+    def start(self) -> None:
+        """Write batches from now on."""
+        self._behind.start()
+
+    async def stop(self) -> None:
+        """Write what is left."""
+        await self._behind.stop()
+
+    async def _write(self) -> None:
+        if not self._counts:
+            return
+        batch, self._counts = self._counts, Counter()
+        try:
+            book = await self._addresses()
+            async with self._database.transaction() as transaction:
+                await _add(transaction, _by_entity(batch, book))
+        except DatabaseUnavailable:
+            self._counts.update(batch)
+            _log.warning("counts of key fetches wait for the database", groups=len(batch))
+        except Exception:
+            self._counts.update(batch)
+            raise
+
+    async def _addresses(self) -> AddressBook:
+        directory = await self._directory()
+        if self._book is None or self._book[0] is not directory:
+            self._book = (directory, address_book(directory))
+        return self._book[1]
+
+
+def _by_entity(
+    batch: Counter[tuple[tuple[str, ...], str]], book: AddressBook
+) -> Counter[tuple[str, str]]:
+    summed: Counter[tuple[str, str]] = Counter()
+    for (kids, address), count in batch.items():
+        for entity_id in book.holders(address) or ("",):
+            for kid in kids:
+                summed[kid, entity_id] += count
+    return summed
+
+
+async def _add(transaction: Transaction, summed: Counter[tuple[str, str]]) -> None:
+    now = await transaction.now()
+    statement = insert(key_fetch)
+    await transaction.connection.execute(
+        statement.on_conflict_do_update(
+            index_elements=["kid", "entity_id"],
+            set_={
+                "count": key_fetch.c.count + statement.excluded.count,
+                "last_at": sa.func.greatest(key_fetch.c.last_at, statement.excluded.last_at),
+            },
+        ),
+        [
+            {"kid": kid, "entity_id": entity_id, "count": count, "first_at": now, "last_at": now}
+            for (kid, entity_id), count in sorted(summed.items())
+        ],
+    )

@@ -1,0 +1,81 @@
+"""Use of entity secrets: written with the batches of the issue journal, read by version."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Final
+
+import sqlalchemy as sa
+from msgspec import Struct
+
+from mudra.storage.database.bulk_insert import insert_rows, parameter_of
+from mudra.storage.database.database import Transaction
+from mudra.storage.identity.tables import secret_use
+from mudra.tokens.secrets.old_secret_use import AddressUse, SecretUse
+
+_C: Final = secret_use.c
+_NEW: Final = insert_rows(
+    secret_use, "entity_id", "version", "address", "count", "count_in_grace", "last_used_at"
+)
+_ADD: Final = _NEW.on_conflict_do_update(
+    index_elements=["entity_id", "version", "address"],
+    set_={
+        "count": _C.count + _NEW.excluded.count,
+        "count_in_grace": _C.count_in_grace + _NEW.excluded.count_in_grace,
+        "last_used_at": sa.func.greatest(_C.last_used_at, _NEW.excluded.last_used_at),
+    },
+)
+
+
+class Used(Struct, frozen=True):
+    """Tokens that one secret gave to one address within a batch."""
+
+    entity_id: str
+    version: int
+    address: str
+    count: int
+    in_grace: bool
+
+
+async def add_uses(transaction: Transaction, uses: Iterable[Used], at: datetime) -> None:
+    """Add a batch, in one order on every node so that two batches never wait in a circle."""
+    summed: dict[tuple[str, int, str], list[int]] = {}
+    for use in uses:
+        counts = summed.setdefault((use.entity_id, use.version, use.address), [0, 0])
+        counts[0] += use.count
+        counts[1] += use.count if use.in_grace else 0
+    if not summed:
+        return
+    rows = [
+        {
+            "entity_id": entity_id,
+            "version": version,
+            "address": address,
+            "count": count,
+            "count_in_grace": in_grace,
+            "last_used_at": at,
+        }
+        for (entity_id, version, address), (count, in_grace) in sorted(summed.items())
+    ]
+    await transaction.connection.execute(_ADD, parameter_of(rows))
+
+
+class PostgresSecretUses:
+    """Implements tokens/ports.py SecretUses."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    async def of(self, entity_id: str, version: int) -> SecretUse:
+        """Read the use of one secret."""
+        c = secret_use.c
+        rows = (
+            await self._tx.connection.execute(
+                sa.select(c.address, c.count, c.last_used_at, c.count_in_grace)
+                .where(c.entity_id == entity_id, c.version == version)
+                .order_by(c.last_used_at.desc(), c.address)
+            )
+        ).all()
+        return SecretUse(
+            tuple(AddressUse(address, count, at) for address, count, at, _ in rows),
+            sum(row[3] for row in rows),
+        )

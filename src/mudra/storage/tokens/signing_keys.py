@@ -1,0 +1,106 @@
+"""Signing keys in PostgreSQL, private parts sealed: implements tokens/ports.py."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+import sqlalchemy as sa
+
+from mudra.shared.secret_text import SecretText
+from mudra.storage.crypto.data_encryption import Seal
+from mudra.storage.database.database import Transaction
+from mudra.storage.database.tables import signing_key
+from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.signing_keys.key_lifecycle import SigningKey
+
+KEYS_CHANGED: Final = "keys"
+_PLANNING_LOCK: Final = 0x6D75647261 + 1
+
+
+class PostgresSigningKeys:
+    """Signing keys at rest."""
+
+    def __init__(self, transaction: Transaction, seal: Seal) -> None:
+        self._tx = transaction
+        self._seal = seal
+
+    async def locked_keys(self) -> Sequence[SigningKey]:
+        """Read all keys, holding the lock under which one node plans at a time."""
+        await self._tx.connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_PLANNING_LOCK)))
+        return await self.all_keys()
+
+    async def all_keys(self) -> Sequence[SigningKey]:
+        """Read all keys without their private parts."""
+        rows = (
+            await self._tx.connection.execute(
+                sa.select(signing_key).order_by(signing_key.c.created_at)
+            )
+        ).mappings()
+        return [
+            SigningKey(
+                kid=row["kid"],
+                kind=TokenKind(row["kind"]),
+                created_at=row["created_at"],
+                active_from=row["active_from"],
+                retires_at=row["retires_at"],
+                public_jwk=row["public_jwk"],
+                revoked_at=row["revoked_at"],
+            )
+            for row in rows
+        ]
+
+    async def private_parts(self) -> dict[str, SecretText]:
+        """Unseal the private parts that still exist, by kid."""
+        rows = await self._tx.connection.execute(
+            sa.select(signing_key.c.kid, signing_key.c.sealed_private).where(
+                signing_key.c.sealed_private.is_not(None)
+            )
+        )
+        return {
+            kid: self._seal.open_text(sealed, "signing_key", "sealed_private", kid)
+            for kid, sealed in rows
+        }
+
+    async def keep(self, key: SigningKey, private_pem: SecretText) -> None:
+        """Store a new key, its private part sealed."""
+        await self._tx.connection.execute(
+            sa.insert(signing_key).values(
+                kid=key.kid,
+                kind=key.kind.value,
+                public_jwk=key.public_jwk,
+                sealed_private=self._seal.close_text(
+                    private_pem, "signing_key", "sealed_private", key.kid
+                ),
+                created_at=key.created_at,
+                active_from=key.active_from,
+            )
+        )
+        await self._tx.changing(KEYS_CHANGED)
+
+    async def appoint(self, kid: str, active_from: datetime) -> None:
+        """Fix when a key begins to sign."""
+        await self._set(kid, active_from=active_from)
+
+    async def retire(self, kid: str, at: datetime) -> None:
+        """Fix when a key stops to sign."""
+        await self._set(kid, retires_at=at)
+
+    async def revoke(self, kid: str, at: datetime) -> None:
+        """Drop a key at once, published or not."""
+        await self._set(kid, revoked_at=at, sealed_private=None)
+
+    async def destroy_private(self, kid: str) -> bool:
+        """Delete the private part; False when it was gone already."""
+        done = await self._tx.connection.execute(
+            sa.update(signing_key)
+            .where(signing_key.c.kid == kid, signing_key.c.sealed_private.is_not(None))
+            .values(sealed_private=None)
+        )
+        await self._tx.changing(KEYS_CHANGED)
+        return done.rowcount == 1
+
+    async def _set(self, kid: str, **values: object) -> None:
+        await self._tx.connection.execute(
+            sa.update(signing_key).where(signing_key.c.kid == kid).values(**values)
+        )
+        await self._tx.changing(KEYS_CHANGED, must_not_be_missed=True)

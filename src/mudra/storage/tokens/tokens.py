@@ -1,0 +1,285 @@
+"""Entity secrets and issued tokens in PostgreSQL: implements tokens/ports.py."""
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import Final, cast
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import ARRAY, insert
+
+from mudra.shared.secret_text import SecretText
+from mudra.storage.crypto.data_encryption import Seal
+from mudra.storage.database.database import Transaction
+from mudra.storage.database.tables import (
+    entity,
+    entity_secret,
+    revoked_entity_token,
+    user_token,
+)
+from mudra.storage.identity.session_tables import console_session
+from mudra.tokens.issuing.claims import EntityType
+from mudra.tokens.ports import EntityCredentials, KnownSecret, SecretHolding, UserTokenRecord
+from mudra.tokens.secrets.reset_rule import PERIOD
+from mudra.tokens.secrets.secret import EntitySecret, Rotation, SecretState
+
+_REMEMBERED_VERSIONS: Final = 8
+"""How many former secrets are still recognised, to tell their bearer that grace has ended."""
+
+Row = Mapping[str, object]
+
+
+def entity_key(entity_id: str) -> str:
+    """The name under which changes of an entity's credentials are announced."""
+    return f"entity:{entity_id}"
+
+
+class PostgresSecrets:
+    """Entity secrets, sealed for reading back and hashed under a key for checking."""
+
+    def __init__(self, transaction: Transaction, seal: Seal) -> None:
+        self._tx = transaction
+        self._seal = seal
+
+    async def locked(self, entity_id: str) -> SecretHolding | None:
+        """Lock the entity for this transaction; None when there is no such entity."""
+        row = await self._tx.connection.execute(
+            sa.select(entity.c.entity_id).where(entity.c.entity_id == entity_id).with_for_update()
+        )
+        if row.first() is None:
+            return None
+        return await self.held(entity_id)
+
+    async def held(self, entity_id: str) -> SecretHolding | None:
+        """Read the entity's secrets and its resets of the last 24 hours."""
+        now = await self._tx.now()
+        c = entity_secret.c
+        rows = (
+            await self._tx.connection.execute(
+                sa.select(entity_secret)
+                .where(
+                    c.entity_id == entity_id,
+                    sa.or_(c.state != "ended", c.created_at > now - PERIOD),
+                )
+                .order_by(c.version)
+            )
+        ).mappings()
+        secrets = [_secret(cast("Row", row)) for row in rows]
+        current = next((s for s in secrets if s.state is SecretState.CURRENT), None)
+        if current is None:
+            return None
+        return SecretHolding(
+            current=current,
+            in_grace=next((s for s in secrets if s.state is SecretState.GRACE), None),
+            # The first version was made by onboarding, which is no reset.
+            resets=[s.created_at for s in secrets if s.version > 1],
+            now=now,
+        )
+
+    async def text_of(self, secret: EntitySecret) -> SecretText:
+        """Unseal the text of one secret."""
+        c = entity_secret.c
+        sealed = await self._tx.connection.scalar(
+            sa.select(c.sealed).where(c.entity_id == secret.entity_id, c.version == secret.version)
+        )
+        assert isinstance(sealed, bytes)
+        return self._seal.open_text(sealed, "entity_secret", "sealed", _row_name(secret))
+
+    async def keep_first(self, secret: EntitySecret, text: SecretText) -> None:
+        """Store the secret that onboarding made."""
+        await self._insert(secret, text)
+        await self._tx.changing(entity_key(secret.entity_id))
+
+    async def replace(self, rotation: Rotation, text: SecretText) -> None:
+        """Store a reset and tell every node before it becomes true."""
+        entity_id = rotation.new.entity_id
+        c = entity_secret.c
+        await self._tx.connection.execute(
+            sa.update(entity_secret)
+            .where(c.entity_id == entity_id, c.state != "ended")
+            .values(state="ended", sealed=None)
+        )
+        former = rotation.former
+        if former.state is SecretState.GRACE:
+            await self._tx.connection.execute(
+                sa.update(entity_secret)
+                .where(c.entity_id == entity_id, c.version == former.version)
+                .values(
+                    state="grace",
+                    grace_until=former.grace_until,
+                    grace_days=former.grace_days,
+                )
+            )
+        await self._insert(rotation.new, text)
+        await self._tx.changing(entity_key(entity_id), must_not_be_missed=True)
+
+    async def end_grace(self, secret: EntitySecret, now: datetime) -> None:
+        """End a grace period early and tell every node before it becomes true."""
+        c = entity_secret.c
+        await self._tx.connection.execute(
+            sa.update(entity_secret)
+            .where(c.entity_id == secret.entity_id, c.version == secret.version)
+            .values(state="ended", grace_until=sa.func.least(c.grace_until, now))
+        )
+        await self._tx.changing(entity_key(secret.entity_id), must_not_be_missed=True)
+
+    async def credentials(self, entity_ids: Collection[str]) -> dict[str, EntityCredentials]:
+        """Read what issuing needs, of those entities that there are."""
+        asked = sa.bindparam("asked", list(entity_ids), type_=ARRAY(sa.Text))
+        members = await self._tx.connection.execute(
+            sa.select(entity.c.entity_id, entity.c.type, entity.c.status).where(
+                entity.c.entity_id == sa.any_(asked)
+            )
+        )
+        c = entity_secret.c
+        of_one = (
+            sa.select(entity_secret)
+            .where(
+                c.entity_id == sa.column("asked_id"),
+                sa.or_(c.state != "ended", c.grace_until.is_not(None)),
+            )
+            .order_by(c.version.desc())
+            .limit(_REMEMBERED_VERSIONS)
+            .lateral("of_one")
+        )
+        rows = (
+            await self._tx.connection.execute(
+                sa.select(of_one).select_from(
+                    sa.func.unnest(asked).alias("asked_id").join(of_one, sa.true())
+                )
+            )
+        ).mappings()
+        known: dict[str, list[KnownSecret]] = {}
+        for row in rows:
+            secret = _secret(cast("Row", row))
+            known.setdefault(secret.entity_id, []).append(
+                KnownSecret(cast("bytes", row["mac"]), secret)
+            )
+        return {
+            entity_id: EntityCredentials(
+                entity_id, EntityType(kind), status == "active", tuple(known.get(entity_id, ()))
+            )
+            for entity_id, kind, status in members
+        }
+
+    async def _insert(self, secret: EntitySecret, text: SecretText) -> None:
+        await self._tx.connection.execute(
+            sa.insert(entity_secret).values(
+                entity_id=secret.entity_id,
+                version=secret.version,
+                state=secret.state.value,
+                mac=self._seal.secret_mac(secret.entity_id, text),
+                sealed=self._seal.close_text(text, "entity_secret", "sealed", _row_name(secret)),
+                created_at=secret.created_at,
+                expires_at=secret.expires_at,
+            )
+        )
+
+
+def _row_name(secret: EntitySecret) -> str:
+    return f"{secret.entity_id}/{secret.version}"
+
+
+def _secret(row: Row) -> EntitySecret:
+    return EntitySecret(
+        entity_id=cast("str", row["entity_id"]),
+        version=cast("int", row["version"]),
+        state=SecretState(cast("str", row["state"])),
+        created_at=cast("datetime", row["created_at"]),
+        expires_at=cast("datetime", row["expires_at"]),
+        grace_until=cast("datetime | None", row["grace_until"]),
+        grace_days=cast("int", row["grace_days"]),
+    )
+
+
+def revoked_key(jti: str) -> str:
+    """The name under which the revocation of an entity token is announced."""
+    return f"revoked:{jti}"
+
+
+class PostgresIssuedTokens:
+    """User tokens that were handed out, and entity tokens that were revoked."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    async def keep_user_token(self, record: UserTokenRecord) -> None:
+        """Remember a user token that is about to be handed out."""
+        await self._tx.connection.execute(
+            sa.insert(user_token).values(
+                jti=record.jti,
+                user_id=record.user_id,
+                issued_at=record.issued_at,
+                expires_at=record.expires_at,
+            )
+        )
+
+    async def user_token(self, jti: str) -> UserTokenRecord | None:
+        """Find a user token."""
+        row = (
+            (
+                await self._tx.connection.execute(
+                    sa.select(user_token).where(user_token.c.jti == jti)
+                )
+            )
+            .mappings()
+            .first()
+        )
+        if row is None:
+            return None
+        return UserTokenRecord(
+            row["jti"], row["user_id"], row["issued_at"], row["expires_at"], row["revoked_at"]
+        )
+
+    async def revoke_user_token(self, jti: str, now: datetime) -> bool:
+        """End one user token; False when there was nothing to end."""
+        done = await self._tx.connection.execute(
+            sa.update(user_token)
+            .where(user_token.c.jti == jti, user_token.c.revoked_at.is_(None))
+            .values(revoked_at=now)
+        )
+        return done.rowcount == 1
+
+    async def revoke_one(self, user_id: str, jti: str, now: datetime) -> bool:
+        """End one token of a user; False when it is not theirs or has ended already."""
+        record = await self.user_token(jti)
+        if record is None or record.user_id != user_id:
+            return False
+        return await self.revoke_user_token(jti, now)
+
+    async def revoke_user_tokens(self, user_id: str, now: datetime) -> int:
+        """End all tokens of a user and say how many; sessions of the console end too."""
+        await self._tx.connection.execute(
+            sa.delete(console_session).where(console_session.c.user_id == user_id)
+        )
+        done = await self._tx.connection.execute(
+            sa.update(user_token)
+            .where(user_token.c.user_id == user_id, user_token.c.revoked_at.is_(None))
+            .values(revoked_at=now)
+        )
+        return done.rowcount
+
+    async def revoke_entity_token(self, jti: str, entity_id: str, expires_at: datetime) -> bool:
+        """Note an entity token as revoked; False when it was already."""
+        # The driver tells no row count of an INSERT; what it returns is what it stored.
+        stored = await self._tx.connection.scalar(
+            insert(revoked_entity_token)
+            .values(
+                jti=jti,
+                entity_id=entity_id,
+                revoked_at=await self._tx.now(),
+                expires_at=expires_at,
+            )
+            .on_conflict_do_nothing()
+            .returning(revoked_entity_token.c.jti)
+        )
+        if stored is None:
+            return False
+        await self._tx.changing(revoked_key(jti), must_not_be_missed=True)
+        return True
+
+    async def entity_token_revoked(self, jti: str) -> bool:
+        """Tell whether an entity token was revoked."""
+        found = await self._tx.connection.scalar(
+            sa.select(sa.literal(1)).where(revoked_entity_token.c.jti == jti)
+        )
+        return found is not None

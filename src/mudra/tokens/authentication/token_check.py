@@ -1,0 +1,97 @@
+"""Check a token that this service issued: signature, claims, and whether it still stands.
+
+RFC 8725: fixed algorithms, keys from our own set only, every claim checked.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from joserfc import jwt
+from joserfc.errors import JoseError
+from joserfc.jwk import GuestProtocol, RSAKey
+from msgspec import Struct
+
+from mudra.tokens.issuing.claims import TokenKind, TokenTerms
+
+ALGORITHMS: Final = ["RS256"]
+LEEWAY_S: Final = 60
+MAX_TOKEN_LENGTH: Final = 8192
+
+
+class TokenInvalid(Struct, frozen=True):
+    """Not a token of ours, altered, for another purpose, or not yet valid."""
+
+
+class TokenExpired(Struct, frozen=True):
+    """A token of ours whose time has ended."""
+
+    expired_at: datetime
+
+
+class TokenRevoked(Struct, frozen=True):
+    """A token of ours that was revoked before its end."""
+
+
+class TokenFacts(Struct, frozen=True):
+    """What a genuine token says. Whether it was revoked is for the caller to ask."""
+
+    kind: TokenKind
+    subject: str
+    jti: str
+    issued_at: datetime
+    expires_at: datetime
+    claims: Mapping[str, object]
+
+
+TokenVerdict = TokenFacts | TokenInvalid | TokenExpired
+
+FindKey = Callable[[str], tuple[TokenKind, RSAKey] | None]
+"""Gives the published key of a `kid`, with the kind of token that it may sign."""
+
+
+def examine(token: str, terms: TokenTerms, find_key: FindKey, now: datetime) -> TokenVerdict:
+    """Examine a compact JWT against our own keys and terms."""
+    if not token or len(token) > MAX_TOKEN_LENGTH or not token.isascii():
+        return TokenInvalid()
+    found: list[TokenKind] = []
+
+    def key_of(obj: GuestProtocol) -> RSAKey:
+        kid = obj.headers().get("kid")
+        entry = find_key(kid) if isinstance(kid, str) else None
+        if entry is None or obj.headers().get("typ") not in {"JWT", "at+jwt"}:
+            raise JoseError
+        found.append(entry[0])
+        return entry[1]
+
+    try:
+        decoded = jwt.decode(token, key_of, algorithms=ALGORITHMS)
+    except (JoseError, ValueError, TypeError, RecursionError):
+        return TokenInvalid()
+    return _checked(decoded.claims, found[0], terms, now)
+
+
+def _checked(
+    claims: Mapping[str, object], kind: TokenKind, terms: TokenTerms, now: datetime
+) -> TokenVerdict:
+    audience = terms.entity_audience if kind is TokenKind.ENTITY else terms.issuer
+    subject, jti = claims.get("sub"), claims.get("jti")
+    times = [claims.get(name) for name in ("iat", "nbf", "exp")]
+    if (
+        claims.get("iss") != terms.issuer
+        or claims.get("aud") != audience
+        or claims.get("typ") != "Bearer"
+        or not isinstance(subject, str)
+        or not isinstance(jti, str)
+    ):
+        return TokenInvalid()
+    whole = [at for at in times if isinstance(at, int) and not isinstance(at, bool)]
+    if len(whole) != len(times):
+        return TokenInvalid()
+    issued_at, not_before, expires_at = (datetime.fromtimestamp(at, UTC) for at in whole)
+    leeway = timedelta(seconds=LEEWAY_S)
+    if max(issued_at, not_before) > now + leeway:
+        return TokenInvalid()
+    if now >= expires_at + leeway:
+        return TokenExpired(expires_at)
+    return TokenFacts(kind, subject, jti, issued_at, expires_at, claims)

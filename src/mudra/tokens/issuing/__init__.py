@@ -1,0 +1,4 @@
+"""The claims of issued tokens, and how many were issued.
+
+Never signs: the signer is a port.
+"""

@@ -1,0 +1,101 @@
+"""Remind a member of a secret that expires, and of an old one still in use (quality S9).
+
+One entity in one transaction, under the entity's lock: a letter and its mark
+are stored together, so that neither two nodes nor a crash send it twice.
+"""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Final
+
+from mudra.audit.event import Act, Caller, EventName
+from mudra.audit.ports import Journal
+from mudra.identity.memberships.notices import NoticeDesk
+from mudra.identity.ports import NoticeKind
+from mudra.tokens.ports import Reminders, SecretHolding, Secrets, SecretUses
+from mudra.tokens.reminders.reminder import AFTER_EXPIRY, DAYS_BEFORE, reminder_due
+from mudra.tokens.secrets.old_secret_use import OLD_SECRET_IN_USE, still_in_use
+from mudra.tokens.secrets.secret import MAX_GRACE_DAYS, EntitySecret
+
+_CALLER: Final = Caller("system:reminders")
+LOOK_AHEAD: Final = timedelta(days=max(DAYS_BEFORE))
+LOOK_BACK: Final = timedelta(days=MAX_GRACE_DAYS)
+
+
+async def remind(  # its collaborators, each named
+    entity_id: str,
+    *,
+    secrets: Secrets,
+    uses: SecretUses,
+    reminders: Reminders,
+    desk: NoticeDesk,
+    journal: Journal,
+    iso: Callable[[datetime], str],
+) -> None:
+    """Send what is due for one entity; a second call at the same time sends nothing."""
+    holding = await secrets.locked(entity_id)
+    if holding is None:
+        return
+    current = holding.current
+    done = await reminders.done(entity_id, current.version)
+    due = reminder_due(
+        made_at=current.created_at, expires_at=current.expires_at, done=done, now=holding.now
+    )
+    if due.done:
+        await reminders.mark(entity_id, current.version, due.done, due.send)
+    if due.send is not None:
+        facts = {"expires_at": iso(current.expires_at)}
+        if due.send == AFTER_EXPIRY:
+            readers = await desk.tell(entity_id, NoticeKind.SECRET_EXPIRED, facts)
+        else:
+            facts |= {
+                "days_left": str(_days_left(current, holding.now)),
+                "written_at": iso(holding.now),
+            }
+            readers = await desk.tell(entity_id, NoticeKind.SECRET_EXPIRY, facts)
+        await journal.note(_act(current, readers, mark=due.send))
+    await _old_secret(holding, uses, reminders, desk, journal, iso)
+
+
+async def _old_secret(  # its collaborators, each named
+    holding: SecretHolding,
+    uses: SecretUses,
+    reminders: Reminders,
+    desk: NoticeDesk,
+    journal: Journal,
+    iso: Callable[[datetime], str],
+) -> None:
+    old = holding.in_grace
+    if old is None or old.grace_until is None:
+        return
+    use = await uses.of(old.entity_id, old.version)
+    if not still_in_use(old, use, holding.now) or use.last_used_at is None:
+        return
+    if OLD_SECRET_IN_USE in await reminders.done(old.entity_id, old.version):
+        return
+    await reminders.mark(old.entity_id, old.version, {OLD_SECRET_IN_USE}, OLD_SECRET_IN_USE)
+    readers = await desk.tell(
+        old.entity_id,
+        NoticeKind.OLD_SECRET_IN_USE,
+        {
+            "ends_at": iso(old.grace_until),
+            "last_used_at": iso(use.last_used_at),
+            "use_count": str(use.count_in_grace),
+            "address_count": str(len(use.addresses)),
+        },
+    )
+    await journal.note(_act(old, readers, mark=OLD_SECRET_IN_USE))
+
+
+def _days_left(secret: EntitySecret, now: datetime) -> int:
+    """Whole days, rounded up: a late letter tells the days that are really left."""
+    return max(1, -((now - secret.expires_at) // timedelta(days=1)))
+
+
+def _act(secret: EntitySecret, readers: int, *, mark: int) -> Act:
+    return Act(
+        EventName.ENTITY_SECRET_REMIND,
+        _CALLER,
+        secret.entity_id,
+        detail={"version": secret.version, "mark": mark, "readers": readers},
+    )

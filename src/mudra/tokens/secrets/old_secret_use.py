@@ -1,0 +1,77 @@
+"""The old secret while its grace runs: who still uses it, and when to tell the member. Pure.
+
+A letter goes out once, in the last day of the grace (or the last half of a
+shorter one), when programs used the old secret within that same span.
+"""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from msgspec import Struct
+
+from mudra.tokens.secrets.secret import EntitySecret
+
+OLD_SECRET_IN_USE: Final = -1
+"""The mark of that letter, beside those of reminder.py."""
+_LAST_SPAN: Final = timedelta(days=1)
+
+
+class AddressUse(Struct, frozen=True):
+    """How often one secret gave a token to one address, and when last."""
+
+    address: str
+    count: int
+    last_used_at: datetime
+
+
+class SecretUse(Struct, frozen=True):
+    """The use of one secret: its addresses, the latest first.
+
+    `count_in_grace` counts only tokens given after the secret was replaced.
+    """
+
+    addresses: tuple[AddressUse, ...]
+    count_in_grace: int
+
+    @property
+    def count(self) -> int:
+        """How many tokens the secret gave."""
+        return sum(use.count for use in self.addresses)
+
+    @property
+    def last_used_at(self) -> datetime | None:
+        """When the secret last gave a token; None for never."""
+        return self.addresses[0].last_used_at if self.addresses else None
+
+
+NEVER_USED: Final = SecretUse((), 0)
+
+
+def still_in_use(old: EntitySecret, use: SecretUse, now: datetime) -> bool:
+    """Tell whether the member is to be told now that its old secret is still in use."""
+    ends_at = old.grace_until
+    if ends_at is None or use.last_used_at is None or use.count_in_grace == 0:
+        return False
+    span = min(_LAST_SPAN, timedelta(days=old.grace_days) / 2)
+    return now >= ends_at - span and use.last_used_at >= min(now, ends_at) - span
+
+
+def last_use_sentence(use: SecretUse, now: datetime) -> str:
+    """Say when a secret was last used, for people."""
+    if use.last_used_at is None:
+        return "never used"
+    places = len(use.addresses)
+    return (
+        f"last used {_ago(now - use.last_used_at)} from "
+        f"{places} address{'' if places == 1 else 'es'}"
+    )
+
+
+def _ago(span: timedelta) -> str:
+    minutes = max(0, int(span.total_seconds())) // 60
+    for size, unit in ((60 * 48, "day"), (60, "hour"), (1, "minute")):
+        if minutes >= size:
+            # Up to two days are told in hours: 26 hours ago says more than a day ago.
+            number = minutes // (60 * 24) if unit == "day" else minutes // size
+            return f"{number} {unit}{'' if number == 1 else 's'} ago"
+    return "just now"

@@ -1,0 +1,128 @@
+"""The life of a signing key (quality K1 to K4): pending, active, retiring, gone.
+
+A key is published in the JWKS from the moment it exists. A pending one, made in
+advance, has been public longer than any verifier caches by the time that it
+signs. Which key signs is a matter of time alone (`active_from`), so that all
+nodes change over at the same instant without a message between them.
+"""
+
+import enum
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from msgspec import Struct
+
+from mudra.tokens.issuing.claims import TokenKind
+
+JWKS_MAX_AGE: Final = timedelta(minutes=5)
+PUBLISHED_AHEAD: Final = timedelta(hours=1)
+"""At least this, and twice the JWKS max-age, lies between publishing and signing (K2)."""
+LEEWAY: Final = timedelta(seconds=60)
+PUBLISHED_AFTER: Final = LEEWAY + JWKS_MAX_AGE + timedelta(hours=1)
+
+
+class KeyState(enum.StrEnum):
+    """Where a signing key stands at an instant."""
+
+    PENDING = "pending"
+    ACTIVE = "active"
+    RETIRING = "retiring"
+    RETIRED = "retired"
+
+
+class SigningKey(Struct, frozen=True):
+    """One key without its private part.
+
+    It signs from `active_from` until `retires_at` (unset while no successor is
+    appointed). `revoked_at` is set when it was dropped in an emergency.
+    """
+
+    kid: str
+    kind: TokenKind
+    created_at: datetime
+    active_from: datetime | None
+    retires_at: datetime | None
+    public_jwk: dict[str, str]
+    revoked_at: datetime | None = None
+
+    def state(self, now: datetime) -> KeyState:
+        """Tell what the key is at `now`."""
+        if self.revoked_at is not None and self.revoked_at <= now:
+            return KeyState.RETIRED
+        if self.active_from is None or now < self.active_from:
+            return KeyState.PENDING
+        if self.retires_at is None or now < self.retires_at:
+            return KeyState.ACTIVE
+        return KeyState.RETIRING if now < self.leaves_jwks_at() else KeyState.RETIRED
+
+    def leaves_jwks_at(self) -> datetime:
+        """Tell when the last token that it signed has ended everywhere (K3)."""
+        assert self.retires_at is not None
+        return self.retires_at + self.kind.life + PUBLISHED_AFTER
+
+    def ripe_at(self) -> datetime:
+        """Tell when every verifier can have seen it."""
+        return self.created_at + max(PUBLISHED_AHEAD, 2 * JWKS_MAX_AGE)
+
+
+class Handover(Struct, frozen=True):
+    """The next key signs from `at`; the former one stops then."""
+
+    former: SigningKey
+    following: SigningKey
+    at: datetime
+
+
+class KeyPlan(Struct, frozen=True):
+    """What must be done for one kind of token, so that it can always be signed."""
+
+    make_active: bool
+    make_pending: bool
+    handover: Handover | None
+    destroy_private: tuple[str, ...]
+
+
+def plan(
+    keys: Sequence[SigningKey],
+    now: datetime,
+    *,
+    rotate_after: timedelta,
+    rotate_now: bool = False,
+) -> KeyPlan:
+    """Say what is due for the keys of one kind.
+
+    The very first key signs at once, since no verifier exists yet. With
+    `rotate_now` the pending key follows as soon as it is ripe.
+    """
+    live = [key for key in keys if key.state(now) is not KeyState.RETIRED]
+    active = next((key for key in live if key.state(now) is KeyState.ACTIVE), None)
+    waiting = [key for key in live if key.state(now) is KeyState.PENDING]
+    unscheduled = [key for key in waiting if key.active_from is None]
+    spent = tuple(
+        key.kid for key in keys if key.state(now) in {KeyState.RETIRING, KeyState.RETIRED}
+    )
+    if active is None:
+        return KeyPlan(True, not unscheduled, None, spent)  # noqa: FBT003
+    if active.retires_at is not None:
+        return KeyPlan(False, not unscheduled, None, spent)  # noqa: FBT003
+    if not unscheduled:
+        return KeyPlan(False, True, None, spent)  # noqa: FBT003
+    following = min(unscheduled, key=lambda key: key.created_at)
+    assert active.active_from is not None
+    due = rotate_now or now >= active.active_from + rotate_after
+    handover = Handover(active, following, max(now, following.ripe_at())) if due else None
+    return KeyPlan(False, handover is not None, handover, spent)  # noqa: FBT003
+
+
+def published(keys: Sequence[SigningKey], now: datetime) -> list[SigningKey]:
+    """List the keys that verifiers must know at `now`, the signing ones first."""
+    order = {KeyState.ACTIVE: 0, KeyState.PENDING: 1, KeyState.RETIRING: 2}
+    shown = [key for key in keys if key.state(now) in order]
+    return sorted(shown, key=lambda key: (order[key.state(now)], key.kind, key.created_at))
+
+
+def signing(keys: Sequence[SigningKey], kind: TokenKind, now: datetime) -> SigningKey | None:
+    """Find the key that signs tokens of a kind at `now`."""
+    usable = [key for key in keys if key.kind is kind and key.state(now) is KeyState.ACTIVE]
+    return max(usable, key=lambda key: key.active_from or key.created_at, default=None)
