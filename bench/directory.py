@@ -33,12 +33,12 @@ from bench.support import Load, RunningService, cpu_seconds, worker_pids
 from mudra.audit.event import Caller
 from mudra.bootstrap import wiring
 from mudra.bootstrap.config import Settings
-from mudra.bootstrap.dependencies import open_rooms
+from mudra.bootstrap.dependencies import build_dependencies
 from mudra.bootstrap.onboarding import onboard
 from mudra.bootstrap.serve import open_store
 from mudra.cli.main import run
 from mudra.http.app import build_app
-from mudra.http.dependencies import Service
+from mudra.http.dependencies import HttpDependencies
 from mudra.identity.memberships.onboard import NewMember, Onboarded
 from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
 from mudra.registry.lifecycle.decision import Decision, shown
@@ -86,7 +86,7 @@ class ServiceWithConstant(RunningService):
 def serve(size: int) -> None:
     """Run the mudra command with the constants among its pages."""
 
-    def build(service: Service, pages: Sequence[ControllerRouterHandler] = ()) -> ASGIApp:
+    def build(service: HttpDependencies, pages: Sequence[ControllerRouterHandler] = ()) -> ASGIApp:
         return build_app(service, [*pages, *constants(size)])
 
     with patch.object(wiring, "build_app", build):
@@ -156,14 +156,14 @@ async def fill(data_dir: Path) -> tuple[str, int]:
     settings = Settings(data_dir=data_dir)
     size = 1
     with open_store(settings, create=True) as (conninfo, seal):
-        rooms = open_rooms(settings, conninfo, seal)
-        async with rooms.open_work() as work:
+        dependencies = build_dependencies(settings, conninfo, seal)
+        async with dependencies.unit_of_work() as work:
             new = NewMember(READER, "AA", "Bench", "bench@bench.example")
             assert isinstance(await onboard(new, Caller("operator:bench"), work), Onboarded)
             holding = await work.secrets.held(READER)
             assert holding is not None
             secret = (await work.secrets.text_of(holding.current)).reveal()
-        registry = rooms.registry(Caller("operator:bench"))
+        registry = dependencies.registry(Caller("operator:bench"))
         for number in range(ENTRIES):
             payload = fip(number) | {"txnid": str(uuid.uuid4())}
             checked = check_payload(payload, AddressPolicy(), shipped_vocabulary())
@@ -171,8 +171,8 @@ async def fill(data_dir: Path) -> tuple[str, int]:
             outcome = await submit_entry(registry, checked, operator, approved=True)
             assert isinstance(outcome, Decision), outcome
             size += len(shown(outcome.after) or b"") + 1
-        await rooms.freshness.stop()
-        await rooms.database.close()
+        await dependencies.invalidation.stop()
+        await dependencies.database.close()
     return secret, size
 
 

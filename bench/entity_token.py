@@ -30,7 +30,7 @@ from bench.bare_server import bare_server
 from bench.support import Load, RunningService, cpu_seconds, form_request, pss_mb, worker_pids
 from mudra.audit.event import Caller
 from mudra.bootstrap.config import Settings
-from mudra.bootstrap.dependencies import open_rooms
+from mudra.bootstrap.dependencies import build_dependencies
 from mudra.bootstrap.onboarding import onboard
 from mudra.bootstrap.serve import open_store
 from mudra.identity.memberships.onboard import NewMember, Onboarded
@@ -166,19 +166,19 @@ async def _make_members(data_dir: Path, wanted: int, entity_type: str) -> dict[s
     settings = Settings(data_dir=data_dir)
     found: dict[str, str] = {}
     with open_store(settings, create=True) as (conninfo, seal):
-        rooms = open_rooms(settings, conninfo, seal)
+        dependencies = build_dependencies(settings, conninfo, seal)
         for number in range(wanted):
             new = NewMember(
                 f"BENCH-{number}", entity_type, f"Bench {number}", "bench@bench.example"
             )
-            async with rooms.open_work() as work:
+            async with dependencies.unit_of_work() as work:
                 result = await onboard(new, Caller("operator:bench"), work)
                 assert isinstance(result, Onboarded), result
                 holding = await work.secrets.held(new.entity_id)
                 assert holding is not None
                 found[new.entity_id] = (await work.secrets.text_of(holding.current)).reveal()
-        await rooms.freshness.stop()
-        await rooms.database.close()
+        await dependencies.invalidation.stop()
+        await dependencies.database.close()
     return found
 
 

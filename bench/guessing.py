@@ -21,13 +21,13 @@ from bench.people import make_people
 from bench.support import Load, RunningService, percentile
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.serve import open_store
-from mudra.storage.crypto.password_hash import LEAST_MEMORY_MIB
+from mudra.storage.crypto.password_hash import MIN_MEMORY_MIB
 
 ADDRESSES = 1000
 CLOSED = 4
 ROUNDS = 5
 VARIABLES = {
-    "MUDRA_ARGON2_MEMORY_MIB": str(LEAST_MEMORY_MIB),
+    "MUDRA_ARGON2_MEMORY_MIB": str(MIN_MEMORY_MIB),
     "MUDRA_TRUSTED_PROXIES": "127.0.0.1/32",
     "MUDRA_ENTITY_TOKEN_RATE": "100000",
     "MUDRA_ENTITY_TOKEN_BURST": "100000",
@@ -39,7 +39,7 @@ def main() -> None:
     """Measure and print the ratios."""
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 4.0
     with tempfile.TemporaryDirectory() as folder:
-        settings = Settings(data_dir=Path(folder) / "data", argon2_memory_mib=LEAST_MEMORY_MIB)
+        settings = Settings(data_dir=Path(folder) / "data", argon2_memory_mib=MIN_MEMORY_MIB)
         members = make_members(settings.data_dir)
         with open_store(settings, create=False) as (conninfo, seal):
             people = make_people(conninfo, seal, settings, 20)

@@ -22,7 +22,7 @@ import psycopg
 from bench.people import PASSWORD, make_people
 from bench.support import RunningService, percentile
 from mudra.bootstrap.config import Settings
-from mudra.storage.crypto.encryption_keys import open_seal
+from mudra.storage.crypto.encryption_keys import load_data_encryption
 from mudra.storage.crypto.master_key import FILE
 from mudra.storage.database.embedded.server import embedded_server
 from mudra.storage.database.migrate import migrate
@@ -40,7 +40,7 @@ def main() -> None:
         for home in homes:
             home.mkdir(parents=True, mode=0o700)
         migrate(conninfo)
-        seal = open_seal(conninfo, homes[0], create=True)
+        seal = load_data_encryption(conninfo, homes[0], create=True)
         shutil.copy2(homes[0] / FILE, homes[1] / FILE)
         people = list(
             make_people(conninfo, seal, Settings(data_dir=homes[0]), resets + CUTS).items()

@@ -5,32 +5,34 @@ import asyncio
 from mudra.audit.event import Caller
 from mudra.bootstrap.activation import activate, hash_once
 from mudra.bootstrap.config import Settings
-from mudra.bootstrap.dependencies import Rooms, open_rooms
+from mudra.bootstrap.dependencies import Dependencies, build_dependencies
 from mudra.bootstrap.onboarding import onboard
 from mudra.identity.memberships.onboard import NewMember, Onboarded
-from mudra.storage.crypto.data_encryption import Seal
+from mudra.storage.crypto.data_encryption import DataEncryption
 
 PASSWORD = "a long password of the benchmarks"
 
 
-def make_people(conninfo: str, seal: Seal, settings: Settings, admins: int) -> dict[str, str]:
+def make_people(
+    conninfo: str, seal: DataEncryption, settings: Settings, admins: int
+) -> dict[str, str]:
     """Onboard a member for each admin, who can sign in; gives entity ID and e-mail address."""
-    return asyncio.run(_make(open_rooms(settings, conninfo, seal), admins))
+    return asyncio.run(_make(build_dependencies(settings, conninfo, seal), admins))
 
 
-async def _make(rooms: Rooms, admins: int) -> dict[str, str]:
-    await rooms.freshness.start()
-    hashed = await hash_once(rooms, PASSWORD)
+async def _make(dependencies: Dependencies, admins: int) -> dict[str, str]:
+    await dependencies.invalidation.start()
+    hashed = await hash_once(dependencies, PASSWORD)
     made = {}
     for number in range(admins):
         new = NewMember(
             f"PEOPLE-{number}", "FIP", f"People {number}", f"admin{number}@bench.example"
         )
-        async with rooms.open_work() as work:
+        async with dependencies.unit_of_work() as work:
             result = await onboard(new, Caller("operator:bench"), work)
         assert isinstance(result, Onboarded), result
-        await activate(rooms, result.admin, hashed)
+        await activate(dependencies, result.admin, hashed)
         made[new.entity_id] = new.admin_email
-    await rooms.freshness.stop()
-    await rooms.database.close()
+    await dependencies.invalidation.stop()
+    await dependencies.database.close()
     return made

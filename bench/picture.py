@@ -34,7 +34,7 @@ from mudra.demo.traffic import Traffic
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.metrics.payload.report import Report, encode_report
 from mudra.metrics.payload.validation import CheckedReport, check_report
-from mudra.storage.caching.cache_invalidation import Freshness
+from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
 from mudra.storage.database.embedded.server import embedded_server
 from mudra.storage.metrics.partitions import FORMER, HOURS, PAIR_HOURS, RAW, make_partition
@@ -157,7 +157,7 @@ def move(conninfo: str, day: datetime, by: timedelta, until: datetime) -> None:
 
 async def partitions(conninfo: str, first: datetime, last: datetime) -> None:
     """Make the partitions of these days."""
-    database = Database(conninfo, Freshness(conninfo), timedelta)
+    database = Database(conninfo, CacheInvalidation(conninfo), timedelta)
     day = first
     while day <= last:
         async with database.transaction(within_s=WORK_S) as transaction:
@@ -169,7 +169,7 @@ async def partitions(conninfo: str, first: datetime, last: datetime) -> None:
 
 async def make_sums(conninfo: str) -> int:
     """Make all that is stale, as the job does; gives how many sums were made."""
-    database = Database(conninfo, Freshness(conninfo), timedelta)
+    database = Database(conninfo, CacheInvalidation(conninfo), timedelta)
     made = 0
     while True:
         async with database.transaction(within_s=WORK_S) as transaction:

@@ -30,11 +30,11 @@ import psycopg
 from bench.people import make_people
 from bench.support import form_request
 from mudra.bootstrap.config import Settings
-from mudra.bootstrap.dependencies import open_rooms
+from mudra.bootstrap.dependencies import build_dependencies
 from mudra.bootstrap.serve import open_store
 from mudra.bootstrap.worker import run_worker
 from mudra.storage.crypto import password_hash
-from mudra.storage.crypto.data_encryption import Seal
+from mudra.storage.crypto.data_encryption import DataEncryption
 
 INVENTED = "an invented name"
 GUESS = "a guess that is wrong"
@@ -53,7 +53,7 @@ MEMORY_MIB = 1
 def main() -> None:
     """Measure and print each branch beside the invented name."""
     samples = int(sys.argv[1]) if len(sys.argv) > 1 else 200
-    password_hash.LEAST_MEMORY_MIB = MEMORY_MIB  # type: ignore[misc]  # no setting goes so low
+    password_hash.MIN_MEMORY_MIB = MEMORY_MIB  # type: ignore[misc]  # no setting goes so low
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(data_dir=Path(folder) / "data", argon2_memory_mib=MEMORY_MIB)
         with (
@@ -74,7 +74,7 @@ def main() -> None:
 
 
 @contextlib.contextmanager
-def worker(settings: Settings, conninfo: str, seal: Seal) -> Iterator[int]:
+def worker(settings: Settings, conninfo: str, seal: DataEncryption) -> Iterator[int]:
     """A worker of the service as a process of its own; gives its port."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         held, holding = os.pipe()
@@ -84,7 +84,7 @@ def worker(settings: Settings, conninfo: str, seal: Seal) -> Iterator[int]:
             with Path(os.devnull).open("w") as nowhere:  # a line for each request
                 os.dup2(nowhere.fileno(), 1)
                 os.dup2(nowhere.fileno(), 2)
-            run_worker(open_rooms(settings, conninfo, seal), listener, held, lambda: None)
+            run_worker(build_dependencies(settings, conninfo, seal), listener, held, lambda: None)
             os._exit(0)
         yield listener.getsockname()[1]
         os.close(holding)  # its lifeline: it ends

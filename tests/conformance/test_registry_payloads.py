@@ -21,7 +21,7 @@ from tests.support.registry_payloads import aa, fip, fiu
 from tests.support.service import Service
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.dependencies import Rooms
+from mudra.bootstrap.dependencies import Dependencies
 from mudra.registry.lifecycle.record import Record
 from mudra.registry.payload.url_rules import AddressPolicy
 from mudra.registry.payload.validation import CheckedPayload, check_payload
@@ -181,8 +181,8 @@ def all_of_it_is_there(desk: Desk) -> None:
     """What was taken waits as the whole that was sent."""
     assert desk.taken
 
-    async def records(rooms: Rooms) -> dict[str, Record | None]:
-        registry = rooms.registry(Caller("operator:test"))
+    async def records(dependencies: Dependencies) -> dict[str, Record | None]:
+        registry = dependencies.registry(Caller("operator:test"))
         return {entity_id: await registry.history(entity_id) for entity_id, _ in desk.taken}
 
     kept = in_store(desk.own, records)

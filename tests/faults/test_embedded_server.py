@@ -7,8 +7,6 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from mudra.storage.database.database.embedded import locks as embedded_locks
-from mudra.storage.database.database.embedded import server as embedded
 from tests.support.embedded_holder import (
     Holder,
     answers,
@@ -22,6 +20,8 @@ from tests.support.embedded_holder import (
     write_a_row,
 )
 
+from mudra.storage.database.embedded import locks as embedded_locks
+from mudra.storage.database.embedded import server as embedded
 from mudra.storage.database.embedded.server import EmbeddedServerError, embedded_server
 
 NOBODY = 65534

@@ -9,11 +9,11 @@ import psycopg
 import pytest
 from tests.support.nodes import Node, Nodes, two_nodes
 
-from mudra.bootstrap.dependencies import open_rooms
+from mudra.bootstrap.dependencies import build_dependencies
 from mudra.storage.caching.cache_invalidation import BELIEF_S
 from mudra.storage.tokens.tokens import entity_key
 from mudra.tokens.authentication.secret_check import SecretAccepted, SecretUnknown
-from mudra.tokens.secrets.manage_secret import SecretShown
+from mudra.tokens.secrets.manage_secret import SecretDetails
 
 
 @pytest.fixture(scope="module")
@@ -36,13 +36,13 @@ def listeners(nodes: Nodes) -> set[int]:
 def third(nodes: Nodes) -> Iterator[tuple[Node, int]]:
     """One more node, and the server's process behind its listening connection."""
     before = listeners(nodes)
-    rooms = nodes.a.rooms
-    node = Node(open_rooms(rooms.settings, nodes.conninfo, rooms.seal))
-    nodes.do(node.rooms.freshness.start())
+    dependencies = nodes.a.dependencies
+    node = Node(build_dependencies(dependencies.settings, nodes.conninfo, dependencies.seal))
+    nodes.do(node.dependencies.invalidation.start())
     (pid,) = listeners(nodes) - before
     yield node, pid
-    nodes.do(node.rooms.freshness.stop())
-    nodes.do(node.rooms.database.close())
+    nodes.do(node.dependencies.invalidation.stop())
+    nodes.do(node.dependencies.database.close())
 
 
 def until(condition, seconds=10):
@@ -60,7 +60,7 @@ def test_a_node_whose_connection_falls_silent_believes_nothing_after_1_s(
 
     def kept() -> bool:  # a busy machine may be late with its proof
         assert isinstance(nodes.do(node.verdict("F-silent-FIP", old)), SecretAccepted)
-        return node.cache.at_hand("F-silent-FIP") is not None
+        return node.cache.get_cached("F-silent-FIP") is not None
 
     until(kept)
     key = entity_key("F-silent-FIP")
@@ -68,17 +68,17 @@ def test_a_node_whose_connection_falls_silent_believes_nothing_after_1_s(
     os.kill(pid, signal.SIGSTOP)  # as a network that swallows everything
     try:
         stopped = time.monotonic()
-        until(lambda: not node.rooms.freshness.believable(key))
+        until(lambda: not node.dependencies.invalidation.is_valid(key))
         believed_s = time.monotonic() - stopped
         reset = nodes.do(nodes.a.reset("F-silent-FIP"))
 
         assert believed_s < BELIEF_S + 0.1
-        assert isinstance(reset, SecretShown)
+        assert isinstance(reset, SecretDetails)
         verdict = nodes.do(node.verdict("F-silent-FIP", old))
         assert isinstance(verdict, SecretUnknown)  # read from the database
     finally:
         os.kill(pid, signal.SIGCONT)
-    until(lambda: node.rooms.freshness.believable(key))
+    until(lambda: node.dependencies.invalidation.is_valid(key))
 
 
 def test_a_reset_waits_out_a_node_that_fell_silent_just_before(
@@ -91,7 +91,7 @@ def test_a_reset_waits_out_a_node_that_fell_silent_just_before(
     os.kill(pid, signal.SIGSTOP)
     try:
         started = time.monotonic()
-        assert isinstance(nodes.do(nodes.a.reset("F-just-FIP")), SecretShown)
+        assert isinstance(nodes.do(nodes.a.reset("F-just-FIP")), SecretDetails)
         took_s = time.monotonic() - started
 
         assert isinstance(nodes.do(node.verdict("F-just-FIP", old)), SecretUnknown)
@@ -109,17 +109,17 @@ def test_a_node_whose_connection_is_cut_believes_nothing_until_it_listens_again(
     assert isinstance(nodes.do(node.verdict("F-cut-FIP", old)), SecretAccepted)
 
     os.kill(pid, signal.SIGTERM)
-    until(lambda: not node.rooms.freshness.believable(key), BELIEF_S + 0.1)
-    until(lambda: node.rooms.freshness.believable(key))
+    until(lambda: not node.dependencies.invalidation.is_valid(key), BELIEF_S + 0.1)
+    until(lambda: node.dependencies.invalidation.is_valid(key))
 
-    assert node.cache.at_hand("F-cut-FIP") is None  # anything may have changed meanwhile
+    assert node.cache.get_cached("F-cut-FIP") is None  # anything may have changed meanwhile
 
 
 def test_a_reset_whose_transaction_fails_leaves_the_old_secret_in_force(nodes: Nodes) -> None:
     old = nodes.do(nodes.a.onboard("F-rolled-FIP"))
 
     async def reset_then_fail() -> None:
-        async with nodes.a.rooms.database.transaction() as transaction:
+        async with nodes.a.dependencies.database.transaction() as transaction:
             await transaction.changing(entity_key("F-rolled-FIP"), must_not_be_missed=True)
             raise RuntimeError
 
@@ -135,21 +135,21 @@ def test_a_node_that_joins_amid_a_change_believes_nothing_until_it_must_be_over(
 ) -> None:
     key = entity_key("F-joins-FIP")
     nodes.do(nodes.a.onboard("F-joins-FIP"))
-    rooms = nodes.a.rooms
-    joining = Node(open_rooms(rooms.settings, nodes.conninfo, rooms.seal))
+    dependencies = nodes.a.dependencies
+    joining = Node(build_dependencies(dependencies.settings, nodes.conninfo, dependencies.seal))
 
     async def joins_while_held() -> bool:
-        async with rooms.database.transaction() as transaction:
+        async with dependencies.database.transaction() as transaction:
             await transaction.changing(key, must_not_be_missed=True)
-            await joining.rooms.freshness.start()
-            return joining.rooms.freshness.believable(key)
+            await joining.dependencies.invalidation.start()
+            return joining.dependencies.invalidation.is_valid(key)
 
     try:
         assert not nodes.do(joins_while_held())
-        until(lambda: joining.rooms.freshness.believable(key))
+        until(lambda: joining.dependencies.invalidation.is_valid(key))
     finally:
-        nodes.do(joining.rooms.freshness.stop())
-        nodes.do(joining.rooms.database.close())
+        nodes.do(joining.dependencies.invalidation.stop())
+        nodes.do(joining.dependencies.database.close())
 
 
 def test_a_foreign_notification_makes_nodes_read_anew_and_listen_on(nodes: Nodes) -> None:
@@ -157,32 +157,34 @@ def test_a_foreign_notification_makes_nodes_read_anew_and_listen_on(nodes: Nodes
 
     def kept() -> bool:
         assert isinstance(nodes.do(nodes.b.verdict("F-foreign-FIP", old)), SecretAccepted)
-        return nodes.b.cache.at_hand("F-foreign-FIP") is not None
+        return nodes.b.cache.get_cached("F-foreign-FIP") is not None
 
     until(kept)
     with psycopg.connect(nodes.conninfo, autocommit=True) as connection:
         connection.execute("SELECT pg_notify('mudra_changes', 'hello')")
-    until(lambda: nodes.b.cache.at_hand("F-foreign-FIP") is None)
+    until(lambda: nodes.b.cache.get_cached("F-foreign-FIP") is None)
 
     until(kept)
-    assert isinstance(nodes.do(nodes.a.reset("F-foreign-FIP")), SecretShown)
+    assert isinstance(nodes.do(nodes.a.reset("F-foreign-FIP")), SecretDetails)
     assert isinstance(nodes.do(nodes.b.verdict("F-foreign-FIP", old)), SecretUnknown)
 
 
 def test_a_node_that_leaves_is_waited_for_no_more_though_it_never_spoke(nodes: Nodes) -> None:
     """Commands are such nodes: they read, and go."""
-    rooms = nodes.a.rooms
-    node = Node(open_rooms(rooms.settings, nodes.conninfo, rooms.seal))
-    nodes.do(node.rooms.freshness.start())
+    dependencies = nodes.a.dependencies
+    node = Node(build_dependencies(dependencies.settings, nodes.conninfo, dependencies.seal))
+    nodes.do(node.dependencies.invalidation.start())
 
     def listed() -> bool:
         with psycopg.connect(nodes.conninfo, autocommit=True) as connection:
             asked = "SELECT 1 FROM node WHERE node_id = %s"
-            return bool(connection.execute(asked, [node.rooms.freshness.node_id]).fetchone())
+            return bool(
+                connection.execute(asked, [node.dependencies.invalidation.node_id]).fetchone()
+            )
 
     before = listed()
-    nodes.do(node.rooms.freshness.stop())
-    nodes.do(node.rooms.database.close())
+    nodes.do(node.dependencies.invalidation.stop())
+    nodes.do(node.dependencies.database.close())
 
     assert before
     assert not listed()

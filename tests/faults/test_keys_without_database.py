@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.support.nodes import two_nodes
 
-from mudra.jobs.key_rotation import look_after_keys
+from mudra.jobs.key_rotation import maintain_keys
 from mudra.storage.database.database import Database
 from mudra.storage.database.unavailable import DatabaseUnavailable
 from mudra.storage.tokens.node_keys import NodeKeys
@@ -16,16 +16,24 @@ NOWHERE = "postgresql://postgres@127.0.0.1:1/mudra"
 
 def test_keys_once_read_are_published_on_and_a_node_that_read_none_says_so(tmp_path: Path) -> None:
     with two_nodes(tmp_path / "data") as nodes:
-        rooms = nodes.a.rooms
-        made = nodes.do(look_after_keys(rooms))
-        gone = Database(NOWHERE, rooms.freshness, lambda: rooms.clock.offset)
-        keys = NodeKeys(rooms.database, rooms.seal, rooms.freshness, rooms.clock, "JWT")
-        fresh = NodeKeys(gone, rooms.seal, rooms.freshness, rooms.clock, "JWT")
+        dependencies = nodes.a.dependencies
+        made = nodes.do(maintain_keys(dependencies))
+        gone = Database(NOWHERE, dependencies.invalidation, lambda: dependencies.clock.offset)
+        keys = NodeKeys(
+            dependencies.database,
+            dependencies.seal,
+            dependencies.invalidation,
+            dependencies.clock,
+            "JWT",
+        )
+        fresh = NodeKeys(
+            gone, dependencies.seal, dependencies.invalidation, dependencies.clock, "JWT"
+        )
         nodes.do(keys.ready())
         before = json.loads(nodes.do(keys.jwks()))
 
         keys._database = gone
-        rooms.freshness.changed_here("keys")
+        dependencies.invalidation.changed_here("keys")
         nodes.do(keys.ready())
 
         assert json.loads(nodes.do(keys.jwks())) == before

@@ -148,7 +148,10 @@ def test_a_kill_loses_no_letter_and_a_day_without_a_service_no_reminder(tmp_path
             service.process.send_signal(signal.SIGKILL)
             service.process.wait(30)
         sink.rcpt_answer = ""
-        in_store(service, lambda rooms: rooms.time_machine.advance(timedelta(days=150, minutes=1)))
+        in_store(
+            service,
+            lambda dependencies: dependencies.time_machine.advance(timedelta(days=150, minutes=1)),
+        )
         with running_service(tmp_path / "data", MUDRA_SMTP_URL=url) as service:
             eventually(lambda: len(reminders(sink, email)) == 1, 60)
             service.advance("P10D")

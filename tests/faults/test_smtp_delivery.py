@@ -14,13 +14,13 @@ import pytest
 from tests.support.smtp_sink import Certificate, make_certificate, smtp_sink
 
 from mudra.mail import smtp
-from mudra.mail.email_message import Letter
+from mudra.mail.email_message import Email
 from mudra.mail.smtp import Delivered, Undelivered, deliver, mail_server
 from mudra.shared.secret_text import SecretText
 
 pytestmark = pytest.mark.filterwarnings("ignore:Requiring AUTH:UserWarning")
 
-LETTER = Letter("asha@bank.example", "Demo: héllo", "Hello Asha,\n\n.\n\nline\n", "<p>Hello</p>")
+LETTER = Email("asha@bank.example", "Demo: héllo", "Hello Asha,\n\n.\n\nline\n", "<p>Hello</p>")
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LOGIN = "user:p%40ss%3Aword%2F1@"
 
@@ -30,7 +30,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
     return make_certificate(tmp_path_factory.mktemp("certificate"))
 
 
-def hand_over(url: str, letter: Letter = LETTER) -> Delivered | Undelivered:
+def hand_over(url: str, letter: Email = LETTER) -> Delivered | Undelivered:
     server = mail_server(SecretText(url), "mudra@network.example", "Demo Network")
     return asyncio.run(deliver(server, letter, mail_id="mail-1", written_at=NOON))
 
@@ -188,7 +188,7 @@ def test_a_server_that_hangs_or_babbles_ends_by_the_time_limit(
 
 
 def test_a_letter_that_cannot_be_sent_is_final_and_says_why(tmp_path: Path):
-    letter = Letter("asha@bank.example, eve@evil.example", "s", "t", "<p>h</p>")
+    letter = Email("asha@bank.example, eve@evil.example", "s", "t", "<p>h</p>")
 
     with smtp_sink() as sink:
         outcome = hand_over(f"smtp://127.0.0.1:{sink.port}", letter)

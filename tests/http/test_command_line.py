@@ -15,7 +15,7 @@ from tests.support.operators import in_store
 from tests.support.service import Member, Service, new_member, onboard
 from typer.testing import CliRunner
 
-from mudra.bootstrap.dependencies import Rooms
+from mudra.bootstrap.dependencies import Dependencies
 from mudra.cli.main import app
 
 MUDRA = str(Path(sys.executable).with_name("mudra"))
@@ -301,7 +301,7 @@ def test_what_a_command_logs_stays_out_of_its_answer(
 ) -> None:
     structlog.reset_defaults()
 
-    async def act(_: Rooms) -> None:
+    async def act(_: Dependencies) -> None:
         structlog.get_logger().warning("channel lost")
 
     in_store(service, act)

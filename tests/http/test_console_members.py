@@ -81,7 +81,7 @@ def test_every_page_is_for_the_entity_s_admins_only(
     def ask(browser: Reader) -> httpx.Response:
         if method == "GET":
             return browser.get(address)
-        return browser.post(address, {"form_word": word, "email": "x@y.example"})
+        return browser.post(address, {"csrf_token": word, "email": "x@y.example"})
 
     refused = ask(other)
     assert refused.status_code == 403

@@ -19,7 +19,7 @@ from tests.support.service import Member, Service, new_member, onboard
 from tools.demonstration import member_pages, operator_pages
 
 from mudra.bootstrap.config import Settings
-from mudra.bootstrap.dependencies import Rooms
+from mudra.bootstrap.dependencies import Dependencies
 from mudra.console.framework.navigation import OPERATOR_ITEMS, operator_path
 from mudra.console.routes import console_pages
 from mudra.metrics.payload.catalogue import window_start
@@ -93,7 +93,7 @@ def test_no_form_of_the_console_is_taken_from_another_site(
     """I10: every POST of the route table, with the session's own word."""
     word = boss.word(operator_path("board"))
     for path in routes("POST"):
-        answer = boss.post(path, {"form_word": word}, **sender)
+        answer = boss.post(path, {"csrf_token": word}, **sender)
         # Not 400: that would be a form that was taken and found incomplete.
         assert answer.status_code == 403, f"{path}: {answer.status_code}"
     assert boss.get(operator_path("board")).status_code == 200
@@ -103,7 +103,7 @@ def test_no_form_is_taken_without_the_word_of_the_session(boss: Reader) -> None:
     """I10: the second lock, for browsers that do not say where a form comes from."""
     for path in routes("POST"):
         if path.startswith("/console/operator"):
-            assert boss.post(path, {"form_word": "guessed"}).status_code == 403, path
+            assert boss.post(path, {"csrf_token": "guessed"}).status_code == 403, path
 
 
 def test_the_noc_sees_the_board_and_no_page_of_members(
@@ -193,7 +193,7 @@ def test_what_was_typed_is_given_back_when_the_session_ended_meanwhile(boss: Rea
     form, typed = operator_path("onboard"), {"name": "Tapti <Bank>", "password": "never shown"}
     word = boss.word(form)
     boss.act(form, "/console/sign-out")
-    fields = {"form_word": word, "entityId": "TAPTI-FIP", **typed}
+    fields = {"csrf_token": word, "entityId": "TAPTI-FIP", **typed}
 
     answer = boss.post(form, fields)
     assert answer.status_code == 403
@@ -207,7 +207,7 @@ def test_what_was_typed_is_given_back_when_the_session_ended_meanwhile(boss: Rea
     elsewhere = boss.post(form, fields, **{"Sec-Fetch-Site": "cross-site"})
     assert (elsewhere.status_code, "TAPTI" in elsewhere.text) == (303, False)
     # Where nothing was typed, the word that nothing was changed is enough.
-    approved = boss.post(form, {"form_word": word, "act": "approve", "version": "1"})
+    approved = boss.post(form, {"csrf_token": word, "act": "approve", "version": "1"})
     assert "nothing was changed" in boss.get(approved.headers["location"]).text
 
 
@@ -216,7 +216,7 @@ def test_a_refused_form_gives_back_what_was_typed(boss: Reader) -> None:
     reason = "planned work until four"
 
     unknown = boss.act(page, silences, entity_id="NOBODY-HERE", hours="4", reason=reason)
-    stale = boss.post(silences, {"form_word": "of-before", "hours": "4", "reason": reason})
+    stale = boss.post(silences, {"csrf_token": "of-before", "hours": "4", "reason": reason})
 
     assert (unknown.status_code, stale.status_code) == (404, 403)
     for answer in (unknown, stale):
@@ -343,14 +343,14 @@ def test_the_file_of_the_audit_holds_all_or_says_that_it_would_not(
 ) -> None:
     member = new_member(service).entity_id
 
-    async def fill(rooms: Rooms) -> None:
+    async def fill(dependencies: Dependencies) -> None:
         row = {
             **dict.fromkeys(("outcome", "actor", "address", "txn_id", "reason"), ""),
             "event": "entity:secret:read",
             "entity_id": member,
             "detail": {},
         }
-        async with rooms.database.transaction() as transaction:
+        async with dependencies.database.transaction() as transaction:
             many = [{**row, "at": await transaction.now()}] * 1500
             await transaction.connection.execute(sa.insert(audit_event), many)
 

@@ -60,7 +60,7 @@ def test_a_first_draft_says_all_that_is_missing(service: Service) -> None:
 
 def test_findings_come_as_a_fragment_while_one_types(browser: Reader, member: Member) -> None:
     page = page_of(member)
-    fields = {"form_word": browser.word(page), "payload": '{"ver": "1.0",}'}
+    fields = {"csrf_token": browser.word(page), "payload": '{"ver": "1.0",}'}
     fragment = browser.post(f"{page}/check", fields, **{"HX-Request": "true"})
 
     assert fragment.status_code == 200

@@ -102,7 +102,7 @@ def test_another_site_cannot_sign_anybody_in_or_out(
     fields = {"username": resident.email, "password": PASSWORD}
     login = reader(service).post(SIGN_IN, fields, **headers)
     logout = signed_in.post(
-        "/console/sign-out", {"form_word": signed_in.word(page_of(resident))}, **headers
+        "/console/sign-out", {"csrf_token": signed_in.word(page_of(resident))}, **headers
     )
 
     assert login.status_code == logout.status_code == 403
@@ -135,7 +135,7 @@ def test_where_the_browser_is_silent_its_origin_decides(service: Service, reside
 def test_a_form_without_the_session_s_word_changes_nothing(
     resident: Member, signed_in: Reader, word: str
 ) -> None:
-    refused = signed_in.post("/console/sign-out", {"form_word": word})
+    refused = signed_in.post("/console/sign-out", {"csrf_token": word})
 
     assert refused.status_code == 403
     assert "nothing was changed" in refused.text
@@ -191,7 +191,7 @@ def test_a_form_of_an_ended_session_says_so_and_leads_back_to_its_page(
     people = f"{page_of(resident)}/people"
     word = signed_in.word(people)
     service.advance("PT61M")
-    sent = signed_in.post(f"{people}/add", {"email": "x@y.example", "form_word": word})
+    sent = signed_in.post(f"{people}/add", {"email": "x@y.example", "csrf_token": word})
 
     assert sent.status_code == 403
     asked = sent.text  # the form of signing in, with what was typed
@@ -207,7 +207,7 @@ def test_what_is_sent_while_one_types_never_takes_the_page_away(
     page = f"{page_of(resident)}/registration"
     word = signed_in.word(page)
     assert signed_in.act(page, "/console/sign-out").status_code == 303
-    typed = {"payload": "{}", "form_word": word}
+    typed = {"payload": "{}", "csrf_token": word}
     nobody = signed_in.post(f"{page}/check", typed, **{"HX-Request": "true"})
     signed_in.sign_in(resident.email)
     stale = signed_in.post(f"{page}/check", typed, **{"HX-Request": "true"})

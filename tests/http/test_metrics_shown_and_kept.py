@@ -15,7 +15,7 @@ from tests.support.operators import in_store, new_operator
 from tests.support.pushing import PushingAa, pushing_aa
 from tests.support.service import Service, new_member, running_service
 
-from mudra.bootstrap.dependencies import Rooms
+from mudra.bootstrap.dependencies import Dependencies
 from mudra.jobs.metrics_jobs import drop_old_partitions, make_all_sums
 from mudra.metrics.payload.catalogue import Position, RequestType
 from mudra.metrics.payload.report import RequestBlock, RequestFip
@@ -201,9 +201,9 @@ def test_what_is_too_old_is_dropped_by_partition_and_days_stay(own, aa):
         rows = noc.get("/health/fips", fipId="BANK-OLD", **asked).json()["rows"]
         return rows[0]["apis"][0]["requests"] if rows else None
 
-    async def make_and_drop(rooms: Rooms) -> list[str]:
-        await make_all_sums(rooms)
-        return await drop_old_partitions(rooms)
+    async def make_and_drop(dependencies: Dependencies) -> list[str]:
+        await make_all_sums(dependencies)
+        return await drop_old_partitions(dependencies)
 
     assert requests() == 300
     assert f"metrics_raw_{window:%Y%m%d}" not in in_store(own, make_and_drop)

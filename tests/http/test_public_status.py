@@ -14,7 +14,7 @@ from tests.support.operators import in_store
 from tests.support.pushing import PushingAa, pushing_aa
 from tests.support.service import NO_TLS, Service, onboard, running_service
 
-from mudra.bootstrap.dependencies import Rooms
+from mudra.bootstrap.dependencies import Dependencies
 from mudra.metrics.health.health import health_of_calls
 from mudra.metrics.health.status_history import (
     DayState,
@@ -25,7 +25,7 @@ from mudra.metrics.health.status_history import (
 from mudra.metrics.incidents.incident import AaCalls, AaReporting, Ending, FipApi, Incident
 from mudra.metrics.payload.catalogue import Position, RequestType
 from mudra.metrics.payload.report import RequestBlock, RequestFip
-from mudra.metrics.rollup.latency_distribution import spread_of
+from mudra.metrics.rollup.latency_distribution import distribution_of
 from mudra.metrics.rollup.rollup import Rollup
 from mudra.storage.metrics.tables import metrics_incident
 
@@ -34,7 +34,9 @@ DAY = datetime(2026, 3, 4, tzinfo=UTC)
 
 def health(total: int, ok: int, not_found: int = 0) -> object:
     counts = (total, ok, 0, 0, 0, not_found, *[0] * 9)
-    return health_of_calls(Rollup(1, counts, (0,) * 7, 0, spread_of(ok, (100, 200, 300, 400))))
+    return health_of_calls(
+        Rollup(1, counts, (0,) * 7, 0, distribution_of(ok, (100, 200, 300, 400)))
+    )
 
 
 def incident(subject: object, began: datetime, ended: datetime | None, judged: int) -> Incident:
@@ -122,14 +124,14 @@ def test_what_was_trouble_is_told_however_many_incidents_came_later(tmp_path: Pa
         for hours in (-30, -2, 2, 30):  # a good day, two around midnight, a good one
             says_consent(aa, midnight + timedelta(hours=hours), fip_id)
 
-        async def keep(rooms: Rooms) -> None:
+        async def keep(dependencies: Dependencies) -> None:
             over_midnight = row(0, "fip-api", fip_id, midnight - timedelta(hours=1))
             later = midnight + timedelta(hours=3)
             others = [
                 row(n, "aa-reporting", "ANOTHER-AA", later + timedelta(minutes=n))
                 for n in range(1, 600)
             ]
-            async with rooms.database.transaction() as transaction:
+            async with dependencies.database.transaction() as transaction:
                 await transaction.connection.execute(
                     sa.insert(metrics_incident), [over_midnight, *others]
                 )

@@ -16,7 +16,7 @@ from tests.support.operators import Operator, new_operator
 from tests.support.registry_members import Registry, payload_of
 from tests.support.service import NO_TLS, Service, new_member, running_service
 
-from mudra.storage.crypto.encryption_keys import open_seal
+from mudra.storage.crypto.encryption_keys import load_data_encryption
 from mudra.storage.crypto.master_key import FILE
 from mudra.storage.database.embedded.server import embedded_server
 from mudra.storage.database.migrate import migrate
@@ -64,7 +64,7 @@ def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TwoNodes]:
         home.mkdir(parents=True, mode=0o700)
     with embedded_server(folder / "database") as conninfo:
         migrate(conninfo)
-        open_seal(conninfo, homes[0], create=True)
+        load_data_encryption(conninfo, homes[0], create=True)
         shutil.copy2(homes[0] / FILE, homes[1] / FILE)
         shared = {"MUDRA_DATABASE_URL": conninfo}
         with (

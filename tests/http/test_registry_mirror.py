@@ -19,11 +19,11 @@ from tests.support.service import Service, new_member, running_service
 
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.serve import open_store
-from mudra.registry.directory.directory import sight_of
+from mudra.registry.directory.directory import visibility_of
 from mudra.registry.directory.mirror import Mirror, Page
-from mudra.registry.lifecycle.decision import Act, Decision
-from mudra.registry.lifecycle.register import Order, decide, submit_entry, update_entry
-from mudra.registry.payload.entry import EntityType
+from mudra.registry.lifecycle.decision import Decision, RegistryAction
+from mudra.registry.lifecycle.register import Command, decide, submit_entry, update_entry
+from mudra.shared.entity_type import EntityType
 
 MAKERS = (fip, fiu, aa)
 MEMBERS = 300
@@ -48,10 +48,12 @@ class Writer:
             done = await submit_entry(registry, checked(payload), OPERATOR, approved=True)
             self.standing[number] = "live"
         elif standing == "suspended":
-            done = await decide(registry, Order(Act.RESTORE, entity_id, OPERATOR))
+            done = await decide(registry, Command(RegistryAction.RESTORE, entity_id, OPERATOR))
             self.standing[number] = "live"
         elif self.chance.random() < 0.15:
-            done = await decide(registry, Order(Act.SUSPEND, entity_id, OPERATOR, "a test"))
+            done = await decide(
+                registry, Command(RegistryAction.SUSPEND, entity_id, OPERATOR, "a test")
+            )
             self.standing[number] = "suspended"
         else:
             done = await update_entry(registry, checked(payload), OPERATOR)
@@ -103,7 +105,7 @@ async def write(conninfo: str, writer_of: list[Writer], acts: int, seed: int) ->
         writer_of[:] = [writer]
         for _ in range(acts):
             await writer.act()
-        return (await node.log.current()).hash(sight_of(EntityType.AA, "NOT-LISTED"))
+        return (await node.log.current()).hash(visibility_of(EntityType.AA, "NOT-LISTED"))
 
 
 @pytest.mark.parametrize(

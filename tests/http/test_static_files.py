@@ -9,7 +9,7 @@ import pytest
 from tests.support.error_body import assert_error
 from tests.support.service import NO_TLS, Service
 
-from mudra.console.framework.static_assets import STATIC, Shelf
+from mudra.console.framework.static_assets import STATIC, AssetStore
 
 BUDGET = 300 * 1024
 BUILT = STATIC / "built" / "charts.min.js"
@@ -65,7 +65,7 @@ def test_a_file_that_is_built_later_is_found_later(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     folder = tmp_path_factory.mktemp("shelf")
-    shelf = Shelf(folder)
+    shelf = AssetStore(folder)
     assert shelf.address("late.js") == ""
 
     (folder / "late.js").write_text("1;")
@@ -75,7 +75,7 @@ def test_a_file_that_is_built_later_is_found_later(
 
 @pytest.mark.skipif(not BUILT.exists(), reason="make assets could not reach the npm registry")
 def test_all_style_and_script_take_300_kb_after_compression() -> None:
-    shelf = Shelf()
+    shelf = AssetStore()
     names = [str(p.relative_to(STATIC)) for p in STATIC.rglob("*") if p.suffix in {".js", ".css"}]
     found = [one for name in names if (one := shelf.find(name)) is not None]
     sizes = {name: len(one.packed or one.body) for name, one in zip(names, found, strict=True)}

@@ -10,27 +10,28 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mudra.registry.directory.directory import OPERATOR_SIGHT, Sight, sight_of
+from mudra.registry.directory.directory import OPERATOR_VISIBILITY, Visibility, visibility_of
 from mudra.registry.directory.mirror import Mirror
 from mudra.registry.directory.read import changes_since
 from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
-from mudra.registry.lifecycle.decision import Act, TokenEffect, gets_no_token
+from mudra.registry.lifecycle.decision import RegistryAction, TokenEffect, gets_no_token
 from mudra.registry.lifecycle.difference import difference
-from mudra.registry.lifecycle.record import PENDING, Standing, Status
+from mudra.registry.lifecycle.record import PENDING, EntityStatus, VersionStatus
 from mudra.registry.lifecycle.register import (
-    Order,
+    Command,
     decide,
     put_due_live,
     submit_entry,
     update_entry,
 )
-from mudra.registry.payload.entry import EntityType, canonical
+from mudra.registry.payload.entry import canonical
 from mudra.registry.payload.inspection import Inspection
 from mudra.registry.payload.network_rules import read_ip, read_port
 from mudra.registry.payload.timestamp import read_timestamp
 from mudra.registry.payload.url_rules import AddressPolicy, baseurl_faults, url_faults
 from mudra.registry.payload.validation import CheckedPayload, check_payload
 from mudra.registry.payload.vocabulary import shipped_vocabulary
+from mudra.shared.entity_type import EntityType
 from mudra.shared.finding import Finding, Severity
 from tests.support.registry_memory import MemoryRegistry
 from tests.support.registry_payloads import aa, fip, fiu, jwk
@@ -187,25 +188,29 @@ class Network:
             (None, ""): Mirror(0, {}),
         }
 
-    def sight(self, viewer: tuple[EntityType | None, str]) -> Sight:
+    def sight(self, viewer: tuple[EntityType | None, str]) -> Visibility:
         kind, entity_id = viewer
-        return OPERATOR_SIGHT if kind is None else sight_of(kind, entity_id, opened=self.opened)
+        return (
+            OPERATOR_VISIBILITY
+            if kind is None
+            else visibility_of(kind, entity_id, opened=self.opened)
+        )
 
     async def act(self) -> None:
         self.registry.now += dt.timedelta(seconds=self.choice.randint(0, 60))
         kind, number = self.choice.choice([*MAKERS]), self.choice.randrange(4)
-        entity_id, act = f"{kind}-{number}", self.choice.choice([*Act])
-        if act in {Act.SUBMIT, Act.UPDATE}:
-            use_case = submit_entry if act is Act.SUBMIT else update_entry
+        entity_id, act = f"{kind}-{number}", self.choice.choice([*RegistryAction])
+        if act in {RegistryAction.SUBMIT, RegistryAction.UPDATE}:
+            use_case = submit_entry if act is RegistryAction.SUBMIT else update_entry
             await use_case(
                 self.registry,
                 self.payload(kind, number),
                 OPERATOR,
                 approved=self.choice.random() < 0.3,
             )
-        elif act is Act.GO_LIVE:
+        elif act is RegistryAction.GO_LIVE:
             await put_due_live(self.registry)
-        elif act is not Act.RETIRE or self.choice.random() < 0.01:
+        elif act is not RegistryAction.RETIRE or self.choice.random() < 0.01:
             await decide(self.registry, self.order(act, entity_id))
         if self.choice.random() < 0.01:
             self.opened = not self.opened
@@ -219,10 +224,10 @@ class Network:
         assert isinstance(result, CheckedPayload)
         return result
 
-    def order(self, act: Act, entity_id: str) -> Order:
-        version = self.choice.randrange(1, 6) if act is Act.ROLL_BACK else 0
+    def order(self, act: RegistryAction, entity_id: str) -> Command:
+        version = self.choice.randrange(1, 6) if act is RegistryAction.ROLL_BACK else 0
         later = self.registry.now + dt.timedelta(seconds=self.choice.randint(-60, 600))
-        return Order(act, entity_id, OPERATOR, "x", version, self.choice.choice([None, later]))
+        return Command(act, entity_id, OPERATOR, "x", version, self.choice.choice([None, later]))
 
     async def follow(self, viewer: tuple[EntityType | None, str]) -> None:
         sight, more = self.sight(viewer), True
@@ -242,12 +247,12 @@ class Network:
         for entity_id, record in self.registry.records.items():
             statuses = [one.status for one in record.versions]
             assert [one.number for one in record.versions] == [*range(1, len(statuses) + 1)]
-            assert statuses.count(Status.LIVE) == (
-                record.standing in {Standing.LIVE, Standing.SUSPENDED}
+            assert statuses.count(VersionStatus.LIVE) == (
+                record.standing in {EntityStatus.LIVE, EntityStatus.SUSPENDED}
             )
             assert sum(one in PENDING for one in statuses) <= 1
             assert gets_no_token(record.standing) is self.last_word_is_stop(entity_id)
-            listed |= {entity_id} if record.standing is Standing.LIVE else set()
+            listed |= {entity_id} if record.standing is EntityStatus.LIVE else set()
             for one in record.versions:
                 assert not one.equal_to or one.entry == record.versions[one.equal_to - 1].entry
         assert set(asyncio.run(self.registry.current()).listed) == listed
@@ -264,7 +269,7 @@ class Network:
         owners: dict[str, str] = {}
         for entity_id, record in self.registry.records.items():
             for one in record.versions:
-                if one.was_live or one.status is Status.APPROVED:
+                if one.was_live or one.status is VersionStatus.APPROVED:
                     assert owners.setdefault(one.key.modulus_hash, entity_id) == entity_id
 
 
@@ -295,4 +300,4 @@ def test_mirrors_that_follow_10000_random_acts_equal_the_full_set_at_every_stop(
     asyncio.run(acts())
     network.check_records()
     assert len(network.registry.log) > 500
-    assert {one.act for one in network.registry.kept} == {*Act}
+    assert {one.act for one in network.registry.kept} == {*RegistryAction}

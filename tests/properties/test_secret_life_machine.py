@@ -26,7 +26,7 @@ from mudra.tokens.authentication.secret_check import (
     SecretGraceEnded,
     SecretUnknown,
 )
-from mudra.tokens.secrets.manage_secret import NothingInGrace, SecretShown
+from mudra.tokens.secrets.manage_secret import NothingInGrace, SecretDetails
 from mudra.tokens.secrets.reset_rule import ResetLimitReached, ResetTooSoon
 from mudra.tokens.secrets.secret import EntitySecret
 from tests.support.nodes import Node, Nodes
@@ -146,7 +146,7 @@ class SecretLife(RuleBasedStateMachine):
         if refused is not None:
             assert type(outcome) is refused
             return multiple()
-        assert isinstance(outcome, SecretShown)
+        assert isinstance(outcome, SecretDetails)
         text = outcome.text.reveal()
         self.model.reset(text, expiry_days, keep_days)
         return text

@@ -25,7 +25,7 @@ from tests.support.service import (
     set_password,
 )
 
-from mudra.bootstrap.dependencies import Rooms
+from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.sign_in.throttle import NETWORK_FAILURES
 from mudra.jobs.notification_jobs import watch_sign_ins
 
@@ -89,14 +89,14 @@ def test_a_thousand_failures_in_five_minutes_are_an_alarm_and_no_block(
 ):
     """A3: over all names and addresses."""
 
-    async def fail_a_thousand_times(rooms: Rooms) -> None:
-        async with rooms.open_work() as work:
+    async def fail_a_thousand_times(dependencies: Dependencies) -> None:
+        async with dependencies.unit_of_work() as work:
             now = await work.people.now()
             for n in range(NETWORK_FAILURES):
                 await work.attempts.address_failed(f"10.1.{n // 250}.{n % 250}", now)
 
-    async def fail_long_ago(rooms: Rooms) -> None:
-        async with rooms.open_work() as work:
+    async def fail_long_ago(dependencies: Dependencies) -> None:
+        async with dependencies.unit_of_work() as work:
             long_ago = await work.people.now() - timedelta(minutes=6)
             for n in range(NETWORK_FAILURES):
                 await work.attempts.address_failed(f"10.2.{n // 250}.{n % 250}", long_ago)

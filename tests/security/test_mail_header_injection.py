@@ -22,9 +22,9 @@ from tests.support.smtp_sink import SmtpSink, smtp_sink
 
 from mudra.identity.accounts.email_address import display_name, normalise_email
 from mudra.identity.ports import Notice, NoticeKind
-from mudra.mail.compose import LetterWriter
-from mudra.mail.email_message import Letter
-from mudra.mail.facts import FACTS, LetterError
+from mudra.mail.compose import EmailComposer
+from mudra.mail.email_message import Email
+from mudra.mail.facts import FACTS, EmailFactsError
 from mudra.mail.smtp import MailUrlError, Undelivered, deliver, mail_server, message_of
 from mudra.shared.secret_text import SecretText
 
@@ -84,7 +84,7 @@ def sink() -> Iterator[SmtpSink]:
         yield running
 
 
-def send_for_real(sink: SmtpSink, letter: Letter) -> bool:
+def send_for_real(sink: SmtpSink, letter: Email) -> bool:
     """Hand the letter over; True when it arrived, and then it is whole and to one reader only."""
     sink.received.clear()
     server = mail_server(SecretText(f"smtp://127.0.0.1:{sink.port}"), "mudra@network.example")
@@ -122,7 +122,7 @@ def test_there_are_forty_payloads():
 
 @pytest.mark.parametrize(("kind", "field"), FIELDS)
 def test_no_fact_of_a_letter_can_add_a_header_or_a_reader(kind: NoticeKind, field: str):
-    writer = LetterWriter("Demo Network")
+    writer = EmailComposer("Demo Network")
     for payload in PAYLOADS:
         facts = {n: "2026-03-01T12:00:00Z" if n in TIMES else "1" for n in FACTS[kind]}
         facts[field] = payload
@@ -132,7 +132,7 @@ def test_no_fact_of_a_letter_can_add_a_header_or_a_reader(kind: NoticeKind, fiel
             continue
         try:
             raw = message_of(letter, "mudra@network.example", "1", NOON).as_bytes()
-        except LetterError:
+        except EmailFactsError:
             continue
         assert_plain(raw)
 
@@ -142,7 +142,7 @@ def test_no_name_that_onboarding_accepts_can_add_a_header_or_a_reader(payload: s
     name = display_name(payload)
     if not isinstance(name, str):
         return
-    letter = LetterWriter("Demo Network").compose(
+    letter = EmailComposer("Demo Network").compose(
         Notice(
             "asha@bank.example",
             NoticeKind.INVITATION,
@@ -163,7 +163,7 @@ def test_no_field_of_a_letter_can_add_a_header_or_a_reader(field: str, sink: Smt
     good = {"to": "asha@bank.example", "subject": "s", "text": "t\n", "html": "<p>h</p>"}
     arrived = 0
     for payload in PAYLOADS:
-        arrived += send_for_real(sink, Letter(**(good | {field: payload})))
+        arrived += send_for_real(sink, Email(**(good | {field: payload})))
 
     assert (arrived == 0) == (field == "to")
 
@@ -176,14 +176,14 @@ def test_the_network_and_its_sender_cannot_add_a_header_either():
             server = mail_server(SecretText("smtp://127.0.0.1"), "m@n.example", payload)
         except MailUrlError:
             continue
-        letter = Letter("asha@bank.example", "s", "t", "<p>h</p>")
+        letter = Email("asha@bank.example", "s", "t", "<p>h</p>")
         assert_plain(message_of(letter, server.sender, "1", NOON, server.sender_name).as_bytes())
 
 
 def test_no_mail_id_can_add_a_header():
-    letter = Letter("asha@bank.example", "s", "t", "<p>h</p>")
+    letter = Email("asha@bank.example", "s", "t", "<p>h</p>")
     for payload in PAYLOADS:
-        with pytest.raises(LetterError):
+        with pytest.raises(EmailFactsError):
             message_of(letter, "m@n.example", payload, NOON)
 
 

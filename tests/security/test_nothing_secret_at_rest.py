@@ -9,7 +9,6 @@ from urllib.parse import quote
 
 import psycopg
 import pytest
-from mudra.storage.database.database.embedded import server as embedded
 from tests.support.service import (
     Service,
     latest_link,
@@ -18,6 +17,7 @@ from tests.support.service import (
     set_password,
 )
 
+from mudra.storage.database.embedded import server as embedded
 from mudra.storage.database.embedded.server import embedded_server
 
 PG_DUMP = embedded._programs() / "pg_dump"

@@ -19,8 +19,8 @@ from tests.support.service import (
     set_password,
 )
 
-from mudra.bootstrap.dependencies import Rooms
-from mudra.bootstrap.wiring import open_edge
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.bootstrap.wiring import open_http_edge
 from mudra.tokens.issuing.claims import TokenKind
 
 
@@ -109,8 +109,8 @@ def for_another_audience(member: Member) -> str:
     """A token of a user that the service's own key signed, for somebody else's service."""
     claims = jwt.decode(member.user_token(), options={"verify_signature": False})
 
-    async def act(rooms: Rooms) -> str:
-        keys = open_edge(rooms).service.signer
+    async def act(dependencies: Dependencies) -> str:
+        keys = open_http_edge(dependencies).service.signer
         await keys.ready()
         return keys.sign(TokenKind.USER, {**claims, "aud": "https://elsewhere.example"})
 
@@ -120,11 +120,11 @@ def for_another_audience(member: Member) -> str:
 def end_role(member: Member, email: str) -> None:
     """Take an operator's scopes; the account and its token stay."""
 
-    async def act(rooms: Rooms) -> None:
-        async with rooms.open_work() as work:
+    async def act(dependencies: Dependencies) -> None:
+        async with dependencies.unit_of_work() as work:
             user = await work.people.by_username(email)
             assert user is not None
-            await work.roster.keep_scopes(user.user_id, frozenset())
+            await work.memberships.keep_scopes(user.user_id, frozenset())
 
     in_store(member.service, act)
 

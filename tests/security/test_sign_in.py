@@ -20,7 +20,7 @@ from tests.support.service import (
     set_password,
 )
 
-from mudra.bootstrap.dependencies import Rooms
+from mudra.bootstrap.dependencies import Dependencies
 from mudra.shared.secret_text import SecretText
 from mudra.storage.crypto.password_hash import Argon2Passwords
 
@@ -288,25 +288,25 @@ def test_a_sign_in_hashes_anew_what_was_hashed_under_other_parameters(service: S
     """A11: parameters and pepper."""
     member = new_member(service)
 
-    async def stored(rooms: Rooms) -> str:
-        async with rooms.open_work() as work:
+    async def stored(dependencies: Dependencies) -> str:
+        async with dependencies.unit_of_work() as work:
             user = await work.people.by_username(member.email)
         assert user is not None
         assert user.password_hash is not None
         return user.password_hash
 
-    async def hash_as_of_old(rooms: Rooms) -> None:
-        former = Argon2Passwords(rooms.seal.password_pepper, 24)
+    async def hash_as_of_old(dependencies: Dependencies) -> None:
+        former = Argon2Passwords(dependencies.seal.password_pepper, 24)
         hashed = await former.hash(SecretText(member.password))
         former.close()
         assert isinstance(hashed, str)
-        async with rooms.open_work() as work:
+        async with dependencies.unit_of_work() as work:
             user = await work.people.by_username(member.email)
             assert user is not None
             await work.people.keep_password(user.user_id, hashed)
 
-    async def noted(rooms: Rooms) -> int:
-        async with rooms.database.transaction() as transaction:
+    async def noted(dependencies: Dependencies) -> int:
+        async with dependencies.database.transaction() as transaction:
             found = await transaction.connection.scalar(
                 sa.text(
                     "SELECT count(*) FROM audit_event JOIN user_account"

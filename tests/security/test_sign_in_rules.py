@@ -11,9 +11,9 @@ from tests.support.service import (
     new_address,
 )
 
-from mudra.audit.event import Act, Caller
-from mudra.http.request.request_context import Exchange
-from mudra.http.server.concurrency import FewAtOnce
+from mudra.audit.event import AuditEntry, Caller
+from mudra.http.request.request_context import RequestContext
+from mudra.http.server.concurrency import Bulkhead
 from mudra.http.token.user_token import sign_in as sign_in_over_http
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.sign_in.sign_in import (
@@ -41,7 +41,7 @@ class InMemory:
     at: datetime = NOW
     counts: dict[str, History] = field(default_factory=dict)
     by_address: dict[str, list[datetime]] = field(default_factory=dict)
-    acts: list[Act] = field(default_factory=list)
+    acts: list[AuditEntry] = field(default_factory=list)
     hashes: int = 0
     told: list[object] = field(default_factory=list)
 
@@ -66,7 +66,7 @@ class InMemory:
     async def guessed(self, *told: object) -> None:
         self.told.append(told)
 
-    async def note(self, act: Act) -> None:
+    async def note(self, act: AuditEntry) -> None:
         self.acts.append(act)
 
     async def verify(self, stored: str | None, password: SecretText) -> bool:
@@ -74,7 +74,7 @@ class InMemory:
         return stored == f"hash-of-{password.reveal()}"
 
     @contextlib.asynccontextmanager
-    async def open_work(self):
+    async def unit_of_work(self):
         yield self
 
     @property
@@ -128,28 +128,28 @@ def test_exactly_one_hash_is_made_whatever_the_name(name: str) -> None:
         """What sign_in of the edge needs of a service."""
 
         hasher: InMemory
-        open_work: object
-        sign_in_turns: FewAtOnce = field(default_factory=lambda: FewAtOnce(1, 1.0))
+        unit_of_work: object
+        sign_in_turns: Bulkhead = field(default_factory=lambda: Bulkhead(1, 1.0))
 
         class signer:  # noqa: N801
             @staticmethod
             async def ready() -> None: ...
 
-    exchange = Exchange(Http(memory, memory.open_work), None, "t")  # type: ignore[arg-type]
-    outcome = asyncio.run(_edge(exchange, name))
+    context = RequestContext(Http(memory, memory.unit_of_work), None, "t")  # type: ignore[arg-type]
+    outcome = asyncio.run(_edge(context, name))
 
     assert isinstance(outcome, SignInRefused)
     assert memory.hashes == 1
     assert memory.counts[name.casefold()].failures == 1
 
 
-async def _edge(exchange: Exchange, name: str) -> object:
-    class Named(Exchange):
+async def _edge(context: RequestContext, name: str) -> object:
+    class Named(RequestContext):
         def caller(self, actor: str) -> Caller:
             return Caller(actor, "192.0.2.1")
 
     return await sign_in_over_http(
-        Named(exchange.service, exchange.request, "t"), name, SecretText("wrong")
+        Named(context.service, context.request, "t"), name, SecretText("wrong")
     )
 
 

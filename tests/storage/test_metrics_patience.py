@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import sqlalchemy as sa
 
-from mudra.storage.caching.cache_invalidation import Freshness
+from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
 from mudra.storage.metrics.incidents import PostgresIncidents
-from mudra.storage.metrics.rollup_delay import LONGEST, LONGEST_OF_MANY, QUIET
+from mudra.storage.metrics.rollup_delay import MAX_LENGTH, MAX_OF_MANY, QUIET
 from mudra.storage.metrics.rollups import next_stale
 
 NOW = datetime(2026, 3, 7, 12, 5, tzinfo=UTC)
@@ -22,7 +22,7 @@ class Notes:
 
     def __init__(self, conninfo):
         real = datetime.now(UTC)
-        self.database = Database(conninfo, Freshness(conninfo), lambda: NOW - real)
+        self.database = Database(conninfo, CacheInvalidation(conninfo), lambda: NOW - real)
 
     async def leave(self, number, grain="hour", aa_id="aa-returning", at=LONG_AGO, age=timedelta()):
         await self.run(
@@ -77,7 +77,7 @@ def test_late_windows_wait_until_nothing_more_of_a_day_comes(conninfo):
 
 @pytest.mark.parametrize(
     ("grain", "aa_id", "longest"),
-    [("hour", "aa-one", LONGEST), ("hour", "", LONGEST_OF_MANY), ("day", "aa", LONGEST_OF_MANY)],
+    [("hour", "aa-one", MAX_LENGTH), ("hour", "", MAX_OF_MANY), ("day", "aa", MAX_OF_MANY)],
 )
 def test_nothing_waits_for_ever_though_more_of_it_keeps_coming(conninfo, grain, aa_id, longest):
     async def act(notes):
@@ -95,7 +95,7 @@ def test_nothing_waits_for_ever_though_more_of_it_keeps_coming(conninfo, grain, 
 
 def test_what_is_live_comes_first_and_never_waits(conninfo):
     async def act(notes):
-        await notes.leave(1, age=LONGEST)
+        await notes.leave(1, age=MAX_LENGTH)
         await notes.leave(1, aa_id="aa-live", at=NOW.replace(minute=0))
         found = await notes.next()
         assert (found.aa_id, found.ats) == ("aa-live", (NOW.replace(minute=0),))
@@ -110,7 +110,7 @@ def test_the_watch_waits_for_late_windows_but_not_for_what_is_live(conninfo):
         await notes.leave(1, "window", at=live)
         await notes.leave(1, "window", at=running)
         assert await notes.windows() == [live]
-        await notes.leave(1, "window", age=LONGEST)
+        await notes.leave(1, "window", age=MAX_LENGTH)
         assert await notes.windows() == [live, LONG_AGO]
 
     with_notes(conninfo, act)

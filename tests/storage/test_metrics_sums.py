@@ -13,21 +13,21 @@ from hypothesis import strategies as st
 from mudra.audit.event import Caller
 from mudra.metrics.payload.catalogue import WINDOW, Tag
 from mudra.metrics.payload.ingest_rule import IngestStatus, TxnIdReused
-from mudra.metrics.payload.receive import ReceiveDesk, receive
+from mudra.metrics.payload.receive import ReceiveService, receive
 from mudra.metrics.payload.validation import CheckedReport, check_report
 from mudra.metrics.ports import Pair
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.pair import add_pairs, pair_sums
 from mudra.metrics.rollup.rollup import coarse, merge_all, rollup
-from mudra.storage.audit.audit_log import PostgresJournal
-from mudra.storage.caching.cache_invalidation import Freshness
+from mudra.storage.audit.audit_log import PostgresAuditLog
+from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
-from mudra.storage.metrics.grain_selection import Notes, Whose, sources, sources_of_all
+from mudra.storage.metrics.grain_selection import Notes, SeriesKey, sources, sources_of_all
 from mudra.storage.metrics.partitions import FORMER, HOURS, RAW, drop_before, make_ahead
 from mudra.storage.metrics.receipts import OnboardedMembers
 from mudra.storage.metrics.recount import mark_stale, recount
-from mudra.storage.metrics.reports import KnownPartitions, PostgresIntake, long_tag
-from mudra.storage.metrics.rollup_queries import PostgresFigures
+from mudra.storage.metrics.reports import KnownPartitions, PostgresReports, long_tag
+from mudra.storage.metrics.rollup_queries import PostgresRollupQueries
 from mudra.storage.metrics.rollups import make_anew, next_stale
 from tests.support.metrics_payloads import notification_metrics, request_metrics
 
@@ -41,15 +41,15 @@ class Store:
     def __init__(self, conninfo):
         self.now = AFTER
         real = datetime.now(UTC)
-        self.database = Database(conninfo, Freshness(conninfo), lambda: self.now - real)
+        self.database = Database(conninfo, CacheInvalidation(conninfo), lambda: self.now - real)
         self.partitions = KnownPartitions()
 
     async def push(self, payload):
         checked = check_report(msgspec.json.encode(payload), self.now)
         assert isinstance(checked, CheckedReport), checked
         async with self.database.transaction() as tx:
-            desk = ReceiveDesk(
-                PostgresIntake(tx, self.partitions), OnboardedMembers(tx), PostgresJournal(tx)
+            desk = ReceiveService(
+                PostgresReports(tx, self.partitions), OnboardedMembers(tx), PostgresAuditLog(tx)
             )
             return await receive(checked, str(uuid.uuid4()), Caller("entity:test"), desk)
 
@@ -63,7 +63,7 @@ class Store:
 
     async def totals(self, within, **part):
         async with self.database.transaction() as tx:
-            return await PostgresFigures(tx).totals(within, **part)
+            return await PostgresRollupQueries(tx).totals(within, **part)
 
     async def over_all_and_pairs_are_true(self, within):
         """The sums over all AAs, of pairs and of windows heard are those of the cells of all."""
@@ -76,7 +76,7 @@ class Store:
                 one = pair_sums(sums)
                 pairs[key] = add_pairs(pairs[key], one) if key in pairs else one
         async with self.database.transaction() as tx:
-            figures = PostgresFigures(tx)
+            figures = PostgresRollupQueries(tx)
             found = await figures.over_aas(within)
             assert {
                 (c.fip_id, c.tag, c.type): merge_all([coarse(s)]) for c, s in found.items()
@@ -315,17 +315,19 @@ def test_partitions_are_made_ahead_once(conninfo):
 def test_the_stale_sums_of_one_aa_are_stood_in_for_by_finer_ones_of_its_own():
     within = TimeRange(DAY, DAY + timedelta(days=2))
     hour = DAY + timedelta(hours=5)
-    used = sources(within, Notes(frozenset(), frozenset({Whose("aa", "req", hour)})))
+    used = sources(within, Notes(frozenset(), frozenset({SeriesKey("aa", "req", hour)})))
     assert used.days.times == (DAY, DAY + timedelta(days=1))
-    assert used.days.without == {Whose("aa", "req", DAY)}
+    assert used.days.without == {SeriesKey("aa", "req", DAY)}
     assert len(used.hours.only) == 23
-    assert used.windows.only == {Whose("aa", "req", hour + place * WINDOW) for place in range(6)}
+    assert used.windows.only == {
+        SeriesKey("aa", "req", hour + place * WINDOW) for place in range(6)
+    }
 
 
 def test_the_stale_sums_of_many_aas_are_stood_in_for_by_finer_ones_of_all():
     within = TimeRange(DAY, DAY + timedelta(days=2))
     hour = DAY + timedelta(hours=5)
-    many = frozenset(Whose(f"aa-{place}", "req", hour) for place in range(20))
+    many = frozenset(SeriesKey(f"aa-{place}", "req", hour) for place in range(20))
     used = sources(within, Notes(frozenset(), many))
     assert used.days.times == (DAY + timedelta(days=1),)
     assert len(used.hours.times) == 23
@@ -335,8 +337,8 @@ def test_the_stale_sums_of_many_aas_are_stood_in_for_by_finer_ones_of_all():
 def test_sums_over_all_are_not_taken_where_those_of_one_aa_are_stale():
     within = TimeRange(DAY, DAY + timedelta(days=2))
     hour = DAY + timedelta(hours=5)
-    used = sources_of_all(within, Notes(frozenset(), frozenset({Whose("aa", "req", hour)})))
+    used = sources_of_all(within, Notes(frozenset(), frozenset({SeriesKey("aa", "req", hour)})))
     assert used.days == (DAY + timedelta(days=1),)
     assert len(used.hours) == 23
     assert used.rest.hours.times == (hour,)
-    assert used.rest.hours.without == {Whose("aa", "req", hour)}
+    assert used.rest.hours.without == {SeriesKey("aa", "req", hour)}

@@ -9,23 +9,23 @@ import pytest
 import sqlalchemy as sa
 from msgspec.structs import replace
 
-from mudra.registry.directory.directory import OPERATOR_SIGHT, Sight, sight_of
+from mudra.registry.directory.directory import OPERATOR_VISIBILITY, Visibility, visibility_of
 from mudra.registry.directory.mirror import Mirror
 from mudra.registry.directory.read import changes_since, directory_at
 from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
-from mudra.registry.lifecycle.decision import Act, Decision
+from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.refusal import AlreadyHeld
 from mudra.registry.lifecycle.register import (
-    Order,
+    Command,
     decide,
     put_due_live,
     submit_entry,
     update_entry,
 )
-from mudra.registry.payload.entry import EntityType
 from mudra.registry.payload.url_rules import AddressPolicy
 from mudra.registry.payload.validation import CheckedPayload, check_payload
 from mudra.registry.payload.vocabulary import shipped_vocabulary
+from mudra.shared.entity_type import EntityType
 from mudra.storage.registry.tables import metadata
 from tests.support.registry_memory import MemoryRegistry
 from tests.support.registry_payloads import aa, fip, fiu, with_key
@@ -33,15 +33,15 @@ from tests.support.registry_postgres import registry_database, registry_node
 
 OPERATOR = Actor(ActorKind.OPERATOR, "operator:olga", scopes=frozenset({SUBMIT, DECIDE}))
 ORDERS = (
-    Act.APPROVE,
-    Act.APPROVE,
-    Act.APPROVE,
-    Act.REJECT,
-    Act.SUSPEND,
-    Act.RESTORE,
-    Act.RESTORE,
-    Act.RETIRE,
-    Act.ROLL_BACK,
+    RegistryAction.APPROVE,
+    RegistryAction.APPROVE,
+    RegistryAction.APPROVE,
+    RegistryAction.REJECT,
+    RegistryAction.SUSPEND,
+    RegistryAction.RESTORE,
+    RegistryAction.RESTORE,
+    RegistryAction.RETIRE,
+    RegistryAction.ROLL_BACK,
 )
 MAKERS = (fip, fiu, aa)
 
@@ -68,8 +68,8 @@ def checked(raw) -> CheckedPayload:
     return result
 
 
-def order(act, entity_id, **more) -> Order:
-    return Order(act, entity_id, OPERATOR, reason="because", **more)
+def order(act, entity_id, **more) -> Command:
+    return Command(act, entity_id, OPERATOR, reason="because", **more)
 
 
 def random_act(chance, now, shift=0):
@@ -88,8 +88,8 @@ def random_act(chance, now, shift=0):
     if kind < 0.6:
         return lambda registry: update_entry(registry, checked(payload), OPERATOR)
     act = chance.choice(ORDERS)
-    later = now + dt.timedelta(hours=1) if act is Act.APPROVE and kind < 0.7 else None
-    version = chance.randrange(1, 4) if act is Act.ROLL_BACK else 0
+    later = now + dt.timedelta(hours=1) if act is RegistryAction.APPROVE and kind < 0.7 else None
+    version = chance.randrange(1, 4) if act is RegistryAction.ROLL_BACK else 0
     what = order(act, entity_id, version=version, goes_live_at=later)
     return lambda registry: decide(registry, what)
 
@@ -153,7 +153,7 @@ def test_what_goes_live_later_goes_live_at_its_time_and_once(empty):
             await submit_entry(node.registry, checked(fip(0)), OPERATOR)
             async with node.registry.held() as held:
                 due = held.now + dt.timedelta(hours=1)
-            await decide(node.registry, order(Act.APPROVE, "FIP-0", goes_live_at=due))
+            await decide(node.registry, order(RegistryAction.APPROVE, "FIP-0", goes_live_at=due))
             assert await put_due_live(node.registry) == 0
             node.offset = dt.timedelta(hours=1, seconds=1)
             assert [await put_due_live(node.registry), await put_due_live(node.registry)] == [1, 0]
@@ -215,7 +215,7 @@ def test_the_directory_as_it_was_at_a_moment(empty):
             done = await submit_entry(node.registry, checked(fip(0)), OPERATOR, approved=True)
             assert isinstance(done, Decision)
             node.offset = dt.timedelta(minutes=1)
-            await decide(node.registry, order(Act.SUSPEND, "FIP-0"))
+            await decide(node.registry, order(RegistryAction.SUSPEND, "FIP-0"))
             then = await directory_at(node.log, done.at)
             assert (len(then.listed), len((await node.log.current()).listed)) == (1, 0)
 
@@ -227,7 +227,11 @@ def mirror_run(conninfo, changes, seed):
 
     async def story():
         chance = random.Random(seed)
-        sights = [OPERATOR_SIGHT, sight_of(EntityType.FIP, "FIP-1"), Sight(frozenset())]
+        sights = [
+            OPERATOR_VISIBILITY,
+            visibility_of(EntityType.FIP, "FIP-1"),
+            Visibility(frozenset()),
+        ]
         mirrors = [Mirror(0, {}) for _ in sights]
         reached = 0
         while reached < changes:

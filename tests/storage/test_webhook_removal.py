@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import sqlalchemy as sa
 
-from mudra.bootstrap.dependencies import Rooms
+from mudra.bootstrap.dependencies import Dependencies
 from mudra.metrics.notifications.webhook import Webhook
 from mudra.shared.ids import fresh_id
 from mudra.shared.secret_text import SecretText
@@ -20,12 +20,12 @@ LATER = datetime(2099, 1, 1, tzinfo=UTC)
 SECRET = SecretText("not-a-real-secret-of-a-webhook")
 
 
-async def kept(rooms: Rooms) -> WaitingMessage:
+async def kept(dependencies: Dependencies) -> WaitingMessage:
     """A webhook with a message that waits for it."""
     webhook = Webhook(fresh_id(), fresh_id(), "https://noc.example/", "operator:test", LATER)
     message_id = fresh_id()
-    async with rooms.database.transaction() as transaction:
-        await PostgresWebhooks(transaction, rooms.seal).keep(webhook, SECRET)
+    async with dependencies.database.transaction() as transaction:
+        await PostgresWebhooks(transaction, dependencies.seal).keep(webhook, SECRET)
         await transaction.connection.execute(
             sa.insert(webhook_message).values(
                 message_id=message_id, webhook_id=webhook.webhook_id, body=b"{}", made_at=LATER,
@@ -37,14 +37,14 @@ async def kept(rooms: Rooms) -> WaitingMessage:
     )
 
 
-async def removed(rooms: Rooms, message: WaitingMessage) -> None:
-    async with rooms.database.transaction() as transaction:
-        await PostgresWebhooks(transaction, rooms.seal).remove(message.webhook_id, None)
+async def removed(dependencies: Dependencies, message: WaitingMessage) -> None:
+    async with dependencies.database.transaction() as transaction:
+        await PostgresWebhooks(transaction, dependencies.seal).remove(message.webhook_id, None)
 
 
-async def settled(rooms: Rooms, message: WaitingMessage, number: int) -> None:
-    async with rooms.database.transaction() as transaction:
-        webhooks = PostgresWebhooks(transaction, rooms.seal)
+async def settled(dependencies: Dependencies, message: WaitingMessage, number: int) -> None:
+    async with dependencies.database.transaction() as transaction:
+        webhooks = PostgresWebhooks(transaction, dependencies.seal)
         if number % 2:
             await webhooks.delivered(message)
         else:
@@ -52,11 +52,13 @@ async def settled(rooms: Rooms, message: WaitingMessage, number: int) -> None:
 
 
 def test_removal_and_delivery_at_once_never_block_one_another(service: Service) -> None:
-    async def races(rooms: Rooms) -> int:
+    async def races(dependencies: Dependencies) -> int:
         for number in range(ROUNDS):
-            message = await kept(rooms)
-            await asyncio.gather(removed(rooms, message), settled(rooms, message, number))
-        async with rooms.database.transaction() as transaction:
+            message = await kept(dependencies)
+            await asyncio.gather(
+                removed(dependencies, message), settled(dependencies, message, number)
+            )
+        async with dependencies.database.transaction() as transaction:
             left = await transaction.connection.scalar(
                 sa.select(sa.func.count()).where(webhook_message.c.made_at == LATER)
             )

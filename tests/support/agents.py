@@ -8,7 +8,7 @@ import msgspec
 from mudra.agent.counting.event import Call, Event
 from mudra.agent.host.assembly import Agent, assemble
 from mudra.agent.host.config import Config
-from mudra.agent.spool.event_recorder import Keeper
+from mudra.agent.spool.event_recorder import EventRecorder
 from tests.support.hostile_operator import PUSH, HostileOperator
 from tests.support.moved_time import MovedClock
 
@@ -58,7 +58,7 @@ def call(
     return Call(inward, fip, code, clock.now, clock.mono, took, status, **more)  # type: ignore[arg-type]
 
 
-async def take(keeper: Keeper, *events: Event) -> bool:
+async def take(keeper: EventRecorder, *events: Event) -> bool:
     """Count these and bring them to the disk, as the running agent does."""
     taking = asyncio.ensure_future(keeper.take(events))
     await asyncio.sleep(0)

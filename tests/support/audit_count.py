@@ -6,7 +6,7 @@ from unittest import mock
 
 import sqlalchemy as sa
 
-from mudra.bootstrap.dependencies import Rooms
+from mudra.bootstrap.dependencies import Dependencies
 from mudra.cli.local.store import with_rooms
 from tests.support.service import Service
 
@@ -14,8 +14,8 @@ from tests.support.service import Service
 def audit_count(service: Service) -> int:
     """Count the events, beside the service, as a command would."""
 
-    async def act(rooms: Rooms) -> int:
-        async with rooms.database.transaction() as transaction:
+    async def act(dependencies: Dependencies) -> int:
+        async with dependencies.database.transaction() as transaction:
             return (
                 await transaction.connection.scalar(sa.text("SELECT count(*) FROM audit_event"))
                 or 0

@@ -7,7 +7,7 @@ import httpx
 
 from tests.support.service import PASSWORD, Service
 
-_WORD = re.compile(r'name="form_word" value="([^"]+)"')
+_WORD = re.compile(r'name="csrf_token" value="([^"]+)"')
 SAME_ORIGIN = {"Sec-Fetch-Site": "same-origin"}
 
 
@@ -39,7 +39,7 @@ class Reader:
 
     def act(self, page: str, path: str, **fields: str) -> httpx.Response:
         """Send a form of `page` with its word."""
-        return self.post(path, {**fields, "form_word": self.word(page)})
+        return self.post(path, {**fields, "csrf_token": self.word(page)})
 
 
 def reader(service: Service) -> Reader:

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
-from mudra.storage.database.database.embedded import locks as embedded_locks
+
+from mudra.storage.database.embedded import locks as embedded_locks
 
 HOLDER = """
 import os, sys

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.config import Settings
-from mudra.bootstrap.dependencies import Rooms, open_rooms
+from mudra.bootstrap.dependencies import Dependencies, build_dependencies
 from mudra.bootstrap.serve import open_store
 from mudra.shared.secret_text import SecretText
 from mudra.storage.caching.credential_cache import CredentialCache
@@ -25,8 +25,8 @@ from mudra.storage.database.tables import entity
 from mudra.storage.tokens.tokens import PostgresSecrets
 from mudra.tokens.authentication.secret_check import SecretVerdict, judge
 from mudra.tokens.secrets.manage_secret import (
-    ResetOrder,
-    SecretShown,
+    ResetCommand,
+    SecretDetails,
     read_secret,
     reset_secret,
     retire_old_secret,
@@ -41,29 +41,31 @@ CALLER = Caller("user:test")
 class Node:
     """The storage of one node with its memory of credentials."""
 
-    def __init__(self, rooms: Rooms) -> None:
-        self.rooms = rooms
-        self.cache = CredentialCache(rooms.database, rooms.seal, rooms.freshness)
+    def __init__(self, dependencies: Dependencies) -> None:
+        self.dependencies = dependencies
+        self.cache = CredentialCache(
+            dependencies.database, dependencies.seal, dependencies.invalidation
+        )
 
     async def onboard(self, entity_id: str) -> str:
         """Make an entity with its first secret, 180 days long."""
         text = new_secret_text(secrets.token_bytes)
-        async with self.rooms.database.transaction() as transaction:
+        async with self.dependencies.database.transaction() as transaction:
             now = await transaction.now()
             await transaction.connection.execute(
                 sa.insert(entity).values(
                     entity_id=entity_id, type="FIP", name=entity_id, created_at=now
                 )
             )
-            store = PostgresSecrets(transaction, self.rooms.seal)
+            store = PostgresSecrets(transaction, self.dependencies.seal)
             await store.keep_first(first_secret(entity_id, now), text)
         return text.reveal()
 
     async def reset(self, entity_id: str, expiry_days: int = 180, keep_days: int = 0) -> object:
         """Reset as the HTTP edge does."""
-        async with self.rooms.open_work() as work:
+        async with self.dependencies.unit_of_work() as work:
             return await reset_secret(
-                ResetOrder(entity_id, expiry_days, keep_days),
+                ResetCommand(entity_id, expiry_days, keep_days),
                 (entity_id,),
                 CALLER,
                 secrets=work.secrets,
@@ -71,25 +73,25 @@ class Node:
                 random_bytes=secrets.token_bytes,
             )
 
-    async def read(self, entity_id: str) -> SecretShown:
+    async def read(self, entity_id: str) -> SecretDetails:
         """Read as the HTTP edge does."""
-        async with self.rooms.open_work() as work:
+        async with self.dependencies.unit_of_work() as work:
             shown = await read_secret(entity_id, (entity_id,), CALLER, work.secrets, work.journal)
-        assert isinstance(shown, SecretShown)
+        assert isinstance(shown, SecretDetails)
         return shown
 
     async def retire(self, entity_id: str) -> object:
         """End a grace period early as the HTTP edge does."""
-        async with self.rooms.open_work() as work:
+        async with self.dependencies.unit_of_work() as work:
             return await retire_old_secret(
                 entity_id, (entity_id,), CALLER, work.secrets, work.journal
             )
 
     async def verdict(self, entity_id: str, secret: str) -> SecretVerdict:
         """Judge a secret as the hot path does: from memory where that may be believed."""
-        known = self.cache.at_hand(entity_id) or await self.cache.of(entity_id)
-        mac = self.rooms.seal.secret_mac(entity_id, SecretText(secret))
-        return judge(known, mac, self.rooms.clock())
+        known = self.cache.get_cached(entity_id) or await self.cache.of(entity_id)
+        mac = self.dependencies.seal.secret_mac(entity_id, SecretText(secret))
+        return judge(known, mac, self.dependencies.clock())
 
 
 @dataclass
@@ -109,7 +111,7 @@ class Nodes:
     def set_time(self, offset: timedelta) -> None:
         """Move the clocks of both nodes to so far after the machine's."""
         for node in (self.a, self.b):
-            node.rooms.clock.offset = offset
+            node.dependencies.clock.offset = offset
 
 
 @contextlib.contextmanager
@@ -125,16 +127,16 @@ def two_nodes(data_dir: Path) -> Iterator[Nodes]:
             data_dir,
             conninfo,
             loop,
-            *(Node(open_rooms(settings, conninfo, seal)) for _ in range(2)),
+            *(Node(build_dependencies(settings, conninfo, seal)) for _ in range(2)),
         )
         try:
             for node in (nodes.a, nodes.b):
-                nodes.do(node.rooms.freshness.start())
+                nodes.do(node.dependencies.invalidation.start())
             yield nodes
         finally:
             for node in (nodes.a, nodes.b):
-                nodes.do(node.rooms.freshness.stop())
-                nodes.do(node.rooms.database.close())
+                nodes.do(node.dependencies.invalidation.stop())
+                nodes.do(node.dependencies.database.close())
             loop.call_soon_threadsafe(loop.stop)
             thread.join(30)
             loop.close()

@@ -8,7 +8,7 @@ from typing import TypeVar
 import httpx
 import pytest
 
-from mudra.bootstrap.dependencies import Rooms
+from mudra.bootstrap.dependencies import Dependencies
 from mudra.cli.local.store import with_rooms
 from tests.support.service import PASSWORD, Service, latest_link, set_password
 
@@ -48,7 +48,7 @@ def new_operator(service: Service, *scopes: str) -> Operator:
     return Operator(email, client, headers, service.root)
 
 
-def in_store(service: Service, act: Callable[[Rooms], Awaitable[T]]) -> T:
+def in_store(service: Service, act: Callable[[Dependencies], Awaitable[T]]) -> T:
     """Act on a running service's data as its commands do."""
     with pytest.MonkeyPatch.context() as patched:
         for name, value in service.environment.items():

@@ -4,7 +4,7 @@ import asyncio
 import datetime as dt
 
 from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
-from mudra.registry.lifecycle.register import Order, decide, submit_entry, update_entry
+from mudra.registry.lifecycle.register import Command, decide, submit_entry, update_entry
 from mudra.registry.payload.url_rules import AddressPolicy
 from mudra.registry.payload.validation import CheckedPayload, check_payload
 from mudra.registry.payload.vocabulary import shipped_vocabulary
@@ -34,7 +34,7 @@ def update(registry, raw, actor=OPERATOR, **options):
 
 
 def order(registry, act, entity_id="FIP-0", actor=OPERATOR, **options):
-    return asyncio.run(decide(registry, Order(act, entity_id, actor, **options)))
+    return asyncio.run(decide(registry, Command(act, entity_id, actor, **options)))
 
 
 def live(registry, raw=None):

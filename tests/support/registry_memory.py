@@ -7,10 +7,11 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from mudra.registry.directory.directory import Change, Directory
 from mudra.registry.lifecycle.decision import Decision, Facts, TokenEffect
-from mudra.registry.lifecycle.record import Record, Status, Version
+from mudra.registry.lifecycle.record import Record, Version, VersionStatus
 from mudra.registry.lifecycle.refusal import Refusal
 from mudra.registry.payload.certificate import KeyFacts
-from mudra.registry.payload.entry import EntityType, Entry
+from mudra.registry.payload.entry import Entry
+from mudra.shared.entity_type import EntityType
 
 START = dt.datetime(2026, 1, 15, 9, 30, tzinfo=dt.UTC)
 
@@ -108,4 +109,4 @@ class MemoryRegistry:
 
 
 def _holds(version: Version) -> bool:
-    return version.was_live or version.status is Status.APPROVED
+    return version.was_live or version.status is VersionStatus.APPROVED

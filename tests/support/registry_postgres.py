@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from mudra.audit.event import Caller
-from mudra.storage.caching.cache_invalidation import Freshness
+from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
 from mudra.storage.database.embedded.server import embedded_server
 from mudra.storage.database.migrate import migrate
@@ -20,10 +20,10 @@ class RegistryNode:
 
     def __init__(self, conninfo: str) -> None:
         self.offset = dt.timedelta()
-        self.freshness = Freshness(conninfo)
-        self.database = Database(conninfo, self.freshness, lambda: self.offset)
+        self.invalidation = CacheInvalidation(conninfo)
+        self.database = Database(conninfo, self.invalidation, lambda: self.offset)
         self.registry = PostgresRegistry(self.database, Caller("operator:olga", "192.0.2.7", "txn"))
-        self.log = PostgresDirectoryLog(self.database, self.freshness)
+        self.log = PostgresDirectoryLog(self.database, self.invalidation)
 
     async def mark_visibility(self) -> None:
         async with self.registry.held() as held:
@@ -33,11 +33,11 @@ class RegistryNode:
 @contextlib.asynccontextmanager
 async def registry_node(conninfo: str) -> AsyncIterator[RegistryNode]:
     node = RegistryNode(conninfo)
-    await node.freshness.start()
+    await node.invalidation.start()
     try:
         yield node
     finally:
-        await node.freshness.stop()
+        await node.invalidation.stop()
         await node.database.close()
 
 

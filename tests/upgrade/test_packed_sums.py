@@ -12,12 +12,12 @@ from tests.support.metrics_payloads import request_block
 from mudra.metrics.payload.catalogue import RequestType, Tag
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.rollup import Rollup, coarse, merge_all, rollup
-from mudra.storage.caching.cache_invalidation import Freshness
+from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
 from mudra.storage.database.embedded.server import embedded_server
 from mudra.storage.database.migrate import migrate
 from mudra.storage.database.upgrade import alembic_config
-from mudra.storage.metrics.rollup_queries import PostgresFigures
+from mudra.storage.metrics.rollup_queries import PostgresRollupQueries
 from mudra.storage.metrics.rollups import make_anew, next_stale
 
 FORMER = "0062"
@@ -69,10 +69,10 @@ def insert_as_before(url: str) -> dict[str, Rollup]:
 
 async def read_and_make(url: str) -> tuple[dict[str, Rollup], Rollup]:
     """The sums of each AA as they are read now, and those over all AAs once they are made."""
-    database = Database(url, Freshness(url), timedelta)
+    database = Database(url, CacheInvalidation(url), timedelta)
     within = TimeRange(DAY, DAY + timedelta(days=1))
     async with database.transaction() as transaction:
-        totals = await PostgresFigures(transaction).totals(within, tag=Tag.REQUESTS)
+        totals = await PostgresRollupQueries(transaction).totals(within, tag=Tag.REQUESTS)
     stale: object = True
     while stale:
         async with database.transaction(within_s=30) as transaction:
@@ -80,7 +80,7 @@ async def read_and_make(url: str) -> tuple[dict[str, Rollup], Rollup]:
             if stale is not None:
                 await make_anew(transaction, stale)
     async with database.transaction() as transaction:
-        ((_, over_all),) = (await PostgresFigures(transaction).over_aas(within)).items()
+        ((_, over_all),) = (await PostgresRollupQueries(transaction).over_aas(within)).items()
     await database.close()
     return {cell.aa_id: sums for cell, sums in totals.items()}, over_all
 

@@ -143,7 +143,7 @@ class Caller(Struct, frozen=True):
     txn_id: str = ""
 
 
-class Act(Struct, frozen=True):
+class AuditEntry(Struct, frozen=True):
     """One act as a use case notes it, before the database has given it a time.
 
     `user_id` is the person whom it concerns, when that is not the actor.

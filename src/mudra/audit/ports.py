@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from mudra.audit.chain import Checkpoint, Row
-from mudra.audit.event import Act
+from mudra.audit.event import AuditEntry
 
 
-class Journal(Protocol):
+class AuditLog(Protocol):
     """Where acts are noted, in the transaction of the act itself (quality L3)."""
 
-    async def note(self, act: Act) -> None:
+    async def note(self, act: AuditEntry) -> None:
         """Note an act; when this fails, the act itself must not happen."""
         ...
 

@@ -1,7 +1,7 @@
 """Activate an account as its person would, without a browser: the demonstration and benchmarks."""
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.dependencies import Rooms
+from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.accounts.set_password import set_password
 from mudra.identity.accounts.user import User
 from mudra.identity.ports import HashingBusy
@@ -10,21 +10,23 @@ from mudra.shared.secret_text import SecretText
 from mudra.storage.crypto.password_hash import Argon2Passwords
 
 
-async def hash_once(rooms: Rooms, password: str) -> str:
+async def hash_once(dependencies: Dependencies, password: str) -> str:
     """Hash a password that many accounts are to share: one hash for all of them."""
-    hasher = Argon2Passwords(rooms.seal.password_pepper, rooms.settings.argon2_memory_mib)
+    hasher = Argon2Passwords(
+        dependencies.seal.password_pepper, dependencies.settings.argon2_memory_mib
+    )
     hashed = await hasher.hash(SecretText(password))
     hasher.close()
     assert not isinstance(hashed, HashingBusy)
     return hashed
 
 
-async def activate(rooms: Rooms, invited: User, password_hash: str) -> None:
+async def activate(dependencies: Dependencies, invited: User, password_hash: str) -> None:
     """Set the password by the link of the invitation."""
-    async with rooms.database.transaction() as transaction:
-        mail = (await rooms.outbox(transaction).mails(to=invited.email))[-1]
+    async with dependencies.database.transaction() as transaction:
+        mail = (await dependencies.outbox(transaction).mails(to=invited.email))[-1]
     token = SecretText(links_in(mail.letter.text)[0].rpartition("/")[2])
-    async with rooms.open_work() as work:
+    async with dependencies.unit_of_work() as work:
         user = await set_password(
             token,
             password_hash,

@@ -328,7 +328,7 @@ def load_settings(
 
 
 @dataclass(frozen=True, slots=True)
-class ShownSetting:
+class SettingDetails:
     """One setting as people may see it: of a secret one only whether it is set."""
 
     env: str
@@ -338,10 +338,10 @@ class ShownSetting:
     allowed: str
 
 
-def shown_settings(settings: Settings) -> tuple[ShownSetting, ...]:
+def shown_settings(settings: Settings) -> tuple[SettingDetails, ...]:
     """Give every setting in force with where it came from, in the order of the reference."""
     return tuple(
-        ShownSetting(
+        SettingDetails(
             setting.env,
             _shown(getattr(settings, name), secret=setting.secret),
             settings.sources.get(name, Source.DEFAULT),

@@ -9,39 +9,39 @@ from msgspec import Struct
 from mudra.audit.event import Caller
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.config import Settings
-from mudra.bootstrap.unit_of_work import Work
-from mudra.identity.accounts.account_service import AccountDesk
-from mudra.identity.accounts.link_service import LinkDesk
-from mudra.identity.memberships.admins import AdminDesk
-from mudra.identity.memberships.member_status import MemberDesk
-from mudra.identity.memberships.notices import NoticeDesk
-from mudra.mail.compose import LetterWriter
-from mudra.metrics.notifications.alarm_service import AlarmDesk
-from mudra.metrics.payload.receive import ReceiveDesk
+from mudra.bootstrap.unit_of_work import UnitOfWork
+from mudra.identity.accounts.account_service import AccountService
+from mudra.identity.accounts.link_service import LinkService
+from mudra.identity.memberships.admins import AdminService
+from mudra.identity.memberships.member_status import MemberStatusService
+from mudra.identity.memberships.notices import NoticeService
+from mudra.mail.compose import EmailComposer
+from mudra.metrics.notifications.alarm_service import AlarmService
+from mudra.metrics.payload.receive import ReceiveService
 from mudra.registry.payload.url_rules import AddressPolicy
 from mudra.shared.ids import fresh_id
-from mudra.storage.audit.audit_log import PostgresJournal
+from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.audit.search import PostgresAuditSearch
 from mudra.storage.audit.witness import FileWitness
-from mudra.storage.caching.cache_invalidation import Freshness
-from mudra.storage.crypto.data_encryption import Seal
+from mudra.storage.caching.cache_invalidation import CacheInvalidation
+from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Database, Transaction
 from mudra.storage.database.deadline import TRANSACTION_S
 from mudra.storage.database.time_machine import PostgresTimeMachine
 from mudra.storage.identity.attempts import PostgresAttempts
-from mudra.storage.identity.member_search import PostgresDirectory
-from mudra.storage.identity.memberships import PostgresRoster
+from mudra.storage.identity.member_search import PostgresMemberSearch
+from mudra.storage.identity.memberships import PostgresMemberships
 from mudra.storage.identity.people import PostgresLinks, PostgresPeople
 from mudra.storage.identity.sessions import PostgresSessions
-from mudra.storage.mail.mail_queue import PostgresMailDesk
+from mudra.storage.mail.mail_queue import PostgresMailQueue
 from mudra.storage.mail.outbox import PostgresOutbox
 from mudra.storage.metrics.alarms import PostgresSilences, PostgresWebhooks
 from mudra.storage.metrics.incidents import PostgresIncidents
 from mudra.storage.metrics.receipts import OnboardedMembers, PostgresReceipts
-from mudra.storage.metrics.reports import KnownPartitions, PostgresIntake
-from mudra.storage.metrics.rollup_queries import PostgresFigures
+from mudra.storage.metrics.reports import KnownPartitions, PostgresReports
+from mudra.storage.metrics.rollup_queries import PostgresRollupQueries
 from mudra.storage.metrics.series import PostgresSeries
-from mudra.storage.registry.pending_entries import PostgresWaitingEntries
+from mudra.storage.registry.pending_entries import PostgresPendingEntries
 from mudra.storage.registry.registry import PostgresRegistry
 from mudra.storage.tokens.key_fetches import PostgresKeyFetches
 from mudra.storage.tokens.reminders import PostgresReminders
@@ -56,21 +56,21 @@ _NO_CONTACT = "the operator of the network"
 _PUSH_RATE_S = 600
 
 
-class Rooms(Struct, frozen=True):
+class Dependencies(Struct, frozen=True):
     """The storage of one process, before any edge: what jobs and commands work with."""
 
     settings: Settings
     clock: ServiceClock
-    freshness: Freshness
+    invalidation: CacheInvalidation
     database: Database
-    seal: Seal
-    writer: LetterWriter
+    seal: DataEncryption
+    writer: EmailComposer
     time_machine: PostgresTimeMachine
     partitions: KnownPartitions
     witness: FileWitness
 
     @contextlib.asynccontextmanager
-    async def open_work(self, *, within_s: float = TRANSACTION_S) -> AsyncIterator[Work]:
+    async def unit_of_work(self, *, within_s: float = TRANSACTION_S) -> AsyncIterator[UnitOfWork]:
         """Open a transaction with all its ports; it must end `within_s` seconds."""
         async with self.database.transaction(within_s=within_s) as transaction:
             yield self._work(transaction)
@@ -99,9 +99,9 @@ class Rooms(Struct, frozen=True):
         )
 
     def _alarm_desk(
-        self, transaction: Transaction, members: OnboardedMembers, journal: PostgresJournal
-    ) -> AlarmDesk:
-        return AlarmDesk(
+        self, transaction: Transaction, members: OnboardedMembers, journal: PostgresAuditLog
+    ) -> AlarmService:
+        return AlarmService(
             incidents=PostgresIncidents(transaction),
             silences=PostgresSilences(transaction),
             webhooks=PostgresWebhooks(transaction, self.seal),
@@ -112,14 +112,14 @@ class Rooms(Struct, frozen=True):
             url_fault=self.reach.url_fault,
         )
 
-    def _work(self, transaction: Transaction) -> Work:
-        journal = PostgresJournal(transaction)
+    def _work(self, transaction: Transaction) -> UnitOfWork:
+        journal = PostgresAuditLog(transaction)
         people = PostgresPeople(transaction)
         links = PostgresLinks(transaction)
         outbox = self.outbox(transaction)
-        roster = PostgresRoster(transaction)
+        memberships = PostgresMemberships(transaction)
         tokens = PostgresIssuedTokens(transaction)
-        link_desk = LinkDesk(
+        link_service = LinkService(
             links=links,
             outbox=outbox,
             journal=journal,
@@ -128,22 +128,24 @@ class Rooms(Struct, frozen=True):
             page=self.settings.issuer + ACTIVATION_PATH,
         )
         network = OnboardedMembers(transaction)
-        alarm_desk = self._alarm_desk(transaction, network, journal)
-        return Work(
+        alarm_service = self._alarm_desk(transaction, network, journal)
+        return UnitOfWork(
             journal=journal,
             people=people,
             links=links,
-            link_desk=link_desk,
+            link_service=link_service,
             attempts=PostgresAttempts(transaction, self.seal),
             outbox=outbox,
-            roster=roster,
+            memberships=memberships,
             sessions=PostgresSessions(transaction),
-            notices=NoticeDesk(roster, outbox),
-            admins=AdminDesk(people, roster, link_desk, journal, fresh_id),
-            members=MemberDesk(people, roster, journal),
-            accounts=AccountDesk(people, roster, link_desk, tokens, outbox, journal, fresh_id),
-            directory=PostgresDirectory(transaction),
-            mail_desk=PostgresMailDesk(transaction),
+            notices=NoticeService(memberships, outbox),
+            admins=AdminService(people, memberships, link_service, journal, fresh_id),
+            members=MemberStatusService(people, memberships, journal),
+            accounts=AccountService(
+                people, memberships, link_service, tokens, outbox, journal, fresh_id
+            ),
+            directory=PostgresMemberSearch(transaction),
+            mail_queue=PostgresMailQueue(transaction),
             audit_search=PostgresAuditSearch(transaction),
             secrets=PostgresSecrets(transaction, self.seal),
             uses=PostgresSecretUses(transaction),
@@ -152,34 +154,34 @@ class Rooms(Struct, frozen=True):
             token_counts=PostgresTokenCounts(transaction),
             keys=PostgresSigningKeys(transaction, self.seal),
             key_fetches=PostgresKeyFetches(transaction),
-            waiting_entries=PostgresWaitingEntries(transaction),
-            receive_desk=ReceiveDesk(
-                PostgresIntake(transaction, self.partitions), network, journal
+            pending_entries=PostgresPendingEntries(transaction),
+            receive_service=ReceiveService(
+                PostgresReports(transaction, self.partitions), network, journal
             ),
             receipts=PostgresReceipts(transaction),
-            figures=PostgresFigures(transaction),
+            figures=PostgresRollupQueries(transaction),
             series=PostgresSeries(transaction),
-            incidents=alarm_desk.incidents,
-            alarm_desk=alarm_desk,
+            incidents=alarm_service.incidents,
+            alarm_service=alarm_service,
             aas_and_fips=network,
         )
 
 
-def open_rooms(settings: Settings, conninfo: str, seal: Seal) -> Rooms:
+def build_dependencies(settings: Settings, conninfo: str, seal: DataEncryption) -> Dependencies:
     """Make the storage of this process; nothing is connected yet."""
     clock = ServiceClock()
-    freshness = Freshness(conninfo)
-    database = Database(conninfo, freshness, lambda: clock.offset)
-    return Rooms(
+    invalidation = CacheInvalidation(conninfo)
+    database = Database(conninfo, invalidation, lambda: clock.offset)
+    return Dependencies(
         settings=settings,
         clock=clock,
-        freshness=freshness,
+        invalidation=invalidation,
         database=database,
         seal=seal,
-        writer=LetterWriter(
+        writer=EmailComposer(
             settings.network_name, settings.mail_templates, settings.contact or _NO_CONTACT
         ),
-        time_machine=PostgresTimeMachine(database, freshness, clock),
+        time_machine=PostgresTimeMachine(database, invalidation, clock),
         partitions=KnownPartitions(),
         witness=FileWitness(settings.data_dir, seal.checkpoint_key),
     )

@@ -8,26 +8,26 @@ import structlog
 import uvloop
 
 from mudra.audit.event import Caller
-from mudra.audit.ports import Journal
+from mudra.audit.ports import AuditLog
 from mudra.audit.sealing import BATCH, seal_next
-from mudra.bootstrap.dependencies import Rooms
-from mudra.bootstrap.parent_watch import when_cut
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.bootstrap.parent_watch import on_parent_exit
 from mudra.bootstrap.telemetry import MAILS, MAILS_FAILING, SIGN_IN_FAILURES
-from mudra.jobs.app import STOP_S, Chores, job_app, run_jobs
+from mudra.jobs.app import STOP_S, Jobs, job_app, run_jobs
 from mudra.jobs.deliver_mail import deliver_due
-from mudra.jobs.key_rotation import look_after_keys
-from mudra.jobs.metrics_jobs import metrics_chores
+from mudra.jobs.key_rotation import maintain_keys
+from mudra.jobs.metrics_jobs import metrics_jobs
 from mudra.jobs.notification_jobs import (
+    notify_guessing,
     raise_mail_alarms,
     remind_members,
-    tell_of_guessing,
     watch_sign_ins,
 )
 from mudra.mail.smtp import mail_server
 from mudra.registry.lifecycle.register import put_due_live
-from mudra.storage.audit.audit_log import PostgresJournal
+from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.audit.chain import PostgresLedger
-from mudra.storage.database.purge_expired import clear_out
+from mudra.storage.database.purge_expired import purge_expired
 from mudra.storage.database.unavailable import DatabaseUnavailable
 from mudra.storage.mail.outbox import OUTBOX_CHANGED, PostgresOutbox
 from mudra.storage.metrics.alarms import WEBHOOKS_CHANGED
@@ -35,26 +35,26 @@ from mudra.storage.metrics.alarms import WEBHOOKS_CHANGED
 _log = structlog.get_logger()
 
 
-def run_jobs_process(rooms: Rooms, lifeline: int, ready: Callable[[], None]) -> None:
+def run_jobs_process(dependencies: Dependencies, lifeline: int, ready: Callable[[], None]) -> None:
     """Work until told to stop, or until the supervisor is gone."""
-    uvloop.run(_work(rooms, lifeline, ready))
+    uvloop.run(_work(dependencies, lifeline, ready))
 
 
-async def _work(rooms: Rooms, lifeline: int, ready: Callable[[], None]) -> None:
+async def _work(dependencies: Dependencies, lifeline: int, ready: Callable[[], None]) -> None:
     loop = asyncio.get_running_loop()
     told = asyncio.Event()
     for number in (2, 15):
         loop.add_signal_handler(number, told.set)
-    when_cut(lifeline, told.set)
+    on_parent_exit(lifeline, told.set)
     due, messages, sums = asyncio.Event(), asyncio.Event(), asyncio.Event()
-    rooms.freshness.on_change(lambda key: _wake(key, due, OUTBOX_CHANGED))
-    rooms.freshness.on_change(lambda key: _wake(key, messages, WEBHOOKS_CHANGED))
-    rooms.freshness.on_change(lambda key: _wake(key, sums))
-    await rooms.freshness.start()
-    if rooms.settings.sandbox:
-        await rooms.time_machine.load()
-    chores = _chores(rooms)
-    app = job_app(rooms.database.conninfo, chores)
+    dependencies.invalidation.on_change(lambda key: _wake(key, due, OUTBOX_CHANGED))
+    dependencies.invalidation.on_change(lambda key: _wake(key, messages, WEBHOOKS_CHANGED))
+    dependencies.invalidation.on_change(lambda key: _wake(key, sums))
+    await dependencies.invalidation.start()
+    if dependencies.settings.sandbox:
+        await dependencies.time_machine.load()
+    chores = _chores(dependencies)
+    app = job_app(dependencies.database.conninfo, chores)
     tasks = [
         asyncio.create_task(run_jobs(app), name="jobs"),
         asyncio.create_task(_at_changes(due, _in_order(chores)), name="changes"),
@@ -72,8 +72,8 @@ async def _work(rooms: Rooms, lifeline: int, ready: Callable[[], None]) -> None:
         for task in pending:
             task.cancel()
         _, pending = await asyncio.wait(pending, timeout=STOP_S + 1)
-    await rooms.freshness.stop()
-    await rooms.database.close()
+    await dependencies.invalidation.stop()
+    await dependencies.database.close()
     for task in dead:
         await task  # what ended it ends this process, and the supervisor starts another
 
@@ -84,7 +84,7 @@ def _wake(key: str, due: asyncio.Event, outbox: str = "*") -> None:
         due.set()
 
 
-def _in_order(chores: Chores) -> Sequence[Callable[[], Awaitable[None]]]:
+def _in_order(chores: Jobs) -> Sequence[Callable[[], Awaitable[None]]]:
     return (
         chores.remind,
         chores.deliver_mail,
@@ -109,54 +109,56 @@ async def _at_changes(due: asyncio.Event, chores: Sequence[Callable[[], Awaitabl
                 _log.exception("chore failed; the schedule comes back to it")
 
 
-def _chores(rooms: Rooms) -> Chores:
+def _chores(dependencies: Dependencies) -> Jobs:
     @contextlib.asynccontextmanager
-    async def open_outbox() -> AsyncIterator[tuple[PostgresOutbox, Journal]]:
-        async with rooms.database.transaction() as transaction:
-            yield rooms.outbox(transaction), PostgresJournal(transaction)
+    async def open_outbox() -> AsyncIterator[tuple[PostgresOutbox, AuditLog]]:
+        async with dependencies.database.transaction() as transaction:
+            yield dependencies.outbox(transaction), PostgresAuditLog(transaction)
 
     async def deliver_mail() -> None:
-        url = rooms.settings.smtp_url
+        url = dependencies.settings.smtp_url
         if url is not None:
-            server = mail_server(url, rooms.settings.mail_from, rooms.settings.network_name)
+            server = mail_server(
+                url, dependencies.settings.mail_from, dependencies.settings.network_name
+            )
             await deliver_due(open_outbox, server, lambda how: MAILS.labels(how).inc())
 
     async def look_after_mail() -> None:
         await deliver_mail()
-        MAILS_FAILING.set(await raise_mail_alarms(rooms))
+        MAILS_FAILING.set(await raise_mail_alarms(dependencies))
 
     async def look_at_sign_ins() -> None:
-        SIGN_IN_FAILURES.set(await watch_sign_ins(rooms))
+        SIGN_IN_FAILURES.set(await watch_sign_ins(dependencies))
 
     async def remind() -> None:
-        await tell_of_guessing(rooms)
-        await remind_members(rooms)
+        await notify_guessing(dependencies)
+        await remind_members(dependencies)
 
     async def keys() -> None:
-        await look_after_keys(rooms)
+        await maintain_keys(dependencies)
 
     async def clear() -> None:
-        async with rooms.database.transaction() as transaction:
-            await clear_out(transaction)
+        async with dependencies.database.transaction() as transaction:
+            await purge_expired(transaction)
 
     async def go_live() -> None:
-        await put_due_live(rooms.registry(Caller("system")))
+        await put_due_live(dependencies.registry(Caller("system")))
 
-    return Chores(
+    return Jobs(
         keep_keys_ready=keys,
         deliver_mail=look_after_mail,
         clear_out=clear,
         remind=remind,
         watch_sign_ins=look_at_sign_ins,
-        metrics=metrics_chores(rooms),
-        seal_audit=lambda: _seal_audit(rooms),
+        metrics=metrics_jobs(dependencies),
+        seal_audit=lambda: _seal_audit(dependencies),
         put_due_live=go_live,
     )
 
 
-async def _seal_audit(rooms: Rooms) -> None:
+async def _seal_audit(dependencies: Dependencies) -> None:
     sealed = BATCH
     while sealed == BATCH:
-        async with rooms.database.transaction(within_s=30) as transaction:
+        async with dependencies.database.transaction(within_s=30) as transaction:
             ledger = PostgresLedger(transaction)
-            sealed = await seal_next(ledger, rooms.witness, await transaction.now())
+            sealed = await seal_next(ledger, dependencies.witness, await transaction.now())

@@ -14,7 +14,7 @@ import msgspec
 import structlog
 
 _LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}
-_MOST_WAITING: Final = 20_000
+_MAX_WAITING: Final = 20_000
 _target: TextIO = sys.stderr
 
 
@@ -71,7 +71,7 @@ class RequestLog:
 
     def note(self, line: RequestLine) -> None:
         """Note a request; beyond a bound lines are dropped and counted, never kept waiting."""
-        if len(self._waiting) < _MOST_WAITING:
+        if len(self._waiting) < _MAX_WAITING:
             self._waiting.append(line)
         else:
             self.dropped += 1

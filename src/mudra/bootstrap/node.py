@@ -11,15 +11,15 @@ import psycopg
 import structlog
 
 from mudra.bootstrap.config import Settings
-from mudra.bootstrap.dependencies import open_rooms
+from mudra.bootstrap.dependencies import build_dependencies
 from mudra.bootstrap.supervisor import Body, CannotListen, Supervisor, listeners
-from mudra.bootstrap.telemetry import serve_figures
+from mudra.bootstrap.telemetry import serve_metrics
 from mudra.bootstrap.worker import run_worker
 from mudra.demo.network import Demo
 from mudra.demo.set_up import set_up_demo
-from mudra.jobs.key_rotation import look_after_keys
+from mudra.jobs.key_rotation import maintain_keys
 from mudra.mail.mail_server import mail_server
-from mudra.storage.crypto.data_encryption import Seal
+from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.registry.directory_log import note_visibility
 
 DEFAULT_TELEMETRY_PORT: Final = 9464
@@ -30,7 +30,7 @@ _log = structlog.get_logger()
 def run_node(
     settings: Settings,
     conninfo: str,
-    seal: Seal,
+    seal: DataEncryption,
     announce: Callable[[Settings], None],
     demo: Demo,
 ) -> int:
@@ -53,9 +53,9 @@ def run_node(
     return supervisor.run(on_ready)
 
 
-def _check_mail(settings: Settings, conninfo: str, seal: Seal) -> None:
+def _check_mail(settings: Settings, conninfo: str, seal: DataEncryption) -> None:
     """Find a letter that cannot be written or a URL that cannot be read now, not at night."""
-    open_rooms(settings, conninfo, seal).writer.check()
+    build_dependencies(settings, conninfo, seal).writer.check()
     if settings.smtp_url is not None:
         mail_server(settings.smtp_url, settings.mail_from, settings.network_name)
 
@@ -74,56 +74,56 @@ def _without(sockets: Sequence[socket.socket], body: Body) -> Body:
 def _worker(
     settings: Settings,
     conninfo: str,
-    seal: Seal,
+    seal: DataEncryption,
     listener: socket.socket,
     sockets: Sequence[socket.socket],
 ) -> Body:
     def serving(lifeline: int, ready: Callable[[], None]) -> None:
-        run_worker(open_rooms(settings, conninfo, seal), listener, lifeline, ready)
+        run_worker(build_dependencies(settings, conninfo, seal), listener, lifeline, ready)
 
     return _without([other for other in sockets if other is not listener], serving)
 
 
-def _jobs(settings: Settings, conninfo: str, seal: Seal) -> Body:
+def _jobs(settings: Settings, conninfo: str, seal: DataEncryption) -> Body:
     def body(lifeline: int, ready: Callable[[], None]) -> None:
         # Loaded here, beside the workers' own last steps: no request waits for a job.
         from mudra.bootstrap.jobs_process import run_jobs_process  # noqa: PLC0415
 
-        run_jobs_process(open_rooms(settings, conninfo, seal), lifeline, ready)
+        run_jobs_process(build_dependencies(settings, conninfo, seal), lifeline, ready)
 
     return body
 
 
-def _demo_agents(settings: Settings, conninfo: str, seal: Seal) -> Body:
+def _demo_agents(settings: Settings, conninfo: str, seal: DataEncryption) -> Body:
     def body(lifeline: int, ready: Callable[[], None]) -> None:
         # The service comes first: what follows may use only time that it leaves.
         os.nice(NICE)
         ready()
         from mudra.demo.live import live  # noqa: PLC0415  # loads the whole agent
 
-        live(open_rooms(settings, conninfo, seal), lifeline)
+        live(build_dependencies(settings, conninfo, seal), lifeline)
 
     return body
 
 
-async def _prepare(settings: Settings, conninfo: str, seal: Seal, demo: Demo) -> None:
+async def _prepare(settings: Settings, conninfo: str, seal: DataEncryption, demo: Demo) -> None:
     """Make the first signing keys, and the demonstration network when asked to."""
-    rooms = open_rooms(settings, conninfo, seal)
+    dependencies = build_dependencies(settings, conninfo, seal)
     if settings.sandbox:
-        await rooms.time_machine.load()
-    await look_after_keys(rooms)
-    await note_visibility(rooms.database, opened=settings.registry_open)
+        await dependencies.time_machine.load()
+    await maintain_keys(dependencies)
+    await note_visibility(dependencies.database, opened=settings.registry_open)
     if demo is not Demo.NONE:
-        await set_up_demo(rooms)
-    await rooms.freshness.stop()
-    await rooms.database.close()
+        await set_up_demo(dependencies)
+    await dependencies.invalidation.stop()
+    await dependencies.database.close()
 
 
 def _figures(settings: Settings) -> int:
     """Serve /metrics from the supervisor, on a free port when the default one is taken."""
     wanted = settings.telemetry_port
     try:
-        server, _ = serve_figures(
+        server, _ = serve_metrics(
             settings.telemetry_host, DEFAULT_TELEMETRY_PORT if wanted is None else wanted
         )
     except OSError as error:
@@ -131,7 +131,7 @@ def _figures(settings: Settings) -> int:
             raise CannotListen(
                 f"MUDRA_TELEMETRY_PORT {wanted} cannot be had: {error.strerror}; choose another"
             ) from error
-        server, _ = serve_figures(settings.telemetry_host, 0)
+        server, _ = serve_metrics(settings.telemetry_host, 0)
     return server.server_port
 
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 
-def when_cut(lifeline: int, then: Callable[[], None]) -> None:
+def on_parent_exit(lifeline: int, then: Callable[[], None]) -> None:
     """Call `then` once, in the running loop, when the pipe that the supervisor holds has closed."""
     loop = asyncio.get_running_loop()
 

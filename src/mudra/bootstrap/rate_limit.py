@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final
 
-_MOST_KEYS: Final = 100_000
+_MAX_KEYS: Final = 100_000
 
 
 class KeyedRate:
@@ -28,6 +28,6 @@ class KeyedRate:
             return max(1, math.ceil(due - now - self._tolerance))
         self._due[key] = due
         self._due.move_to_end(key)
-        if len(self._due) > _MOST_KEYS:
+        if len(self._due) > _MAX_KEYS:
             self._due.popitem(last=False)
         return 0

@@ -10,7 +10,7 @@ _Key = tuple[str, str, int]
 """Path, method, status."""
 
 
-class RequestFigures:
+class RequestMetrics:
     """Gathers; `flush` counts what was gathered."""
 
     def __init__(self) -> None:

@@ -13,8 +13,8 @@ from typing import Final, TextIO
 from mudra.bootstrap.config import Settings, unknown_names
 from mudra.bootstrap.logging import set_up_logging
 from mudra.demo.network import Demo
-from mudra.storage.crypto.data_encryption import Seal
-from mudra.storage.crypto.encryption_keys import open_seal
+from mudra.storage.crypto.data_encryption import DataEncryption
+from mudra.storage.crypto.encryption_keys import load_data_encryption
 from mudra.storage.database.embedded.server import embedded_server
 from mudra.storage.database.migrate import migrate
 
@@ -32,16 +32,16 @@ def open_database(settings: Settings) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def open_store(settings: Settings, *, create: bool) -> Iterator[tuple[str, Seal]]:
+def open_store(settings: Settings, *, create: bool) -> Iterator[tuple[str, DataEncryption]]:
     """Give the migrated database and its keys at rest; `create` allows a new master key."""
     with open_database(settings) as conninfo:
         yield conninfo, _open_seal(settings, conninfo, create=create)
 
 
-def _open_seal(settings: Settings, conninfo: str, *, create: bool) -> Seal:
+def _open_seal(settings: Settings, conninfo: str, *, create: bool) -> DataEncryption:
     migrate(conninfo)
     settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return open_seal(conninfo, settings.data_dir, create=create)
+    return load_data_encryption(conninfo, settings.data_dir, create=create)
 
 
 def serve(settings: Settings, announce: Callable[[Settings], None], demo: Demo = Demo.NONE) -> int:

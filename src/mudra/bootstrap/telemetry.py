@@ -87,7 +87,7 @@ LAST_WINDOW = Gauge(
 MAILS = Counter("mudra_mails_total", "Mails handed to the mail server", ["outcome"])
 
 
-def serve_figures(host: str, port: int) -> tuple[WSGIServer, threading.Thread]:
+def serve_metrics(host: str, port: int) -> tuple[WSGIServer, threading.Thread]:
     """Serve /metrics; raises OSError when the port is taken."""
     registry = CollectorRegistry()
     MultiProcessCollector(registry)  # type: ignore[no-untyped-call]

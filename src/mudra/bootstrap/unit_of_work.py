@@ -8,46 +8,46 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from mudra.audit.ports import Journal
-from mudra.identity.accounts.account_service import AccountDesk
-from mudra.identity.accounts.link_service import LinkDesk
-from mudra.identity.memberships.admins import AdminDesk
-from mudra.identity.memberships.member_status import MemberDesk
-from mudra.identity.memberships.memberships import Roster
-from mudra.identity.memberships.notices import NoticeDesk
+from mudra.audit.ports import AuditLog
+from mudra.identity.accounts.account_service import AccountService
+from mudra.identity.accounts.link_service import LinkService
+from mudra.identity.memberships.admins import AdminService
+from mudra.identity.memberships.member_status import MemberStatusService
+from mudra.identity.memberships.memberships import Memberships
+from mudra.identity.memberships.notices import NoticeService
 from mudra.identity.ports import Attempts, Links, Outbox, People
 from mudra.identity.sessions.session import Sessions
-from mudra.metrics.notifications.alarm_service import AlarmDesk
-from mudra.metrics.payload.receive import ReceiveDesk
-from mudra.metrics.ports import Figures, Incidents, Receipts, Series
+from mudra.metrics.notifications.alarm_service import AlarmService
+from mudra.metrics.payload.receive import ReceiveService
+from mudra.metrics.ports import Incidents, Receipts, RollupQueries, Series
 from mudra.metrics.ports import Members as NetworkMembers
-from mudra.registry.lifecycle.pending_entries import WaitingEntries
+from mudra.registry.lifecycle.pending_entries import PendingEntries
 from mudra.storage.audit.search import PostgresAuditSearch
 from mudra.storage.database.deadline import TRANSACTION_S
-from mudra.storage.identity.member_search import PostgresDirectory
-from mudra.storage.mail.mail_queue import PostgresMailDesk
+from mudra.storage.identity.member_search import PostgresMemberSearch
+from mudra.storage.mail.mail_queue import PostgresMailQueue
 from mudra.tokens.issuing.token_count import TokenCounts
 from mudra.tokens.ports import IssuedTokens, Reminders, Secrets, SecretUses, SigningKeys
 from mudra.tokens.signing_keys.key_fetch import KeyFetches
 
 
-class Work(Struct, frozen=True):
+class UnitOfWork(Struct, frozen=True):
     """The ports of one open transaction."""
 
-    journal: Journal
+    journal: AuditLog
     people: People
     links: Links
-    link_desk: LinkDesk
+    link_service: LinkService
     attempts: Attempts
     outbox: Outbox
-    roster: Roster
+    memberships: Memberships
     sessions: Sessions
-    notices: NoticeDesk
-    admins: AdminDesk
-    members: MemberDesk
-    accounts: AccountDesk
-    directory: PostgresDirectory
-    mail_desk: PostgresMailDesk
+    notices: NoticeService
+    admins: AdminService
+    members: MemberStatusService
+    accounts: AccountService
+    directory: PostgresMemberSearch
+    mail_queue: PostgresMailQueue
     audit_search: PostgresAuditSearch
     secrets: Secrets
     uses: SecretUses
@@ -56,19 +56,21 @@ class Work(Struct, frozen=True):
     token_counts: TokenCounts
     keys: SigningKeys
     key_fetches: KeyFetches
-    waiting_entries: WaitingEntries
-    receive_desk: ReceiveDesk
+    pending_entries: PendingEntries
+    receive_service: ReceiveService
     receipts: Receipts
-    figures: Figures
+    figures: RollupQueries
     series: Series
     incidents: Incidents
-    alarm_desk: AlarmDesk
+    alarm_service: AlarmService
     aas_and_fips: NetworkMembers
 
 
-class OpenWork(Protocol):
+class OpenUnitOfWork(Protocol):
     """Opens a transaction; commits at its end, rolls back on an exception."""
 
-    def __call__(self, *, within_s: float = TRANSACTION_S) -> AbstractAsyncContextManager[Work]:
+    def __call__(
+        self, *, within_s: float = TRANSACTION_S
+    ) -> AbstractAsyncContextManager[UnitOfWork]:
         """Open one that is cut off after so many seconds (decision 0010)."""
         ...

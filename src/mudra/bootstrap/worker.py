@@ -9,15 +9,15 @@ import uvicorn
 import uvloop
 
 from mudra.bootstrap.clock import Clock
-from mudra.bootstrap.dependencies import Rooms
+from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.logging import RequestLine, RequestLog
-from mudra.bootstrap.parent_watch import when_cut
-from mudra.bootstrap.request_metrics import RequestFigures
-from mudra.bootstrap.wiring import application, open_edge
-from mudra.http.app import build_prompt
+from mudra.bootstrap.parent_watch import on_parent_exit
+from mudra.bootstrap.request_metrics import RequestMetrics
+from mudra.bootstrap.wiring import application, open_http_edge
+from mudra.http.app import build_fast_path
 from mudra.http.server.connection_limits import ConnectionLimits
-from mudra.http.server.fast_path_protocol import prompt_protocol
-from mudra.http.server.instrumentation import observed, observed_prompt
+from mudra.http.server.fast_path_protocol import fast_path_protocol
+from mudra.http.server.instrumentation import instrumented, instrumented_fast_path
 
 _GRACE_S = 30
 _FLUSH_S = 0.5
@@ -25,26 +25,26 @@ _ONE_TIME_LINK = "/activate/"
 
 
 def run_worker(
-    rooms: Rooms, listener: socket.socket, lifeline: int, ready: Callable[[], None]
+    dependencies: Dependencies, listener: socket.socket, lifeline: int, ready: Callable[[], None]
 ) -> None:
     """Serve until told to stop, or until the supervisor is gone."""
-    uvloop.run(_serve(rooms, listener, lifeline, ready))
+    uvloop.run(_serve(dependencies, listener, lifeline, ready))
 
 
 async def _serve(
-    rooms: Rooms, listener: socket.socket, lifeline: int, ready: Callable[[], None]
+    dependencies: Dependencies, listener: socket.socket, lifeline: int, ready: Callable[[], None]
 ) -> None:
-    edge = open_edge(rooms)
+    edge = open_http_edge(dependencies)
     await edge.start()
-    log, figures = RequestLog(), RequestFigures()
-    observe = _observer(log, figures, rooms.clock)
-    app = observed(application(edge), observe)
-    prompt = observed_prompt(build_prompt(edge.service), observe)
-    limits = ConnectionLimits(uncounted=rooms.settings.trusted_proxies)
+    log, figures = RequestLog(), RequestMetrics()
+    observe = _observer(log, figures, dependencies.clock)
+    app = instrumented(application(edge), observe)
+    prompt = instrumented_fast_path(build_fast_path(edge.service), observe)
+    limits = ConnectionLimits(uncounted=dependencies.settings.trusted_proxies)
     server = _Server(
         uvicorn.Config(
             app,
-            http=prompt_protocol(limits, rooms.clock, prompt),
+            http=fast_path_protocol(limits, dependencies.clock, prompt),
             ws="none",
             lifespan="off",
             log_config=None,
@@ -56,7 +56,7 @@ async def _serve(
         ),
         ready,
     )
-    when_cut(lifeline, server.stop)
+    on_parent_exit(lifeline, server.stop)
     flushing = asyncio.create_task(_flush_always(log, figures), name="request-log")
     gc.freeze()
     try:
@@ -82,7 +82,7 @@ class _Server(uvicorn.Server):
 
 
 def _observer(
-    log: RequestLog, figures: RequestFigures, clock: Clock
+    log: RequestLog, figures: RequestMetrics, clock: Clock
 ) -> Callable[[str, str, int, float, str, str], None]:
     def observe(  # the shape of http/server/instrumentation.py
         method: str, path: str, status: int, seconds: float, address: str, txn_id: str
@@ -116,7 +116,7 @@ def _figure_path(path: str, status: int) -> str:
     return "(none)" if status in {404, 405} else path
 
 
-async def _flush_always(*gathering: RequestLog | RequestFigures) -> None:
+async def _flush_always(*gathering: RequestLog | RequestMetrics) -> None:
     while True:
         await asyncio.sleep(_FLUSH_S)
         for one in gathering:

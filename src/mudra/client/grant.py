@@ -20,7 +20,7 @@ from mudra.shared.secret_text import SecretText
 RENEW_AT: Final = 0.8
 JITTER: Final = 0.05
 _PAUSE_SECONDS = 5.0
-_LONGEST_PAUSE_SECONDS = 3600.0
+_MAX_PAUSE_SECONDS = 3600.0
 _WORD = re.compile(r"[A-Za-z]{1,40}")
 
 
@@ -112,7 +112,7 @@ def _error_code(body: bytes) -> str:
 
 def _retry_after(headers: Mapping[str, str]) -> float:
     text = headers.get("retry-after", "")
-    return min(float(text), _LONGEST_PAUSE_SECONDS) if text.isdecimal() else _PAUSE_SECONDS
+    return min(float(text), _MAX_PAUSE_SECONDS) if text.isdecimal() else _PAUSE_SECONDS
 
 
 def _sunset(headers: Mapping[str, str]) -> datetime | None:

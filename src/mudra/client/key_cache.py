@@ -18,7 +18,7 @@ from mudra.client.compact import ALGORITHM
 PAUSE_SECONDS: Final = 30.0
 FIRST_PAUSE_SECONDS: Final = 1.0
 DEFAULT_AGE_SECONDS: Final = 300.0
-LONGEST_AGE_SECONDS: Final = 86_400.0
+MAX_AGE_SECONDS: Final = 86_400.0
 STALE_SECONDS: Final = 86_400.0
 MAX_BYTES: Final = 256 * 1024
 _MAX_AGE = re.compile(r"(?:^|[,\s])max-age=(\d{1,9})(?:$|[,\s])", re.IGNORECASE)
@@ -93,7 +93,7 @@ def _age(cache_control: str) -> float:
         return PAUSE_SECONDS
     match = _MAX_AGE.search(cache_control)
     age = float(match.group(1)) if match else DEFAULT_AGE_SECONDS
-    return min(max(age, PAUSE_SECONDS), LONGEST_AGE_SECONDS)
+    return min(max(age, PAUSE_SECONDS), MAX_AGE_SECONDS)
 
 
 def _usable(body: bytes) -> dict[str, RSAKey]:

@@ -6,7 +6,7 @@ import structlog
 from litestar import Response
 from litestar.types import ControllerRouterHandler
 
-from mudra.console.framework.error_page import alone
+from mudra.console.framework.error_page import error_page
 from mudra.console.framework.navigation import CONSOLE
 from mudra.console.pages.member import (
     account,
@@ -29,7 +29,7 @@ from mudra.console.pages.operator import members as operator_members
 from mudra.console.pages.operator import operators as operator_people
 from mudra.console.pages.operator import settings as operator_settings
 from mudra.console.pages.public import sign_in
-from mudra.http.dependencies import Service
+from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.envelope import new_txn_id
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.errors import Unavailable, Unexpected
@@ -39,7 +39,9 @@ from mudra.storage.database.unavailable import DatabaseUnavailable
 _log = structlog.get_logger()
 
 
-def console_pages(service: Service, more: Sequence[ControllerRouterHandler] = ()) -> Router:
+def console_pages(
+    service: HttpDependencies, more: Sequence[ControllerRouterHandler] = ()
+) -> Router:
     """Mount the console; what goes wrong in it is told as a page. `more` are a sandbox's."""
     handlers: list[ControllerRouterHandler] = [
         *sign_in.handlers,
@@ -76,12 +78,12 @@ def console_pages(service: Service, more: Sequence[ControllerRouterHandler] = ()
     )
 
 
-def _unavailable(service: Service, error: Exception) -> Response[str]:
+def _unavailable(service: HttpDependencies, error: Exception) -> Response[str]:
     _log.warning("database unavailable", error=str(error))
-    return alone(service, Unavailable(), "Out of reach for the moment")
+    return error_page(service, Unavailable(), "Out of reach for the moment")
 
 
-def _unexpected(service: Service, _: AnyRequest, error: Exception) -> Response[str]:
+def _unexpected(service: HttpDependencies, _: AnyRequest, error: Exception) -> Response[str]:
     txn_id = new_txn_id()
     _log.error("unexpected fault", txn_id=txn_id, exc_info=error)
-    return alone(service, Unexpected(), "That went wrong", txn_id)
+    return error_page(service, Unexpected(), "That went wrong", txn_id)

@@ -23,10 +23,10 @@ from mudra.metrics.payload.catalogue import (
     RequestType,
 )
 
-Told = dict[str, object]
+SendEvent = dict[str, object]
 """One event as it travels to `/sna/v1/aa`."""
 
-LONGEST_STEP_MS: Final = 60_000
+MAX_STEP_MS: Final = 60_000
 """After a longer silence, as when the sandbox's clock moved, calls under way are forgotten."""
 _USUAL_MS: Final = (5.6, 0.7)
 """Of the logarithm: half of the answers come within 270 ms, one in a hundred after 1.4 s."""
@@ -44,13 +44,13 @@ class Systems:
     traffic: Traffic
     dice: random.Random
     _told_to: int = 0
-    _later: list[tuple[int, int, Told]] = field(default_factory=list)
+    _later: list[tuple[int, int, SendEvent]] = field(default_factory=list)
     _order: Iterator[int] = field(default_factory=itertools.count)
 
-    def until(self, now: int) -> list[Told]:
+    def until(self, now: int) -> list[SendEvent]:
         """The events since the last time up to now, in their order; milliseconds since 1970."""
         since, self._told_to = self._told_to, now
-        if not 0 < now - since <= LONGEST_STEP_MS:
+        if not 0 < now - since <= MAX_STEP_MS:
             self._later.clear()
             return []
         moment = datetime.fromtimestamp(now / 1000, UTC)
@@ -83,7 +83,7 @@ class Systems:
             )
             return
         status = 404 if self.dice.random() < 0.02 else 200  # noqa: PLR2004  # as the payloads have it
-        body: Told | None = None
+        body: SendEvent | None = None
         if status == 200 and code is RequestType.FI_REQUEST:  # noqa: PLR2004
             body = {"consentId": key, "sessionId": key}
             self._end_session(fip, key, at + took)
@@ -106,7 +106,7 @@ class Systems:
             word = self.dice.choice(("DENIED", "TIMEOUT"))
             self._receive(fip, NotificationType.FI, comes, _notice(session, fip, word))
 
-    def _receive(self, fip: str, code: NotificationType, at: int, body: Told) -> None:
+    def _receive(self, fip: str, code: NotificationType, at: int, body: SendEvent) -> None:
         call = NOTIFICATION_CALLS[code]
         key = str(uuid.UUID(int=self.dice.getrandbits(128)))
         self._tell(at, "requestIn", fip, call, key, body=body)
@@ -121,9 +121,9 @@ class Systems:
         call: Call,
         key: str,
         status: int | None = None,
-        body: Told | None = None,
+        body: SendEvent | None = None,
     ) -> None:
-        told: Told = {
+        told: SendEvent = {
             "callType": kind,
             "method": call.method,
             "route": f"/v2{call.route}",
@@ -137,7 +137,7 @@ class Systems:
         heapq.heappush(self._later, (at, next(self._order), told))
 
 
-def _notice(session: str, fip: str, word: str) -> Told:
+def _notice(session: str, fip: str, word: str) -> SendEvent:
     return {
         "Notifier": {"type": "FIP", "id": fip},
         "FIStatusNotification": {

@@ -13,19 +13,19 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.bootstrap.dependencies import Rooms
+from mudra.bootstrap.dependencies import Dependencies
 from mudra.demo.network import DEMO_NETWORK
 from mudra.demo.traffic import Traffic
 from mudra.jobs.metrics_watch import BEFORE_OPEN, LOOK_BACK, find_past
-from mudra.metrics.health.recorded_history import HistoryDesk, PastReport, take_history
+from mudra.metrics.health.recorded_history import HistoryService, PastReport, take_history
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.payload.report import Report, encode_report
 from mudra.metrics.payload.validation import CheckedReport, check_report
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.storage.audit.audit_log import PostgresJournal
+from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.metrics.partitions import day_of
 from mudra.storage.metrics.receipts import PostgresReceipts
-from mudra.storage.metrics.reports import PostgresIntake
+from mudra.storage.metrics.reports import PostgresReports
 
 DEMO_FIPS: Final = tuple(m.entity_id for m in DEMO_NETWORK if m.entity_type == "FIP")
 _DAY: Final = timedelta(days=1)
@@ -55,12 +55,12 @@ class Past(Struct, frozen=True):
         return tuple(found)
 
 
-async def demo_aas(rooms: Rooms) -> tuple[str, ...]:
+async def demo_aas(dependencies: Dependencies) -> tuple[str, ...]:
     """The AAs of the demonstration network that are here, known by ID and admin's address.
 
     Empty where there is no demonstration network; its addresses can belong to nobody (RFC 2606).
     """
-    async with rooms.open_work() as work:
+    async with dependencies.unit_of_work() as work:
         here = {
             (one.entity_id, admin) for one in await work.people.members() for admin in one.admins
         }
@@ -72,11 +72,11 @@ async def demo_aas(rooms: Rooms) -> tuple[str, ...]:
 
 
 async def reported(
-    rooms: Rooms, aa_ids: Sequence[str], within: TimeRange
+    dependencies: Dependencies, aa_ids: Sequence[str], within: TimeRange
 ) -> set[tuple[str, datetime]]:
     """The windows of these AAs of which anything was received."""
     found: set[tuple[str, datetime]] = set()
-    async with rooms.database.transaction() as transaction:
+    async with dependencies.database.transaction() as transaction:
         for aa_id in aa_ids:
             by_tag = await PostgresReceipts(transaction).windows(aa_id, within)
             found.update((aa_id, window) for windows in by_tag.values() for window in windows)
@@ -84,32 +84,32 @@ async def reported(
 
 
 async def fill_history(
-    rooms: Rooms, past: Past, aa_ids: Sequence[str], told: Callable[[], None]
+    dependencies: Dependencies, past: Past, aa_ids: Sequence[str], told: Callable[[], None]
 ) -> int:
     """Fill every window that nobody reported; `told` after each day of each AA.
 
     Gives the number of payloads stored. Windows that a trouble of the traffic hits replace
     what is known of them.
     """
-    watched_from = rooms.clock() - LOOK_BACK - BEFORE_OPEN
+    watched_from = dependencies.clock() - LOOK_BACK - BEFORE_OPEN
     stored = 0
     for day in past.days:
         for aa_id in aa_ids:
             reports = list(_reports(past, aa_id, day))
-            async with rooms.database.transaction(within_s=_CHUNK_S) as transaction:
-                intake = PostgresIntake(transaction, rooms.partitions)
+            async with dependencies.database.transaction(within_s=_CHUNK_S) as transaction:
+                intake = PostgresReports(transaction, dependencies.partitions)
                 await intake.take_time(_CHUNK_S)  # another fill, or the agent, may be at it
-                desk = HistoryDesk(
+                desk = HistoryService(
                     intake,
                     PostgresReceipts(transaction),
-                    PostgresJournal(transaction),
+                    PostgresAuditLog(transaction),
                 )
                 stored += await take_history(aa_id, reports, watched_from, desk)
             told()
     # Those of the last hours are found by the watch itself, which also raises the alarms.
     for trouble in past.traffic.troubles:
-        if trouble.end < rooms.clock() - LOOK_BACK:
-            await find_past(rooms, TimeRange(trouble.begin - _DAY / 12, trouble.end + _DAY))
+        if trouble.end < dependencies.clock() - LOOK_BACK:
+            await find_past(dependencies, TimeRange(trouble.begin - _DAY / 12, trouble.end + _DAY))
     return stored
 
 

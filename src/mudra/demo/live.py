@@ -23,8 +23,8 @@ import uvloop
 from mudra.agent.host.assembly import Agent, assemble
 from mudra.agent.host.config import read_config
 from mudra.agent.host.run import run_agent
-from mudra.bootstrap.dependencies import Rooms
-from mudra.bootstrap.parent_watch import when_cut
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.bootstrap.parent_watch import on_parent_exit
 from mudra.demo.agent import (
     FIRST_PORT,
     Place,
@@ -34,7 +34,7 @@ from mudra.demo.agent import (
     service_root,
     set_up,
 )
-from mudra.demo.calls import Systems, Told
+from mudra.demo.calls import SendEvent, Systems
 from mudra.demo.history import DEMO_FIPS, Past, demo_aas, fill_history, reported
 from mudra.demo.network import FIRST_DAYS
 from mudra.demo.traffic import Traffic
@@ -44,14 +44,14 @@ from mudra.storage.database.unavailable import DatabaseUnavailable
 
 STEP_S: Final = 1.0
 STEWARD_S: Final = 60.0
-MOST_FILLED: Final = timedelta(days=30)
-MOST_UNTOLD: Final = 5_000
+MAX_FILLED: Final = timedelta(days=30)
+MAX_UNREPORTED: Final = 5_000
 _log = structlog.get_logger()
 
 
-def live(rooms: Rooms, lifeline: int) -> None:
+def live(dependencies: Dependencies, lifeline: int) -> None:
     """Live until told to stop, or until the supervisor is gone."""
-    uvloop.run(_live(rooms, lifeline))
+    uvloop.run(_live(dependencies, lifeline))
 
 
 @dataclass(slots=True)
@@ -59,30 +59,33 @@ class _Aa:
     place: Place
     agent: Agent
     systems: Systems
-    untold: list[Told] = field(default_factory=list)
+    untold: list[SendEvent] = field(default_factory=list)
 
 
-async def _live(rooms: Rooms, lifeline: int) -> None:
+async def _live(dependencies: Dependencies, lifeline: int) -> None:
     stop = asyncio.Event()
-    when_cut(lifeline, stop.set)
+    on_parent_exit(lifeline, stop.set)
     async with httpx.AsyncClient(timeout=10, trust_env=False) as http:
-        await _service_answers(rooms, http)
-        await rooms.time_machine.load()
-        aas = [_aa(rooms, aa_id, place) for place, aa_id in enumerate(await demo_aas(rooms))]
+        await _service_answers(dependencies, http)
+        await dependencies.time_machine.load()
+        aas = [
+            _aa(dependencies, aa_id, place)
+            for place, aa_id in enumerate(await demo_aas(dependencies))
+        ]
         for aa in aas:
             if not aa.place.secret.exists():
-                await fetch_secret(aa.place, rooms.settings, http)
+                await fetch_secret(aa.place, dependencies.settings, http)
         beside = [
-            asyncio.create_task(_follow(rooms, aas), name="past"),
-            asyncio.create_task(_feed(rooms, aas, http), name="traffic"),
-            asyncio.create_task(_look_after(rooms, aas, http), name="steward"),
+            asyncio.create_task(_follow(dependencies, aas), name="past"),
+            asyncio.create_task(_feed(dependencies, aas, http), name="traffic"),
+            asyncio.create_task(_look_after(dependencies, aas, http), name="steward"),
         ]
         agents = [
             asyncio.create_task(run_agent(aa.agent, stop), name=f"agent of {aa.place.aa_id}")
             for aa in aas
         ]
-        ended = await until_told(stop, beside, agents)
-    await rooms.database.close()
+        ended = await until_stopped(stop, beside, agents)
+    await dependencies.database.close()
     if ended:
         raise PartEnded(", ".join(task.get_name() for task in ended)) from ended[0].exception()
 
@@ -91,7 +94,7 @@ class PartEnded(Exception):
     """A part of the demonstration network ended by itself: the supervisor starts all anew."""
 
 
-async def until_told(
+async def until_stopped(
     stop: asyncio.Event,
     beside: Sequence[asyncio.Task[None]],
     agents: Sequence[asyncio.Task[int]],
@@ -110,13 +113,13 @@ async def until_told(
     return ended
 
 
-def _aa(rooms: Rooms, aa_id: str, number: int) -> _Aa:
-    place = Place(aa_id, rooms.settings.data_dir / "agents" / aa_id)
-    set_up(place, rooms.settings, free_port(FIRST_PORT + number))
+def _aa(dependencies: Dependencies, aa_id: str, number: int) -> _Aa:
+    place = Place(aa_id, dependencies.settings.data_dir / "agents" / aa_id)
+    set_up(place, dependencies.settings, free_port(FIRST_PORT + number))
     dice = random.Random()  # noqa: S311  # hides nothing
     agent = assemble(
         read_config(place.config),
-        SandboxClock(rooms.clock),
+        SandboxClock(dependencies.clock),
         dice.uniform,
         partial(_log.warning, "agent", aa_id=aa_id),
         httpx.AsyncHTTPTransport(),
@@ -124,24 +127,26 @@ def _aa(rooms: Rooms, aa_id: str, number: int) -> _Aa:
     return _Aa(place, agent, Systems(Traffic(DEMO_FIPS), dice))
 
 
-async def _service_answers(rooms: Rooms, http: httpx.AsyncClient) -> None:
+async def _service_answers(dependencies: Dependencies, http: httpx.AsyncClient) -> None:
     while True:
         with contextlib.suppress(httpx.HTTPError):
-            if (await http.get(f"{service_root(rooms.settings)}/readyz")).is_success:
+            if (await http.get(f"{service_root(dependencies.settings)}/readyz")).is_success:
                 return
         await asyncio.sleep(STEP_S)
 
 
-async def _follow(rooms: Rooms, aas: Sequence[_Aa]) -> None:
+async def _follow(dependencies: Dependencies, aas: Sequence[_Aa]) -> None:
     """Follow the sandbox's clock, and fill what nobody reported: at first, and after a jump."""
-    filled_to = rooms.clock() - timedelta(days=FIRST_DAYS)
+    filled_to = dependencies.clock() - timedelta(days=FIRST_DAYS)
     while True:
         try:
-            await rooms.time_machine.load()
-            now = rooms.clock()
+            await dependencies.time_machine.load()
+            now = dependencies.clock()
             if now - filled_to > 2 * WINDOW:
                 await _fill(
-                    rooms, aas, TimeRange(max(filled_to, now - MOST_FILLED), window_start(now))
+                    dependencies,
+                    aas,
+                    TimeRange(max(filled_to, now - MAX_FILLED), window_start(now)),
                 )
             filled_to = now
         except DatabaseUnavailable as error:
@@ -149,12 +154,12 @@ async def _follow(rooms: Rooms, aas: Sequence[_Aa]) -> None:
         await asyncio.sleep(STEP_S)
 
 
-async def _fill(rooms: Rooms, aas: Sequence[_Aa], within: TimeRange) -> None:
+async def _fill(dependencies: Dependencies, aas: Sequence[_Aa], within: TimeRange) -> None:
     held = [(aa.place.aa_id, window) for aa in aas for window in await _held(aa.agent)]
     ids = [aa.place.aa_id for aa in aas]
-    there = await reported(rooms, ids, within)
+    there = await reported(dependencies, ids, within)
     past = Past(Traffic(DEMO_FIPS), within, left_out={*there, *held})
-    payloads = await fill_history(rooms, past, ids, lambda: None)
+    payloads = await fill_history(dependencies, past, ids, lambda: None)
     _log.info("the past of the demonstration network is filled", payloads=payloads)
 
 
@@ -165,11 +170,11 @@ async def _held(agent: Agent) -> list[datetime]:
     return [datetime.fromtimestamp(start / 1000, UTC) for start in starts]
 
 
-async def _feed(rooms: Rooms, aas: Sequence[_Aa], http: httpx.AsyncClient) -> None:
+async def _feed(dependencies: Dependencies, aas: Sequence[_Aa], http: httpx.AsyncClient) -> None:
     """Tell each agent what its AA's systems did; what it could not be told goes with the next."""
     while True:
         for aa in aas:
-            aa.untold += aa.systems.until(int(rooms.clock().timestamp() * 1000))
+            aa.untold += aa.systems.until(int(dependencies.clock().timestamp() * 1000))
             if not aa.untold:
                 continue
             told, aa.untold = aa.untold, []
@@ -178,12 +183,14 @@ async def _feed(rooms: Rooms, aas: Sequence[_Aa], http: httpx.AsyncClient) -> No
                 answer = await http.post(url, content=msgspec.json.encode(told))
                 answer.raise_for_status()
             except httpx.HTTPError as error:
-                aa.untold = told[-MOST_UNTOLD:]
+                aa.untold = told[-MAX_UNREPORTED:]
                 _log.info("the agent takes no events yet", error=type(error).__name__)
         await asyncio.sleep(STEP_S)
 
 
-async def _look_after(rooms: Rooms, aas: Sequence[_Aa], http: httpx.AsyncClient) -> None:
+async def _look_after(
+    dependencies: Dependencies, aas: Sequence[_Aa], http: httpx.AsyncClient
+) -> None:
     """Do what an AA's operations people do: bring the new secret when it was rotated."""
     while True:
         await asyncio.sleep(STEWARD_S)
@@ -191,4 +198,4 @@ async def _look_after(rooms: Rooms, aas: Sequence[_Aa], http: httpx.AsyncClient)
             if aa.agent.tokens.warning or "check entity ID and secret" in (
                 aa.agent.pusher.figures.last_fault
             ):
-                await fetch_secret(aa.place, rooms.settings, http)
+                await fetch_secret(aa.place, dependencies.settings, http)

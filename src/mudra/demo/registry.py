@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.dependencies import Rooms
+from mudra.bootstrap.dependencies import Dependencies
 from mudra.demo.network import DemoMember
 from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
 from mudra.registry.lifecycle.decision import Decision
@@ -25,14 +25,14 @@ _FI_TYPES: Final = {
 }
 
 
-async def register_demo(rooms: Rooms, members: Sequence[DemoMember]) -> None:
+async def register_demo(dependencies: Dependencies, members: Sequence[DemoMember]) -> None:
     """Put entries of these members live. Nobody keeps the private parts of their keys."""
     # Making a key is OpenSSL's work outside of Python's lock: threads share the processors.
     keys = await asyncio.gather(*(asyncio.to_thread(new_key) for _ in members))
-    registry = rooms.registry(Caller("operator:sandbox"))
+    registry = dependencies.registry(Caller("operator:sandbox"))
     for member, key in zip(members, keys, strict=True):
-        payload = _payload(member, key.public, wire_time(rooms.clock()))
-        checked = check_payload(payload, rooms.address_policy, shipped_vocabulary())
+        payload = _payload(member, key.public, wire_time(dependencies.clock()))
+        checked = check_payload(payload, dependencies.address_policy, shipped_vocabulary())
         assert isinstance(checked, CheckedPayload), checked
         outcome = await submit_entry(registry, checked, _OPERATOR, approved=True)
         assert isinstance(outcome, Decision), outcome

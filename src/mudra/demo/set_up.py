@@ -7,7 +7,7 @@ from typing import Final
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.activation import activate, hash_once
-from mudra.bootstrap.dependencies import Rooms
+from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.onboarding import onboard
 from mudra.demo.network import (
     DEMO_NETWORK,
@@ -24,38 +24,38 @@ from mudra.storage.identity.member_search import UserFilter
 
 _CALLER: Final = Caller("operator:sandbox")
 _OPERATORS: Final = UserFilter(operators_only=True)
-_MOST: Final = 1000
+_MAX_COUNT: Final = 1000
 
 
-async def set_up_demo(rooms: Rooms) -> None:
+async def set_up_demo(dependencies: Dependencies) -> None:
     """Onboard and activate whoever is not there yet."""
-    async with rooms.open_work() as work:
+    async with dependencies.unit_of_work() as work:
         there = {member.entity_id for member in await work.people.members()}
-        operators = {row.email for row in await work.directory.users(_OPERATORS, "", _MOST)}
+        operators = {row.email for row in await work.directory.users(_OPERATORS, "", _MAX_COUNT)}
     missing = [member for member in DEMO_NETWORK if member.entity_id not in there]
     absent = [one for one in DEMO_OPERATORS if one.email not in operators]
     if not missing and not absent:
         return
     # One hash for all: they share the password that the screen shows anyway.
-    hashed = await hash_once(rooms, DEMO_PASSWORD)
+    hashed = await hash_once(dependencies, DEMO_PASSWORD)
     for operator in absent:
-        await _employ(rooms, operator, hashed)
+        await _employ(dependencies, operator, hashed)
     for member in missing:
-        await _join(rooms, member, hashed)
+        await _join(dependencies, member, hashed)
     if missing:
-        await register_demo(rooms, missing)
+        await register_demo(dependencies, missing)
 
 
-async def _employ(rooms: Rooms, operator: DemoOperator, password_hash: str) -> None:
+async def _employ(dependencies: Dependencies, operator: DemoOperator, password_hash: str) -> None:
     scopes = frozenset(map(Scope, operator.scopes)) or frozenset(Scope)
-    async with rooms.open_work() as work:
+    async with dependencies.unit_of_work() as work:
         made = await work.accounts.make_operator(operator.email, operator.name, scopes, _CALLER)
     assert isinstance(made, OperatorMade), made
-    await activate(rooms, made.user, password_hash)
+    await activate(dependencies, made.user, password_hash)
 
 
-async def _join(rooms: Rooms, member: DemoMember, password_hash: str) -> None:
-    async with rooms.open_work() as work:
+async def _join(dependencies: Dependencies, member: DemoMember, password_hash: str) -> None:
+    async with dependencies.unit_of_work() as work:
         result = await onboard(
             NewMember(
                 member.entity_id, member.entity_type, member.name, member.admin, member.admin_name
@@ -64,4 +64,4 @@ async def _join(rooms: Rooms, member: DemoMember, password_hash: str) -> None:
             work,
         )
     assert isinstance(result, Onboarded), result
-    await activate(rooms, result.admin, password_hash)
+    await activate(dependencies, result.admin, password_hash)

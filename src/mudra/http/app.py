@@ -17,7 +17,7 @@ from msgspec import Struct
 from mudra.bootstrap.config import Settings
 from mudra.http import sandbox
 from mudra.http.account import entity_admins, own_activity, own_sessions, password
-from mudra.http.dependencies import Service
+from mudra.http.dependencies import HttpDependencies
 from mudra.http.health.metrics_routes import metrics_routes
 from mudra.http.openapi.document import document_router, openapi_config
 from mudra.http.operator import audit as operator_audit
@@ -41,9 +41,9 @@ from mudra.http.response.errors import (
     Unavailable,
     Unexpected,
 )
-from mudra.http.response.json_response import Answer, refusal
+from mudra.http.response.json_response import JsonResponse, refusal
 from mudra.http.server import probes
-from mudra.http.server.fast_path_protocol import Promise, Prompt, Told
+from mudra.http.server.fast_path_protocol import FastPath, PendingResponse, ReadyResponse
 from mudra.http.server.head import with_head
 from mudra.http.server.options import with_options
 from mudra.http.server.router import Router
@@ -80,15 +80,17 @@ _OPERATOR_HANDLERS: Final = [
 
 
 Pages = Sequence[ControllerRouterHandler]
-Lost = Callable[[Service, AnyRequest, Exception], Response[str] | None]
+NotFoundPage = Callable[[HttpDependencies, AnyRequest, Exception], Response[str] | None]
 """What answers a wrong address of a page; None where the address is none of a page."""
 
 
-def _no_page(_: Service, __: AnyRequest, ___: Exception) -> None:
+def _no_page(_: HttpDependencies, __: AnyRequest, ___: Exception) -> None:
     return None
 
 
-def build_app(service: Service, pages: Pages = (), lost: Lost = _no_page) -> ASGIApp:
+def build_app(
+    service: HttpDependencies, pages: Pages = (), lost: NotFoundPage = _no_page
+) -> ASGIApp:
     """Build the ASGI application: the hot path in front, Litestar for all else."""
     litestar = with_head(with_options(_litestar(service, pages, lost)))
     hot_path = _hot_path(service)
@@ -106,48 +108,48 @@ def build_app(service: Service, pages: Pages = (), lost: Lost = _no_page) -> ASG
     return app
 
 
-def build_prompt(service: Service) -> Prompt:
+def build_fast_path(service: HttpDependencies) -> FastPath:
     """Build what answers the hot path without the application, whenever memory suffices."""
 
-    def promise(headers: Headers, body: bytes, peer: str) -> Promise | None:
+    def promise(headers: Headers, body: bytes, peer: str) -> PendingResponse | None:
         try:
-            promised = entity_token.promise_at_once(headers, body, peer, service)
+            promised = entity_token.try_fast_path(headers, body, peer, service)
         except Exception as error:  # noqa: BLE001  # the last catcher: logged, told as 500
-            return Told(_unexpected(error, service))
+            return ReadyResponse(_unexpected(error, service))
         return None if promised is None else _Caught(promised, service)
 
-    return Prompt(_hot_path(service), promise)
+    return FastPath(_hot_path(service), promise)
 
 
 class _Caught(Struct):
     """A promise whose faults are told as 500: other connections wait behind it."""
 
-    promise: Promise
-    service: Service
+    promise: PendingResponse
+    service: HttpDependencies
 
     def sign(self) -> None:
         try:
             self.promise.sign()
         except Exception as error:  # noqa: BLE001  # the last catcher: logged, told as 500
-            self.promise = Told(_unexpected(error, self.service))
+            self.promise = ReadyResponse(_unexpected(error, self.service))
 
-    def answer(self) -> Answer:
+    def answer(self) -> JsonResponse:
         try:
             return self.promise.answer()
         except Exception as error:  # noqa: BLE001  # the last catcher: logged, told as 500
             return _unexpected(error, self.service)
 
 
-def _hot_path(service: Service) -> str:
+def _hot_path(service: HttpDependencies) -> str:
     return f"{service.settings.token_prefix}/v1/entity/token/generate"
 
 
 async def _hot(  # the three ASGI arguments, and who answers
-    answering: Callable[[Scope, Receive, Send, Service], Awaitable[None]],
+    answering: Callable[[Scope, Receive, Send, HttpDependencies], Awaitable[None]],
     scope: Scope,
     receive: Receive,
     send: Send,
-    service: Service,
+    service: HttpDependencies,
 ) -> None:
     try:
         await answering(scope, receive, send, service)
@@ -157,7 +159,7 @@ async def _hot(  # the three ASGI arguments, and who answers
         await _unexpected(error, service).send(send)
 
 
-def _unexpected(error: Exception, service: Service) -> Answer:
+def _unexpected(error: Exception, service: HttpDependencies) -> JsonResponse:
     envelope = Envelope(new_txn_id(), service.clock())
     _log.error("unexpected fault", txn_id=envelope.txn_id, exc_info=error)
     return refusal(envelope, Unexpected())
@@ -171,7 +173,7 @@ class _Litestar(Litestar):
         return [*plugins, MsgspecDIPlugin()]
 
 
-def _litestar(service: Service, pages: Pages, lost: Lost = _no_page) -> Litestar:
+def _litestar(service: HttpDependencies, pages: Pages, lost: NotFoundPage = _no_page) -> Litestar:
     issuer_router = Router(
         service.settings.token_prefix or "/",
         route_handlers=[
@@ -232,7 +234,7 @@ _Answer = Response[bytes] | Response[str]
 
 
 def _exception_handlers(
-    service: Service, lost: Lost
+    service: HttpDependencies, lost: NotFoundPage
 ) -> dict[int | type[Exception], Callable[[AnyRequest, Exception], _Answer]]:
     def envelope() -> Envelope:
         return Envelope(new_txn_id(), service.clock())

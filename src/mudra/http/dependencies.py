@@ -11,10 +11,10 @@ from msgspec import Struct, field
 from mudra.audit.event import Caller
 from mudra.audit.verdict import AuditVerdict
 from mudra.bootstrap.config import Settings
-from mudra.bootstrap.unit_of_work import OpenWork
-from mudra.http.auth.verified_token_cache import ExaminedTokens
-from mudra.http.registry.registry_service import RegistryDesk
-from mudra.http.server.concurrency import FewAtOnce, Turns
+from mudra.bootstrap.unit_of_work import OpenUnitOfWork
+from mudra.http.auth.verified_token_cache import VerifiedTokenCache
+from mudra.http.registry.registry_service import RegistryService
+from mudra.http.server.concurrency import Bulkhead, KeyedLock
 from mudra.identity.ports import PasswordHasher
 from mudra.shared.secret_text import SecretText
 from mudra.storage.mail.outbox import Mail
@@ -26,10 +26,10 @@ from mudra.tokens.signing_keys.rotate_keys import KeyChange
 class Credentials(Protocol):
     """The credentials of entities, from memory where memory may be believed."""
 
-    def at_hand(self, entity_id: str) -> EntityCredentials | None:
+    def get_cached(self, entity_id: str) -> EntityCredentials | None:
         """Give them from memory, or None when the database must be asked."""
 
-    def surely_none(self, entity_id: str) -> bool:
+    def is_known_absent(self, entity_id: str) -> bool:
         """Tell from memory that there is no such entity; False when the database must be asked."""
 
     async def of(self, entity_id: str) -> EntityCredentials | None:
@@ -127,24 +127,24 @@ class ReadMailbox(Protocol):
         """Give the latest letters with their text, oldest first."""
 
 
-class Service(Struct, frozen=True, kw_only=True):
+class HttpDependencies(Struct, frozen=True, kw_only=True):
     """All that handlers need."""
 
     settings: Settings
     terms: TokenTerms
     clock: Callable[[], datetime]
-    open_work: OpenWork
+    unit_of_work: OpenUnitOfWork
     credentials: Credentials
     signer: Signer
-    examined: ExaminedTokens
+    examined: VerifiedTokenCache
     revocations: Revocations
-    issue_journal: IssueJournal
+    issue_log: IssueJournal
     key_fetches: KeyFetchJournal
     rotate_keys: RotateKeys
     verify_audit: Callable[[Caller], Awaitable[AuditVerdict]]
     entity_rate: RateLimit
     push_rate: RateLimit
-    registry: RegistryDesk
+    registry: RegistryService
     registry_budget: WriteBudget
     secret_mac: Callable[[str, SecretText], bytes]
     hasher: PasswordHasher
@@ -153,9 +153,9 @@ class Service(Struct, frozen=True, kw_only=True):
     database_ready: Callable[[], Awaitable[bool]]
     time_machine: TimeMachine | None
     mailbox: ReadMailbox | None
-    reset_turns: Turns = field(default_factory=Turns)
-    sign_in_turns: FewAtOnce = field(default_factory=lambda: FewAtOnce(most=2, wait_s=2.0))
+    reset_turns: KeyedLock = field(default_factory=KeyedLock)
+    sign_in_turns: Bulkhead = field(default_factory=lambda: Bulkhead(most=2, wait_s=2.0))
 
 
-Injected: TypeAlias = SkipValidation[Service]
+InjectedDependencies: TypeAlias = SkipValidation[HttpDependencies]
 """How a handler asks for the service."""

@@ -7,7 +7,7 @@ from typing import Final
 from litestar import Response, get, post
 from litestar.types import ControllerRouterHandler
 
-from mudra.http.dependencies import Injected
+from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
 from mudra.http.request.envelope import iso_ms
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
@@ -23,7 +23,7 @@ _PARTS: Final = re.compile(
     r"P(?:(?P<weeks>\d+)W)?(?:(?P<days>\d+)D)?"
     r"(?:T(?:(?P<hours>\d+)H)?(?:(?P<minutes>\d+)M)?(?:(?P<seconds>\d+)S)?)?"
 )
-_MOST: Final = timedelta(days=3660)
+_MAX_COUNT: Final = timedelta(days=3660)
 
 
 @post(
@@ -31,36 +31,36 @@ _MOST: Final = timedelta(days=3660)
     status_code=200,
     operation_class=described("Move the service's clock forward", ClockRequest, ClockResponse),
 )
-async def advance_clock(request: AnyRequest, service: Injected) -> Response[bytes]:
+async def advance_clock(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """Move time on all nodes; the answer comes when all have moved."""
-    exchange, order = await receive_json(request, service, ClockRequest)
+    context, order = await receive_json(request, service, ClockRequest)
     if not isinstance(order, ClockRequest):
-        return refusal(exchange.envelope, order).response()
+        return refusal(context.envelope, order).response()
     by = duration(order.advance)
-    if by > _MOST:
+    if by > _MAX_COUNT:
         return refusal(
-            exchange.envelope, InvalidField("advance must be at most ten years in one call")
+            context.envelope, InvalidField("advance must be at most ten years in one call")
         ).response()
     assert service.time_machine is not None
     now = await service.time_machine.advance(by)
-    return success(exchange.envelope, {"now": iso_ms(now)}).response()
+    return success(context.envelope, {"now": iso_ms(now)}).response()
 
 
 @get(
     "/sandbox/v1/mails",
     operation_class=described("Read the mailbox", None, MailboxResponse, query=MailboxQuery),
 )
-async def read_mailbox(request: AnyRequest, service: Injected) -> Response[bytes]:
+async def read_mailbox(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """Show the latest letters with their text and links: the sandbox listens on loopback only."""
-    exchange, order = receive_query(request, service, MailboxQuery)
+    context, order = receive_query(request, service, MailboxQuery)
     if not isinstance(order, MailboxQuery):
-        return refusal(exchange.envelope, order).response()
+        return refusal(context.envelope, order).response()
     assert service.mailbox is not None
     address = normalise_email(order.to) if order.to else None
     wanted = order.to if isinstance(address, AddressRefused) else address
     mails = await service.mailbox(wanted, int(order.limit))
     return success(
-        exchange.envelope, {"mails": [shown_mail(mail) for mail in reversed(mails)]}
+        context.envelope, {"mails": [shown_mail(mail) for mail in reversed(mails)]}
     ).response()
 
 

@@ -12,14 +12,14 @@ import procrastinate
 import structlog
 from msgspec import Struct
 
-from mudra.jobs.metrics_tasks import MetricsChores, add_metrics_tasks
+from mudra.jobs.metrics_tasks import MetricsJobs, add_metrics_tasks
 
 STOP_S: Final = 5.0
 """What is under way at the end has so long; then its transaction is undone and done anew later."""
 _log = structlog.get_logger()
 
 
-class Chores(Struct, frozen=True):
+class Jobs(Struct, frozen=True):
     """What the schedule calls; wiring.py fills it."""
 
     keep_keys_ready: Callable[[], Awaitable[None]]
@@ -27,12 +27,12 @@ class Chores(Struct, frozen=True):
     clear_out: Callable[[], Awaitable[None]]
     remind: Callable[[], Awaitable[None]]
     watch_sign_ins: Callable[[], Awaitable[None]]
-    metrics: MetricsChores
+    metrics: MetricsJobs
     seal_audit: Callable[[], Awaitable[None]]
     put_due_live: Callable[[], Awaitable[None]]
 
 
-def job_app(conninfo: str, chores: Chores) -> procrastinate.App:
+def job_app(conninfo: str, chores: Jobs) -> procrastinate.App:
     """Make the procrastinate app with the schedule (times in UTC)."""
     app = procrastinate.App(
         connector=procrastinate.PsycopgConnector(conninfo=conninfo, min_size=1, max_size=3)

@@ -6,8 +6,8 @@ from typing import Final
 
 import structlog
 
-from mudra.audit.event import Act, Caller, EventName, Outcome
-from mudra.audit.ports import Journal
+from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
+from mudra.audit.ports import AuditLog
 from mudra.jobs.retry_delay import pause_after
 from mudra.mail.smtp import Delivered, MailServer, deliver
 from mudra.storage.mail.outbox import Mail, PostgresOutbox
@@ -16,7 +16,7 @@ _log = structlog.get_logger()
 
 _BATCH: Final = 20
 
-OpenOutbox = Callable[[], AbstractAsyncContextManager[tuple[PostgresOutbox, Journal]]]
+OpenOutbox = Callable[[], AbstractAsyncContextManager[tuple[PostgresOutbox, AuditLog]]]
 
 
 async def deliver_due(
@@ -44,12 +44,12 @@ async def _deliver(
     async with open_outbox() as (outbox, journal):
         if isinstance(outcome, Delivered):
             await outbox.sent(mail.mail_id)
-            await journal.note(Act(EventName.MAIL_LETTER_SEND, caller))
+            await journal.note(AuditEntry(EventName.MAIL_LETTER_SEND, caller))
         else:
             again_in = pause_after(mail.attempts) if outcome.again else None
             await outbox.failed(mail.mail_id, outcome.problem, again_in)
             await journal.note(
-                Act(
+                AuditEntry(
                     EventName.MAIL_LETTER_SEND,
                     caller,
                     reason=outcome.problem,

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.config import Settings
-from mudra.bootstrap.unit_of_work import Work
+from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.storage.tokens.node_keys import new_key_material
 from mudra.tokens.issuing.claims import TokenKind
 from mudra.tokens.ports import KeyMaterial
@@ -20,7 +20,7 @@ _MAKING_S: Final = 60.0
 """Making RSA keys blocks this process for up to seconds: no sign of a hung database."""
 
 
-class KeyRooms(Protocol):
+class KeyDependencies(Protocol):
     """What of this process is needed to look after keys."""
 
     @property
@@ -31,65 +31,69 @@ class KeyRooms(Protocol):
     def clock(self) -> Callable[[], datetime]:
         """The service's clock."""
 
-    def open_work(self, *, within_s: float) -> AbstractAsyncContextManager[Work]:
+    def unit_of_work(self, *, within_s: float) -> AbstractAsyncContextManager[UnitOfWork]:
         """Open a transaction with all its ports; it must end `within_s` seconds."""
 
 
-async def look_after_keys(
-    rooms: KeyRooms, rotate_now: frozenset[TokenKind] = frozenset(), actor: str = ""
+async def maintain_keys(
+    dependencies: KeyDependencies, rotate_now: frozenset[TokenKind] = frozenset(), actor: str = ""
 ) -> list[KeyChange]:
     """Make, appoint, retire and destroy signing keys as is due."""
     caller = Caller(actor or f"system:{os.uname().nodename}")
-    return await _keep_ready(rooms, rotate_now, caller, _maker(rooms))
+    return await _keep_ready(dependencies, rotate_now, caller, _maker(dependencies))
 
 
 async def rotate_keys(
-    rooms: KeyRooms, kinds: frozenset[TokenKind], caller: Caller, *, emergency: bool
+    dependencies: KeyDependencies, kinds: frozenset[TokenKind], caller: Caller, *, emergency: bool
 ) -> list[KeyChange]:
     """Let the next keys sign; in an emergency drop the present ones with all their tokens.
 
     For a process that answers requests: the keys are made in a thread beforehand.
     """
-    made = {kind: await asyncio.to_thread(_maker(rooms), kind) for kind in kinds}
+    made = {kind: await asyncio.to_thread(_maker(dependencies), kind) for kind in kinds}
     if not emergency:
-        return await _keep_ready(rooms, kinds, caller, _made_before(made, _maker(rooms)))
+        return await _keep_ready(
+            dependencies, kinds, caller, _made_before(made, _maker(dependencies))
+        )
     changes: list[KeyChange] = []
     for kind in sorted(kinds):
-        changes += await drop_key(rooms, kind, caller, _made_before(made, _maker(rooms)))
+        changes += await drop_key(
+            dependencies, kind, caller, _made_before(made, _maker(dependencies))
+        )
     return changes
 
 
 async def drop_key(
-    rooms: KeyRooms,
+    dependencies: KeyDependencies,
     kind: TokenKind,
     caller: Caller,
     new_key: Callable[[TokenKind], KeyMaterial] | None = None,
 ) -> list[KeyChange]:
     """Emergency: drop the signing key of a kind, and every token that it signed."""
-    async with rooms.open_work(within_s=_MAKING_S) as work:
+    async with dependencies.unit_of_work(within_s=_MAKING_S) as work:
         return await drop_signing_key(
             kind,
             work.keys,
             work.journal,
             caller,
             now=await work.people.now(),
-            new_key=new_key or _maker(rooms),
+            new_key=new_key or _maker(dependencies),
         )
 
 
 async def _keep_ready(
-    rooms: KeyRooms,
+    dependencies: KeyDependencies,
     rotate_now: frozenset[TokenKind],
     caller: Caller,
     new_key: Callable[[TokenKind], KeyMaterial],
 ) -> list[KeyChange]:
-    async with rooms.open_work(within_s=_MAKING_S) as work:
+    async with dependencies.unit_of_work(within_s=_MAKING_S) as work:
         return await keep_keys_ready(
             work.keys,
             work.journal,
             caller,
             now=await work.people.now(),
-            rotate_after=timedelta(days=rooms.settings.key_rotation_days),
+            rotate_after=timedelta(days=dependencies.settings.key_rotation_days),
             new_key=new_key,
             rotate_now=rotate_now,
         )
@@ -103,9 +107,9 @@ def _made_before(
     return lambda kind: left.pop(kind) if kind in left else maker(kind)
 
 
-def _maker(rooms: KeyRooms) -> Callable[[TokenKind], KeyMaterial]:
-    bits = rooms.settings.signing_key_bits
-    return lambda kind: new_key_material(kind, bits, lambda: _new_kid(rooms.clock()))
+def _maker(dependencies: KeyDependencies) -> Callable[[TokenKind], KeyMaterial]:
+    bits = dependencies.settings.signing_key_bits
+    return lambda kind: new_key_material(kind, bits, lambda: _new_kid(dependencies.clock()))
 
 
 def _new_kid(now: datetime) -> str:

@@ -28,7 +28,7 @@ _shown: Final[set[tuple[Gauge, tuple[str, str]]]] = set()
 """What was said of the last window: by this process, which is the only one that says it."""
 
 
-def show_figures(
+def export_health(
     totals: Mapping[Cell, Rollup], coverage: Coverage, within: TimeRange, open_incidents: int
 ) -> None:
     """Set the figures anew for the last closed window."""

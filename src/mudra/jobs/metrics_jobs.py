@@ -7,10 +7,10 @@ from typing import Final
 
 import structlog
 
-from mudra.bootstrap.dependencies import Rooms
+from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.telemetry import RECOUNTS, SUMS_MADE, WEBHOOK_MESSAGES
 from mudra.jobs.deliver_webhooks import deliver_messages
-from mudra.jobs.metrics_tasks import MetricsChores
+from mudra.jobs.metrics_tasks import MetricsJobs
 from mudra.jobs.metrics_watch import forget, watch
 from mudra.storage.metrics.alarms import PostgresWebhooks
 from mudra.storage.metrics.partitions import (
@@ -31,7 +31,7 @@ RECOUNTED_DAYS: Final = 9
 _log = structlog.get_logger()
 
 
-def metrics_chores(rooms: Rooms) -> MetricsChores:
+def metrics_jobs(dependencies: Dependencies) -> MetricsJobs:
     """Make the chores over the storage of this process."""
     # A dashboard shows "no data" for a counter that never counted, where 0 is meant.
     for grain in ("hour", "day"):
@@ -39,43 +39,43 @@ def metrics_chores(rooms: Rooms) -> MetricsChores:
             RECOUNTS.labels(grain, outcome).inc(0)
 
     async def roll_up() -> None:
-        await make_all_sums(rooms, patient=True)
+        await make_all_sums(dependencies, patient=True)
 
     async def make_partitions() -> None:
-        async with rooms.database.transaction() as transaction:
+        async with dependencies.database.transaction() as transaction:
             await make_ahead(transaction)
 
     async def drop_old() -> None:
-        await drop_old_partitions(rooms)
-        await forget(rooms)
+        await drop_old_partitions(dependencies)
+        await forget(dependencies)
 
     async def count_anew() -> None:
-        await recount_days(rooms)
+        await recount_days(dependencies)
 
     async def look() -> None:
-        await watch(rooms)
+        await watch(dependencies)
 
     @contextlib.asynccontextmanager
     async def open_webhooks() -> AsyncIterator[tuple[PostgresWebhooks, datetime]]:
-        async with rooms.database.transaction() as transaction:
-            yield PostgresWebhooks(transaction, rooms.seal), await transaction.now()
+        async with dependencies.database.transaction() as transaction:
+            yield PostgresWebhooks(transaction, dependencies.seal), await transaction.now()
 
     async def tell() -> None:
         await deliver_messages(
-            open_webhooks, rooms.reach, lambda how: WEBHOOK_MESSAGES.labels(how).inc()
+            open_webhooks, dependencies.reach, lambda how: WEBHOOK_MESSAGES.labels(how).inc()
         )
 
-    return MetricsChores(roll_up, make_partitions, drop_old, count_anew, look, tell)
+    return MetricsJobs(roll_up, make_partitions, drop_old, count_anew, look, tell)
 
 
-async def make_all_sums(rooms: Rooms, *, patient: bool = False) -> int:
+async def make_all_sums(dependencies: Dependencies, *, patient: bool = False) -> int:
     """Make all sums that are stale and over; returns how many.
 
     With `patient`, those that late windows are still arriving for wait.
     """
     made = 0
     while True:
-        async with rooms.database.transaction(within_s=WORK_S) as transaction:
+        async with dependencies.database.transaction(within_s=WORK_S) as transaction:
             stale = await next_stale(transaction, patient=patient)
             if stale is None:
                 return made
@@ -84,12 +84,12 @@ async def make_all_sums(rooms: Rooms, *, patient: bool = False) -> int:
         made += len(stale.ats)
 
 
-async def drop_old_partitions(rooms: Rooms) -> list[str]:
+async def drop_old_partitions(dependencies: Dependencies) -> list[str]:
     """Drop what is older than the settings say; sums by day are kept for good."""
-    async with rooms.database.transaction(within_s=WORK_S) as transaction:
+    async with dependencies.database.transaction(within_s=WORK_S) as transaction:
         today = day_of(await transaction.now())
-        oldest_raw = today - timedelta(days=rooms.settings.metrics_raw_days)
-        oldest_hour = today - timedelta(days=rooms.settings.metrics_hour_days)
+        oldest_raw = today - timedelta(days=dependencies.settings.metrics_raw_days)
+        oldest_hour = today - timedelta(days=dependencies.settings.metrics_hour_days)
         dropped = await drop_before(transaction, RAW, oldest_raw)
         dropped += await drop_before(transaction, FORMER, oldest_raw)
         dropped += await drop_before(transaction, HOURS, oldest_hour)
@@ -100,11 +100,11 @@ async def drop_old_partitions(rooms: Rooms) -> list[str]:
     return dropped
 
 
-async def recount_days(rooms: Rooms, days: int = RECOUNTED_DAYS) -> int:
+async def recount_days(dependencies: Dependencies, days: int = RECOUNTED_DAYS) -> int:
     """Compare sums with raw rows; what differs is told and made anew. Returns how many differ."""
     different = 0
     for ago in range(1, days + 1):
-        async with rooms.database.transaction(within_s=RECOUNT_S) as transaction:
+        async with dependencies.database.transaction(within_s=RECOUNT_S) as transaction:
             day = day_of(await transaction.now()) - timedelta(days=ago)
             differs = False
             for found in await recount(transaction, day):

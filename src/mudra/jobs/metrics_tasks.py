@@ -6,7 +6,7 @@ import procrastinate
 from msgspec import Struct
 
 
-class MetricsChores(Struct, frozen=True):
+class MetricsJobs(Struct, frozen=True):
     """What the schedule calls; jobs/metrics_jobs.py fills it."""
 
     roll_up: Callable[[], Awaitable[None]]
@@ -17,7 +17,7 @@ class MetricsChores(Struct, frozen=True):
     tell: Callable[[], Awaitable[None]]
 
 
-def add_metrics_tasks(app: procrastinate.App, chores: MetricsChores) -> None:
+def add_metrics_tasks(app: procrastinate.App, chores: MetricsJobs) -> None:
     """Put the tasks into the schedule (times in UTC)."""
 
     @app.periodic(cron="* * * * *")

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from mudra.bootstrap.dependencies import Rooms
-from mudra.jobs.metrics_alarms import wake
-from mudra.jobs.metrics_exporter import show_figures
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.jobs.metrics_alarms import send_alarms
+from mudra.jobs.metrics_exporter import export_health
 from mudra.metrics.health.picture import Coverage, expected_windows
 from mudra.metrics.incidents.incident import Observation, Subject
 from mudra.metrics.incidents.incident_change import Opened
@@ -17,7 +17,11 @@ from mudra.metrics.incidents.incident_detection import (
     observe_window,
     reporting_of,
 )
-from mudra.metrics.notifications.incident_notifications import News, StoredIncident, news
+from mudra.metrics.notifications.incident_notifications import (
+    IncidentNotification,
+    StoredIncident,
+    incident_notifications,
+)
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.shared.ids import fresh_id
@@ -25,7 +29,7 @@ from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.alarms import PostgresSilences
 from mudra.storage.metrics.incidents import PostgresIncidents
 from mudra.storage.metrics.receipts import OnboardedMembers
-from mudra.storage.metrics.rollup_queries import PostgresFigures
+from mudra.storage.metrics.rollup_queries import PostgresRollupQueries
 from mudra.storage.metrics.rollups import WORK_S
 
 LOOK_BACK: Final = timedelta(hours=26)
@@ -33,53 +37,53 @@ BEFORE_OPEN: Final = timedelta(hours=2)
 KEPT: Final = timedelta(days=8)
 SILENCES_KEPT: Final = timedelta(days=90)
 PAST_S: Final = 30.0
-_MOST_COUNTED: Final = 10_000
+_MAX_COUNTED: Final = 10_000
 
 
-async def watch(rooms: Rooms) -> Sequence[News]:
+async def watch(dependencies: Dependencies) -> Sequence[IncidentNotification]:
     """Heed new content of closed windows, and tell what it changes about incidents."""
-    await _observe(rooms)
-    async with rooms.database.transaction(within_s=WORK_S) as transaction:
-        found = await _find(rooms, transaction)
+    await _observe(dependencies)
+    async with dependencies.database.transaction(within_s=WORK_S) as transaction:
+        found = await _find(dependencies, transaction)
         await _show(transaction)
     return found
 
 
-async def forget(rooms: Rooms) -> None:
+async def forget(dependencies: Dependencies) -> None:
     """Delete observations that no incident is found from any more, and silences long over."""
-    async with rooms.database.transaction() as transaction:
+    async with dependencies.database.transaction() as transaction:
         now = await transaction.now()
         await PostgresIncidents(transaction).forget_observations(now - KEPT)
         await PostgresSilences(transaction).forget(now - SILENCES_KEPT)
 
 
-async def _observe(rooms: Rooms) -> None:
-    async with rooms.database.transaction() as transaction:
+async def _observe(dependencies: Dependencies) -> None:
+    async with dependencies.database.transaction() as transaction:
         stale = await PostgresIncidents(transaction).stale_windows(await transaction.now())
     by_hour: dict[datetime, list[datetime]] = defaultdict(list)
     for window in stale:
         by_hour[window.replace(minute=0)].append(window)
     for windows in by_hour.values():
-        async with rooms.database.transaction(within_s=WORK_S) as transaction:
+        async with dependencies.database.transaction(within_s=WORK_S) as transaction:
             store = PostgresIncidents(transaction)
             await store.alone()
             left = await store.still_stale(note for window in windows for note in stale[window])
             mine = [window for window in windows if not left.isdisjoint(stale[window])]
             if not mine:
                 continue  # another watch has seen to them
-            figures = PostgresFigures(transaction)
+            figures = PostgresRollupQueries(transaction)
             for window in mine:
                 seen = observe_window(window, await figures.calls_of(window))
                 await store.keep_observations(window, seen, stale[window])
 
 
-async def find_past(rooms: Rooms, within: TimeRange) -> None:
+async def find_past(dependencies: Dependencies, within: TimeRange) -> None:
     """Find incidents of a time that is no longer watched; nobody is alarmed about them."""
-    async with rooms.database.transaction(within_s=PAST_S) as transaction:
+    async with dependencies.database.transaction(within_s=PAST_S) as transaction:
         store = PostgresIncidents(transaction)
         await store.alone()
         observations: dict[Subject, list[Observation]] = defaultdict(list)
-        figures = PostgresFigures(transaction)
+        figures = PostgresRollupQueries(transaction)
         for window in within.windows:
             for subject, seen in observe_window(window, await figures.calls_of(window)).items():
                 observations[subject].append(seen)
@@ -92,11 +96,13 @@ async def find_past(rooms: Rooms, within: TimeRange) -> None:
             )
             if isinstance(change, Opened)
         ]
-        past = [News(fresh_id(), change, told=True) for change in opened]
+        past = [IncidentNotification(fresh_id(), change, told=True) for change in opened]
         await store.keep(past, await transaction.now())
 
 
-async def _find(rooms: Rooms, transaction: Transaction) -> Sequence[News]:
+async def _find(
+    dependencies: Dependencies, transaction: Transaction
+) -> Sequence[IncidentNotification]:
     store = PostgresIncidents(transaction)
     await store.alone()
     now = await transaction.now()
@@ -107,9 +113,9 @@ async def _find(rooms: Rooms, transaction: Transaction) -> Sequence[News]:
     watched = await _watched(store, transaction, known, within, now)
     changed = [change for one in watched for change in find_changes(one, within)]
     silences = await PostgresSilences(transaction).shown(now)
-    found = news(changed, known, silences, now, fresh_id)
+    found = incident_notifications(changed, known, silences, now, fresh_id)
     await store.keep(found, now)
-    await wake(rooms, transaction, found, now)
+    await send_alarms(dependencies, transaction, found, now)
     return found
 
 
@@ -117,13 +123,13 @@ async def _show(transaction: Transaction) -> None:
     now = await transaction.now()
     end = window_start(now)
     last = TimeRange(end - WINDOW, end)
-    figures = PostgresFigures(transaction)
+    figures = PostgresRollupQueries(transaction)
     since = await OnboardedMembers(transaction).reporting_aas()
     coverage = Coverage(expected_windows(last, since, now), await figures.heard(last))
     still_open = await PostgresIncidents(transaction).shown(
-        only_open=True, entity_id=None, limit=_MOST_COUNTED
+        only_open=True, entity_id=None, limit=_MAX_COUNTED
     )
-    show_figures(await figures.over_aas(last), coverage, last, len(still_open))
+    export_health(await figures.over_aas(last), coverage, last, len(still_open))
 
 
 async def _watched(

@@ -2,7 +2,7 @@
 
 import structlog
 
-from mudra.bootstrap.dependencies import Rooms
+from mudra.bootstrap.dependencies import Dependencies
 from mudra.http.request.envelope import iso_ms
 from mudra.identity.ports import Notice, NoticeKind
 from mudra.identity.sign_in.throttle import ADDRESS_PERIOD, NETWORK_FAILURES
@@ -12,13 +12,13 @@ from mudra.tokens.reminders.remind import LOOK_AHEAD, LOOK_BACK, remind
 _log = structlog.get_logger()
 
 
-async def remind_members(rooms: Rooms) -> None:
+async def remind_members(dependencies: Dependencies) -> None:
     """Send each reminder that is due, one entity in one transaction."""
-    async with rooms.open_work() as work:
+    async with dependencies.unit_of_work() as work:
         now = await work.people.now()
         candidates = await work.reminders.candidates(now + LOOK_AHEAD, now - LOOK_BACK)
     for entity_id in candidates:
-        async with rooms.open_work() as work:
+        async with dependencies.unit_of_work() as work:
             await remind(
                 entity_id,
                 secrets=work.secrets,
@@ -30,18 +30,18 @@ async def remind_members(rooms: Rooms) -> None:
             )
 
 
-async def raise_mail_alarms(rooms: Rooms) -> int:
+async def raise_mail_alarms(dependencies: Dependencies) -> int:
     """Log each letter once that cannot be delivered; gives how many there are."""
-    async with rooms.open_work() as work:
-        new, failing = await work.mail_desk.raise_alarms()
+    async with dependencies.unit_of_work() as work:
+        new, failing = await work.mail_queue.raise_alarms()
     for mail_id in new:
         _log.error("mail cannot be delivered", mail_id=mail_id, remedy="mudra mail list --failed")
     return failing
 
 
-async def watch_sign_ins(rooms: Rooms) -> int:
+async def watch_sign_ins(dependencies: Dependencies) -> int:
     """Alarm while many sign-ins fail over all names and addresses (quality A3); gives how many."""
-    async with rooms.database.transaction() as transaction:
+    async with dependencies.database.transaction() as transaction:
         failures = await failures_of_all(transaction)
     if failures >= NETWORK_FAILURES:
         _log.error(
@@ -53,10 +53,10 @@ async def watch_sign_ins(rooms: Rooms) -> int:
     return failures
 
 
-async def tell_of_guessing(rooms: Rooms) -> None:
+async def notify_guessing(dependencies: Dependencies) -> None:
     """Tell users of failed sign-ins at 5, 20 and 50 of them (decisions 3)."""
-    async with rooms.database.transaction() as transaction:
-        outbox = rooms.outbox(transaction)
+    async with dependencies.database.transaction() as transaction:
+        outbox = dependencies.outbox(transaction)
         for guessed in await take_guessed(transaction):
             await outbox.post(
                 Notice(

@@ -19,20 +19,16 @@ from mudra.identity.ports import Notice, NoticeKind
 from mudra.mail.calendar import Date, calendar_file
 from mudra.mail.email_message import (
     Attachment,
-    Letter,
-    letter_from_bytes,
-    letter_to_bytes,
+    Email,
     links_in,
 )
-from mudra.mail.facts import FACTS, LetterError, checked_facts
+from mudra.mail.facts import FACTS, EmailFactsError, checked_facts
 
 __all__ = [
     "Attachment",
-    "Letter",
-    "LetterWriter",
+    "Email",
+    "EmailComposer",
     "TemplateError",
-    "letter_from_bytes",
-    "letter_to_bytes",
     "links_in",
 ]
 
@@ -51,7 +47,7 @@ class Paragraph(Struct, frozen=True):
     is_code: bool
 
 
-class LetterWriter:
+class EmailComposer:
     """Composes letters.
 
     `network_name` is how the network calls itself, `contact` whom a reader may
@@ -78,15 +74,15 @@ class LetterWriter:
         self._templates.filters["when"] = _when
         self._everywhere = {"network": network_name, "contact": contact}
 
-    def compose(self, notice: Notice) -> Letter:
+    def compose(self, notice: Notice) -> Email:
         """Write the letter of a notice; raises LetterError when a fact is missing or unsafe."""
         facts = checked_facts(notice) | self._everywhere
         rendered = self._templates.get_template(f"{notice.kind.value}.txt.j2").render(facts)
         subject, _, body = rendered.strip().partition("\n")
         if unsafe_in_mail(subject.strip()):
-            raise LetterError(f"the subject of the letter {notice.kind} is not one plain line")
+            raise EmailFactsError(f"the subject of the letter {notice.kind} is not one plain line")
         html = self._templates.select_template([f"{notice.kind.value}.html.j2", "letter.html.j2"])
-        return Letter(
+        return Email(
             to=notice.to,
             subject=subject.strip(),
             text=body.strip() + "\n",
@@ -102,7 +98,7 @@ class LetterWriter:
             sample = Notice("sample@mudra.example", kind, dict.fromkeys(names, _SAMPLE_TIME))
             try:
                 self.compose(sample)
-            except (jinja2.TemplateError, LetterError, TypeError, ValueError) as error:
+            except (jinja2.TemplateError, EmailFactsError, TypeError, ValueError) as error:
                 raise TemplateError(
                     f"the template of the letter {kind} cannot be used: {error}; "
                     f"it may use {', '.join((*names, *self._everywhere))}"

@@ -16,7 +16,7 @@ class Attachment(msgspec.Struct, frozen=True):
     content: str
 
 
-class Letter(msgspec.Struct, frozen=True):
+class Email(msgspec.Struct, frozen=True):
     """A letter ready to be sent. `text` and `html` may hold a one-use link."""
 
     to: str
@@ -34,11 +34,11 @@ def links_in(text: str) -> list[str]:
     return [link.rstrip(".,;:)") for link in _LINK.findall(text)]
 
 
-def letter_to_bytes(letter: Letter) -> bytes:
+def email_to_bytes(letter: Email) -> bytes:
     """Encode a letter for sealing."""
     return msgspec.json.encode(letter)
 
 
-def letter_from_bytes(encoded: bytes) -> Letter:
+def email_from_bytes(encoded: bytes) -> Email:
     """Decode an unsealed letter."""
-    return msgspec.json.decode(encoded, type=Letter)
+    return msgspec.json.decode(encoded, type=Email)

@@ -34,7 +34,7 @@ FACTS: Final[Mapping[NoticeKind, tuple[str, ...]]] = {
 }
 
 
-class LetterError(ValueError):
+class EmailFactsError(ValueError):
     """A letter cannot be written as asked: names the letter and the fact, never its value."""
 
 
@@ -42,7 +42,7 @@ def checked_facts(notice: Notice) -> dict[str, str]:
     """Open the facts of a notice; raises LetterError for one that is missing or unsafe."""
     missing = [name for name in FACTS[notice.kind] if name not in notice.facts]
     if missing:
-        raise LetterError(f"the letter {notice.kind} needs the facts {', '.join(missing)}")
+        raise EmailFactsError(f"the letter {notice.kind} needs the facts {', '.join(missing)}")
     opened = {
         name: value.reveal() if isinstance(value, SecretText) else value
         for name, value in notice.facts.items()
@@ -50,7 +50,7 @@ def checked_facts(notice: Notice) -> dict[str, str]:
     for name, value in opened.items():
         if unsafe_in_mail(value):
             # quality 2.4: such a value could add headers or recipients.
-            raise LetterError(
+            raise EmailFactsError(
                 f"the fact {name} of the letter {notice.kind} "
                 "must hold no control characters and no '=?'"
             )

@@ -14,8 +14,8 @@ import aiosmtplib
 from msgspec import Struct
 
 from mudra.identity.accounts.email_address import normalise_email, unsafe_in_mail
-from mudra.mail.email_message import Letter
-from mudra.mail.facts import LetterError
+from mudra.mail.email_message import Email
+from mudra.mail.facts import EmailFactsError
 from mudra.mail.mail_server import MailServer, MailUrlError, mail_server
 
 __all__ = [
@@ -32,8 +32,8 @@ __all__ = [
 _STEP_TIMEOUT_S: Final = 20
 _WHOLE_TIMEOUT_S: Final = 60
 _PERMANENT: Final = 500
-_LONGEST_SUBJECT: Final = 250
-_LONGEST_PROBLEM: Final = 200
+_MAX_SUBJECT: Final = 250
+_MAX_PROBLEM: Final = 200
 _MAIL_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _FILE_NAME: Final = re.compile(r"[a-z0-9][a-z0-9.-]{0,63}")
 _MEDIA_TYPE: Final = re.compile(r"text/([a-z0-9.+-]{1,64})")
@@ -56,7 +56,7 @@ class Undelivered(Struct, frozen=True):
 
 
 async def deliver(
-    server: MailServer, letter: Letter, *, mail_id: str, written_at: datetime
+    server: MailServer, letter: Email, *, mail_id: str, written_at: datetime
 ) -> Delivered | Undelivered:
     """Hand over a letter. The same `mail_id` again makes a second copy recognisable."""
     try:
@@ -74,7 +74,7 @@ async def deliver(
 
 
 def message_of(
-    letter: Letter, sender: str, mail_id: str, sent_at: datetime, sender_name: str = ""
+    letter: Email, sender: str, mail_id: str, sent_at: datetime, sender_name: str = ""
 ) -> EmailMessage:
     """Build the message; the same mail has the same Message-ID when it is sent again.
 
@@ -117,23 +117,25 @@ async def send(server: MailServer, message: EmailMessage) -> None:
         )
 
 
-def _check(letter: Letter, sender: str, mail_id: str, sender_name: str) -> None:
+def _check(letter: Email, sender: str, mail_id: str, sender_name: str) -> None:
     for field, address in (("to", letter.to), ("sender", sender)):
         # Equal but for case: nothing was cut off, mapped or cleaned away.
         if normalise_email(address) != address.lower():
-            raise LetterError(f"{field} must be one plain e-mail address")
+            raise EmailFactsError(f"{field} must be one plain e-mail address")
     for field, text in (("subject", letter.subject), ("sender's name", sender_name)):
-        if unsafe_in_mail(text) or len(text) > _LONGEST_SUBJECT:
-            raise LetterError(
-                f"{field} must be one line of at most {_LONGEST_SUBJECT} characters without '=?'"
+        if unsafe_in_mail(text) or len(text) > _MAX_SUBJECT:
+            raise EmailFactsError(
+                f"{field} must be one line of at most {_MAX_SUBJECT} characters without '=?'"
             )
     if not _MAIL_ID.fullmatch(mail_id):
-        raise LetterError("the mail's ID must be letters, digits, '.', '_' and '-'")
+        raise EmailFactsError("the mail's ID must be letters, digits, '.', '_' and '-'")
     for attachment in letter.attachments:
         if not _FILE_NAME.fullmatch(attachment.name):
-            raise LetterError("an attachment's name must be lower-case letters, digits, '.', '-'")
+            raise EmailFactsError(
+                "an attachment's name must be lower-case letters, digits, '.', '-'"
+            )
         if not _MEDIA_TYPE.fullmatch(attachment.media_type):
-            raise LetterError("an attachment must be of a text type, such as text/calendar")
+            raise EmailFactsError("an attachment must be of a text type, such as text/calendar")
 
 
 def _refused(
@@ -150,6 +152,4 @@ def _refused(
 
 def _plain(problem: str) -> str:
     """One short line: what a strange server says goes to logs and lists."""
-    return " ".join("".join(c if c.isprintable() else " " for c in problem).split())[
-        :_LONGEST_PROBLEM
-    ]
+    return " ".join("".join(c if c.isprintable() else " " for c in problem).split())[:_MAX_PROBLEM]

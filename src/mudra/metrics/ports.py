@@ -37,7 +37,7 @@ class Pair(Struct, frozen=True):
     fip_id: str
 
 
-class Intake(Protocol):
+class Reports(Protocol):
     """Pushes inside one transaction; durable once it has ended."""
 
     async def lock(self, aa_id: str) -> datetime:
@@ -102,7 +102,7 @@ class Calls(NamedTuple):
     block: RequestBlock
 
 
-class Figures(Protocol):
+class RollupQueries(Protocol):
     """Sums for pictures, from roll-ups where whole hours or days are asked, else from raw rows."""
 
     async def totals(

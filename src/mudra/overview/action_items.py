@@ -10,21 +10,21 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.bootstrap.unit_of_work import Work
+from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.identity.accounts.user import UserState
 from mudra.metrics.health.picture import expected_windows
 from mudra.metrics.health.status_history import api_words
 from mudra.metrics.incidents.incident import AaCalls, AaReporting, FipApi, Incident
 from mudra.metrics.rollup.coverage import closed_before
-from mudra.registry.lifecycle.record import Record, Standing, Status
+from mudra.registry.lifecycle.record import EntityStatus, Record, VersionStatus
+from mudra.shared.entity_type import EntityType
 from mudra.shared.time_text import span
-from mudra.tokens.issuing.claims import EntityType
-from mudra.tokens.secrets.manage_secret import UseShown
+from mudra.tokens.secrets.manage_secret import SecretUsage
 
 _DAY: Final = timedelta(days=1)
 _SOON: Final = timedelta(days=7)
 _NEAR: Final = timedelta(days=30)
-_MOST_INCIDENTS: Final = 20
+_MAX_INCIDENTS: Final = 20
 
 
 class Weight(enum.IntEnum):
@@ -40,7 +40,7 @@ class Weight(enum.IntEnum):
         return self.name.lower().replace("_", "-")
 
 
-class Line(Struct, frozen=True):
+class ActionItem(Struct, frozen=True):
     """One thing to see to: what, why, and the page where it is done."""
 
     weight: Weight
@@ -58,7 +58,7 @@ class Facts(Struct, frozen=True):
     """
 
     entity_type: str
-    used: UseShown
+    used: SecretUsage
     able_admins: int
     record: Record | None
     missing: int
@@ -67,11 +67,11 @@ class Facts(Struct, frozen=True):
 
 
 async def facts_of(
-    work: Work, entity_id: str, entity_type: str, used: UseShown, record: Record | None
+    work: UnitOfWork, entity_id: str, entity_type: str, used: SecretUsage, record: Record | None
 ) -> Facts:
     """Gather the facts of a member whose secret and registry record were read."""
-    admins = await work.roster.admins(entity_id)
-    found = await work.incidents.shown(only_open=True, entity_id=entity_id, limit=_MOST_INCIDENTS)
+    admins = await work.memberships.admins(entity_id)
+    found = await work.incidents.shown(only_open=True, entity_id=entity_id, limit=_MAX_INCIDENTS)
     return Facts(
         entity_type=entity_type,
         used=used,
@@ -83,7 +83,7 @@ async def facts_of(
     )
 
 
-async def _missing(work: Work, entity_id: str, entity_type: str, now: datetime) -> int:
+async def _missing(work: UnitOfWork, entity_id: str, entity_type: str, now: datetime) -> int:
     """Windows of the last day of which an AA was to send anything, and did not."""
     if entity_type != EntityType.AA.value:
         return 0
@@ -96,7 +96,7 @@ async def _missing(work: Work, entity_id: str, entity_type: str, now: datetime) 
     return max(0, due - min((len(windows) for windows in came.values()), default=0))
 
 
-def attention(facts: Facts) -> Sequence[Line]:
+def attention(facts: Facts) -> Sequence[ActionItem]:
     """List what needs attention; nothing for a member with whom all is well."""
     lines = [
         *(_incident(one, facts.now) for one in facts.incidents),
@@ -109,7 +109,7 @@ def attention(facts: Facts) -> Sequence[Line]:
     return sorted(lines, key=lambda line: line.weight)
 
 
-def _incident(incident: Incident, now: datetime) -> Line:
+def _incident(incident: Incident, now: datetime) -> ActionItem:
     lasts = f"For {span(now - incident.began)}"
     counts = f"{incident.succeeded:,} of {incident.judged:,} calls succeeded in its bad windows"
     match incident.subject:
@@ -123,22 +123,22 @@ def _incident(incident: Incident, now: datetime) -> Line:
         case AaReporting():
             what, act = "Nothing is heard from your agent", "See the gaps"
             why = f"{lasts}. Where it runs, mudra agent status says how it is."
-    return Line(Weight.NOW, what, why, "health", act)
+    return ActionItem(Weight.NOW, what, why, "health", act)
 
 
-def _secret(used: UseShown, now: datetime) -> Sequence[Line]:
+def _secret(used: SecretUsage, now: datetime) -> Sequence[ActionItem]:
     left = used.current.expires_at - now
     if left <= timedelta():
         why = "Your programs get no new tokens until it is reset."
-        return [Line(Weight.NOW, "The secret has expired", why, "secret", "Reset it")]
+        return [ActionItem(Weight.NOW, "The secret has expired", why, "secret", "Reset it")]
     if left > _NEAR:
         return []
     weight = Weight.NOW if left <= _SOON else Weight.SOON
     why = "Reset it with a grace period, and no program stops meanwhile."
-    return [Line(weight, f"The secret expires in {span(left)}", why, "secret", "Reset it")]
+    return [ActionItem(weight, f"The secret expires in {span(left)}", why, "secret", "Reset it")]
 
 
-def _old_secret(used: UseShown, now: datetime) -> Sequence[Line]:
+def _old_secret(used: SecretUsage, now: datetime) -> Sequence[ActionItem]:
     if used.old is None or used.old.grace_until is None:
         return []
     rest = span(used.old.grace_until - now)
@@ -146,42 +146,44 @@ def _old_secret(used: UseShown, now: datetime) -> Sequence[Line]:
     if used.old_use.count_in_grace == 0:
         why = f"It stays valid for {rest} more, unless you retire it."
         what = "Nothing uses the old secret any more"
-        return [Line(Weight.GOOD_TO_KNOW, what, why, "secret", "Retire it")]
+        return [ActionItem(Weight.GOOD_TO_KNOW, what, why, "secret", "Retire it")]
     what = f"The old secret is still used from {places} address{'' if places == 1 else 'es'}"
     why = f"In {rest} these programs get no more tokens."
-    return [Line(Weight.SOON, what, why, "secret", "See from where")]
+    return [ActionItem(Weight.SOON, what, why, "secret", "See from where")]
 
 
-def _reporting(facts: Facts) -> Sequence[Line]:
+def _reporting(facts: Facts) -> Sequence[ActionItem]:
     if not facts.missing:
         return []
     windows = f"{facts.missing} window{'' if facts.missing == 1 else 's'}"
     why = "A gap counts neither as health nor as zero; the agent can send them later, for 7 days."
     what = f"{windows} of the last 24 hours did not come"
-    return [Line(Weight.SOON, what, why, "health", "See the gaps")]
+    return [ActionItem(Weight.SOON, what, why, "health", "See the gaps")]
 
 
-def _registration(record: Record | None) -> Sequence[Line]:
+def _registration(record: Record | None) -> Sequence[ActionItem]:
     page = "registration"
     if record is None:
         why = "Other members cannot find you in the registry."
-        return [Line(Weight.SOON, "No registration yet", why, page, "Register")]
-    if record.standing is Standing.SUSPENDED:
+        return [ActionItem(Weight.SOON, "No registration yet", why, page, "Register")]
+    if record.standing is EntityStatus.SUSPENDED:
         why = "No new tokens are issued; ask the operator of the network."
-        return [Line(Weight.NOW, "The registration is suspended", why, page, "See why")]
+        return [ActionItem(Weight.NOW, "The registration is suspended", why, page, "See why")]
     last = record.versions[-1]
-    if last.status is Status.REJECTED:
+    if last.status is VersionStatus.REJECTED:
         why = f"The operator's reason: {last.reason}"
-        return [Line(Weight.NOW, f"Version {last.number} was rejected", why, page, "Correct it")]
-    if last.status is Status.SUBMITTED:
+        return [
+            ActionItem(Weight.NOW, f"Version {last.number} was rejected", why, page, "Correct it")
+        ]
+    if last.status is VersionStatus.SUBMITTED:
         why = "Nothing for you to do; what others see has not changed yet."
         what = f"Version {last.number} waits for the operator's approval"
-        return [Line(Weight.GOOD_TO_KNOW, what, why, page, "See it")]
+        return [ActionItem(Weight.GOOD_TO_KNOW, what, why, page, "See it")]
     return []
 
 
-def _people(able: int) -> Sequence[Line]:
+def _people(able: int) -> Sequence[ActionItem]:
     if able > 1:
         return []
     why = "When that person is away, nobody can reset the secret."
-    return [Line(Weight.GOOD_TO_KNOW, "Only one admin can act", why, "people", "Add one")]
+    return [ActionItem(Weight.GOOD_TO_KNOW, "Only one admin can act", why, "people", "Add one")]

@@ -11,18 +11,18 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.bootstrap.unit_of_work import Work
+from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.identity.memberships.memberships import Scope
 from mudra.metrics.health.status_history import api_words
 from mudra.metrics.incidents.incident import AaCalls, AaReporting, FipApi
 from mudra.metrics.notifications.incident_notifications import StoredIncident
-from mudra.registry.lifecycle.pending_entries import Waiting
+from mudra.registry.lifecycle.pending_entries import PendingEntry
 from mudra.storage.identity.member_search import ExpiringSecret, MemberFilter, MemberRow
 from mudra.storage.mail.mail_queue import QueuedMail
 
 WITHIN: Final = timedelta(days=7)
 URGENT: Final = timedelta(days=2)
-MOST: Final = 200
+MAX_COUNT: Final = 200
 """Rows of one kind; more than that are one problem, not many."""
 
 
@@ -77,20 +77,22 @@ class Board(Struct, frozen=True):
     hidden: tuple[Kind, ...]
 
 
-async def board(work: Work, scopes: frozenset[Scope]) -> Board:
+async def board(work: UnitOfWork, scopes: frozenset[Scope]) -> Board:
     """Gather the board for an operator of these scopes."""
     now = await work.people.now()
     rows: list[BoardRow] = []
     if Scope.HEALTH in scopes:
-        found = await work.incidents.shown(only_open=True, entity_id=None, limit=MOST)
+        found = await work.incidents.shown(only_open=True, entity_id=None, limit=MAX_COUNT)
         rows += [_incident(one) for one in found]
     if Scope.MEMBERS in scopes:
-        rows += [_secret(one, now) for one in await work.directory.expiring(now + WITHIN, MOST)]
-        rows += [_mail(one) for one in await work.mail_desk.queue(failed=True, limit=MOST)]
+        rows += [
+            _secret(one, now) for one in await work.directory.expiring(now + WITHIN, MAX_COUNT)
+        ]
+        rows += [_mail(one) for one in await work.mail_queue.queue(failed=True, limit=MAX_COUNT)]
         alone = MemberFilter(status="active", without_admin=True)
-        rows += [_alone(one) for one in await work.directory.members(alone, "", MOST)]
+        rows += [_alone(one) for one in await work.directory.members(alone, "", MAX_COUNT)]
     if Scope.REGISTRY in scopes:
-        rows += [_approval(one) for one in await work.waiting_entries.waiting(MOST)]
+        rows += [_approval(one) for one in await work.pending_entries.waiting(MAX_COUNT)]
     hidden = tuple(kind for kind in Kind if NEEDED[kind] not in scopes)
     return Board(_worst_first(rows), hidden)
 
@@ -104,7 +106,7 @@ def _worst_first(rows: Iterable[BoardRow]) -> tuple[BoardRow, ...]:
 
 def _incident(stored: StoredIncident) -> BoardRow:
     incident = stored.incident
-    taken = f"; {stored.looked_after_by} looks after it" if stored.acknowledged_by else ""
+    taken = f"; {stored.owner} looks after it" if stored.acknowledged_by else ""
     act = "See the windows" if stored.acknowledged_by else "See the windows, acknowledge"
     match incident.subject:
         case AaReporting(aa_id):
@@ -152,7 +154,7 @@ def _secret(one: ExpiringSecret, now: datetime) -> BoardRow:
     return BoardRow(Kind.SECRET, urgency, one.entity_id, one.entity_id, one.expires_at, what, act)
 
 
-def _approval(one: Waiting) -> BoardRow:
+def _approval(one: PendingEntry) -> BoardRow:
     first = "its first entry" if one.live is None else f"version {one.pending.number}"
     due = one.pending.goes_live_at
     if due is not None:

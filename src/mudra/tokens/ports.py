@@ -9,14 +9,15 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from mudra.shared.entity_type import EntityType
 from mudra.shared.secret_text import SecretText
-from mudra.tokens.issuing.claims import EntityType, TokenKind
+from mudra.tokens.issuing.claims import TokenKind
 from mudra.tokens.secrets.old_secret_use import SecretUse
 from mudra.tokens.secrets.secret import EntitySecret, Rotation
 from mudra.tokens.signing_keys.key_lifecycle import SigningKey
 
 
-class KnownSecret(Struct, frozen=True):
+class StoredSecret(Struct, frozen=True):
     """A secret as issuing needs it: how to recognise it, and whether it still holds."""
 
     mac: bytes
@@ -29,7 +30,7 @@ class EntityCredentials(Struct, frozen=True):
     entity_id: str
     entity_type: EntityType
     active: bool
-    secrets: tuple[KnownSecret, ...]
+    secrets: tuple[StoredSecret, ...]
 
 
 class SecretHolding(Struct, frozen=True):

@@ -20,7 +20,7 @@ from mudra.webhook.reach import Reach, literal_ip
 
 _CONNECT_S: Final = 3.0
 _WHOLE_S: Final = 10.0
-_MOST_ADDRESSES: Final = 4
+_MAX_ADDRESSES: Final = 4
 _HTTPS: Final = 443
 _HTTP: Final = 80
 
@@ -81,7 +81,7 @@ async def _posted(
         follow_redirects=False,
         trust_env=False,
     ) as client:
-        for address in addresses[:_MOST_ADDRESSES]:
+        for address in addresses[:_MAX_ADDRESSES]:
             try:
                 async with client.stream(
                     "POST",

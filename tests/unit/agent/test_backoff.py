@@ -5,8 +5,8 @@ import random
 import pytest
 
 from mudra.agent.delivery.backoff import (
-    LONGEST,
-    SHORTEST,
+    MAX_LENGTH,
+    MIN_LENGTH,
     Delivered,
     NotNow,
     Refused,
@@ -65,11 +65,11 @@ def test_waits_grow_with_full_jitter_from_one_second_to_five_minutes() -> None:
         for failures in (1, 4, 9, 60)
     }
 
-    assert all(SHORTEST <= wait <= LONGEST for some in waits.values() for wait in some)
+    assert all(MIN_LENGTH <= wait <= MAX_LENGTH for some in waits.values() for wait in some)
     assert max(waits[1]) <= 2 * SECOND
     assert 10 * SECOND < max(waits[4]) <= 16 * SECOND
-    assert max(waits[60]) > 0.9 * LONGEST
-    assert min(waits[60]) < 0.1 * LONGEST
+    assert max(waits[60]) > 0.9 * MAX_LENGTH
+    assert min(waits[60]) < 0.1 * MAX_LENGTH
 
 
 def test_a_wait_that_was_asked_for_is_never_shortened() -> None:

@@ -5,7 +5,7 @@ import pytest
 from mudra.agent.counting.counter import Counter
 from mudra.agent.counting.event import Began, Call, Ended
 from mudra.agent.counting.fi_session_tracker import Sessions
-from mudra.agent.counting.window import MOST_FIPS, Windows
+from mudra.agent.counting.window import MAX_FIPS, Windows
 from tests.support.moved_time import INWARD, OUTWARD, SECOND, START, WINDOW
 
 
@@ -113,10 +113,10 @@ def test_calls_under_way_that_are_overdue_are_given_up(counter: Counter) -> None
 
 def test_a_window_takes_no_more_fips_than_there_can_be(counter: Counter) -> None:
     counter.apply(
-        Call(OUTWARD, f"F-{number}", "hbt", START, 0, 1, 200) for number in range(MOST_FIPS + 7)
+        Call(OUTWARD, f"F-{number}", "hbt", START, 0, 1, 200) for number in range(MAX_FIPS + 7)
     )
 
-    assert len(counter.close(START).fips) == MOST_FIPS
+    assert len(counter.close(START).fips) == MAX_FIPS
     assert counter.figures.over_limit == 7
 
 

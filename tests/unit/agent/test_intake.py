@@ -7,7 +7,7 @@ import json
 import httpx
 import pytest
 
-from mudra.agent.host.ingest_app import MOST_BODY, Health, Intake
+from mudra.agent.host.ingest_app import MAX_BODY, Health, IngestApp
 from mudra.agent.sources.route import Listener
 from tests.support.moved_time import MovedClock
 
@@ -33,7 +33,7 @@ def _ask(
         return b'{"running":true}'
 
     async def story() -> httpx.Response:
-        app = Intake(
+        app = IngestApp(
             Listener(MovedClock()), take, "1.2.3",
             lambda: Health(ready, () if ready else ("nothing has been delivered",)),
             status, lambda: b"mudra_agent_events_total 1\n", at_once,
@@ -88,8 +88,8 @@ def test_of_an_array_the_good_events_are_taken_and_the_others_named() -> None:
 @pytest.mark.parametrize(
     ("body", "headers", "status"),
     [
-        (b"[" + b" " * MOST_BODY + b"]", {}, 413),
-        (gzip.compress(b"[" + b" " * MOST_BODY + b"]"), {"content-encoding": "gzip"}, 413),
+        (b"[" + b" " * MAX_BODY + b"]", {}, 413),
+        (gzip.compress(b"[" + b" " * MAX_BODY + b"]"), {"content-encoding": "gzip"}, 413),
         (gzip.compress(json.dumps(EVENT).encode()), {"content-encoding": "gzip"}, 200),
         (gzip.compress(json.dumps(EVENT).encode())[:-9], {"content-encoding": "gzip"}, 400),
         (b"no gzip", {"content-encoding": "gzip"}, 400),

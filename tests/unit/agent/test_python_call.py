@@ -8,7 +8,7 @@ import httpx
 from mudra.agent.counting.event import Began, Ended, FiStatus
 from mudra.agent.sources.http_event import read_events
 from mudra.agent.sources.middleware import ReportingApp, ReportingTransport
-from mudra.agent.sources.python_call import MOST_WAITING, Reporter
+from mudra.agent.sources.python_call import MAX_WAITING, Reporter
 from mudra.agent.sources.route import Listener
 from tests.support.moved_time import MovedClock
 
@@ -54,11 +54,11 @@ def test_an_agent_that_is_away_costs_the_program_nothing_but_the_events() -> Non
         "http://agent", httpx.Client(transport=httpx.MockTransport(away)), MovedClock()
     )
 
-    for _ in range(MOST_WAITING):
+    for _ in range(MAX_WAITING):
         reporter.call("FIP-1", "/Consent", took_ms=1, status=200)
     reporter.close()
 
-    assert reporter.figures.dropped == MOST_WAITING
+    assert reporter.figures.dropped == MAX_WAITING
 
 
 def test_the_httpx_transport_tells_of_calls_and_leaves_bodies_alone() -> None:

@@ -7,16 +7,9 @@ from pathlib import Path
 import pytest
 
 from mudra.identity.ports import Notice, NoticeKind
-from mudra.mail.compose import (
-    Attachment,
-    Letter,
-    LetterWriter,
-    TemplateError,
-    letter_from_bytes,
-    letter_to_bytes,
-    links_in,
-)
-from mudra.mail.facts import FACTS, LetterError
+from mudra.mail.compose import Attachment, EmailComposer, TemplateError, links_in
+from mudra.mail.email_message import Email, email_from_bytes, email_to_bytes
+from mudra.mail.facts import FACTS, EmailFactsError
 from mudra.mail.smtp import message_of
 from mudra.shared.secret_text import SecretText
 
@@ -46,9 +39,9 @@ VALUES: dict[str, str | SecretText] = {
 }
 
 
-def write(kind: NoticeKind, writer: LetterWriter | None = None, **changed: str) -> Letter:
+def write(kind: NoticeKind, writer: EmailComposer | None = None, **changed: str) -> Email:
     facts = {name: VALUES[name] for name in FACTS[kind]} | changed
-    writer = writer or LetterWriter("Demo Network", contact="help@network.example")
+    writer = writer or EmailComposer("Demo Network", contact="help@network.example")
     return writer.compose(Notice("asha@bank.example", kind, facts))
 
 
@@ -134,14 +127,16 @@ def test_a_name_that_looks_like_a_template_stays_a_name():
 def test_a_missing_fact_is_named():
     notice = Notice("asha@bank.example", NoticeKind.INVITATION, {"user_name": "Asha"})
 
-    with pytest.raises(LetterError, match="invitation needs the facts entity_name, link, valid_h"):
-        LetterWriter("Demo Network").compose(notice)
+    with pytest.raises(
+        EmailFactsError, match="invitation needs the facts entity_name, link, valid_h"
+    ):
+        EmailComposer("Demo Network").compose(notice)
 
 
 def test_an_operators_own_template_comes_before_ours(tmp_path: Path):
     (tmp_path / "password_changed.txt.j2").write_text("Namaste\nDear {{ user_name }}, changed.\n")
     (tmp_path / "letter.html.j2").write_text("<p>{{ paragraphs[0].text }}</p>")
-    writer = LetterWriter("Demo Network", tmp_path)
+    writer = EmailComposer("Demo Network", tmp_path)
 
     letter = write(NoticeKind.PASSWORD_CHANGED, writer)
 
@@ -152,13 +147,13 @@ def test_an_operators_own_template_comes_before_ours(tmp_path: Path):
 
 def test_an_operator_may_write_the_html_of_one_letter(tmp_path: Path):
     (tmp_path / "password_changed.html.j2").write_text("<h1>{{ user_name }}</h1>")
-    writer = LetterWriter("Demo Network", tmp_path)
+    writer = EmailComposer("Demo Network", tmp_path)
 
     assert write(NoticeKind.PASSWORD_CHANGED, writer, user_name="<A>").html == "<h1>&lt;A&gt;</h1>"
 
 
 def test_our_own_templates_pass_the_check_of_the_start():
-    LetterWriter("Demo Network").check()
+    EmailComposer("Demo Network").check()
 
 
 @pytest.mark.parametrize(
@@ -176,7 +171,7 @@ def test_a_template_that_cannot_be_used_is_found_at_the_start(
     (tmp_path / "password_changed.txt.j2").write_text(template)
 
     with pytest.raises(TemplateError, match=problem) as refused:
-        LetterWriter("Demo Network", tmp_path).check()
+        EmailComposer("Demo Network", tmp_path).check()
 
     assert "password_changed" in str(refused.value)
     assert "it may use user_name, network, contact" in str(refused.value)
@@ -186,21 +181,21 @@ def test_a_template_that_would_never_be_used_is_found_at_the_start(tmp_path: Pat
     (tmp_path / "invitaton.txt.j2").write_text("Hi\nthere")
 
     with pytest.raises(TemplateError, match=r"invitaton\.txt\.j2 is the template of no letter"):
-        LetterWriter("Demo Network", tmp_path).check()
+        EmailComposer("Demo Network", tmp_path).check()
     with pytest.raises(TemplateError, match="there is no directory"):
-        LetterWriter("Demo Network", tmp_path / "nowhere").check()
+        EmailComposer("Demo Network", tmp_path / "nowhere").check()
 
 
 def test_a_letter_comes_back_from_its_bytes():
     letter = write(NoticeKind.SECRET_EXPIRY)
 
-    assert letter_from_bytes(letter_to_bytes(letter)) == letter
+    assert email_from_bytes(email_to_bytes(letter)) == letter
 
 
 def test_a_letter_without_attachments_of_an_older_version_is_read():
     old = b'{"to":"a@b.example","subject":"s","text":"t","html":"h"}'
 
-    assert letter_from_bytes(old) == Letter("a@b.example", "s", "t", "h")
+    assert email_from_bytes(old) == Email("a@b.example", "s", "t", "h")
 
 
 def test_the_repr_of_a_letter_hides_its_link():
@@ -239,7 +234,7 @@ def test_the_message_has_text_html_and_calendar_and_a_stable_id():
     ],
 )
 def test_an_attachment_with_an_odd_name_or_type_is_refused(attachment: Attachment):
-    letter = Letter("a@b.example", "s", "t", "h", (attachment,))
+    letter = Email("a@b.example", "s", "t", "h", (attachment,))
 
-    with pytest.raises(LetterError, match="attachment"):
+    with pytest.raises(EmailFactsError, match="attachment"):
         message_of(letter, "mudra@network.example", "1", datetime(2026, 1, 1, tzinfo=UTC))

@@ -17,7 +17,7 @@ from mudra.metrics.payload.validation import (
     check_report,
     unknown_fips,
 )
-from mudra.metrics.payload.validation_errors import MOST_COUNTED, MOST_FINDINGS
+from mudra.metrics.payload.validation_errors import MAX_COUNTED, MAX_FINDINGS
 from mudra.shared.finding import Severity
 from tests.support.metrics_payloads import (
     SOON_AFTER,
@@ -130,7 +130,7 @@ def test_only_the_first_200_faults_are_told_and_all_are_counted():
 
     answer = refused(value)
 
-    assert (len(answer.findings), answer.total) == (MOST_FINDINGS, 30 * 11 * 3)
+    assert (len(answer.findings), answer.total) == (MAX_FINDINGS, 30 * 11 * 3)
 
 
 @pytest.mark.parametrize(
@@ -304,8 +304,8 @@ def test_a_hostile_payload_is_refused_before_it_holds_up_others(fips):
 
     answer = refused(body)
 
-    assert answer.total <= 2 * MOST_COUNTED
-    assert len(answer.findings) <= MOST_FINDINGS
+    assert answer.total <= 2 * MAX_COUNTED
+    assert len(answer.findings) <= MAX_FINDINGS
 
 
 JSON_VALUES = st.recursive(

@@ -8,7 +8,11 @@ from msgspec.structs import replace
 from mudra.metrics.incidents.incident import AaReporting, Ending, FipApi, Incident
 from mudra.metrics.incidents.incident_change import Closed, Opened, Reopened, Updated, Withdrawn
 from mudra.metrics.incidents.silence import Silence, SilenceRefused, WantedSilence, begun
-from mudra.metrics.notifications.incident_notifications import Event, StoredIncident, news
+from mudra.metrics.notifications.incident_notifications import (
+    Event,
+    StoredIncident,
+    incident_notifications,
+)
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -18,7 +22,7 @@ QUIET = Silence("s", "BANK", "cns", NOW - HOUR, NOW + HOUR, "work", "operator:x"
 
 
 def told(change, *, known=(), silences=()):
-    (one,) = news([change] if change else [], known, silences, NOW, lambda: "new")
+    (one,) = incident_notifications([change] if change else [], known, silences, NOW, lambda: "new")
     return one.event if one.alarm else None, one.told
 
 
@@ -50,7 +54,7 @@ def test_the_end_of_what_nobody_was_told_of_is_not_told():
 def test_what_goes_on_is_told_when_its_silence_has_ended():
     known = [StoredIncident("a", OPEN, None, told=False)]
 
-    assert news([], known, [QUIET], NOW, lambda: "new") == ()
+    assert incident_notifications([], known, [QUIET], NOW, lambda: "new") == ()
     assert told(None, known=known) == (Event.OPENED, True)
 
 

@@ -5,7 +5,12 @@ from hypothesis import strategies as st
 
 from mudra.metrics.health.health import Verdict, health_of_calls, verdict_of_calls
 from mudra.metrics.payload.report import RequestBlock
-from mudra.metrics.rollup.latency_distribution import coarsen, dense, merge_dense, merge_spreads
+from mudra.metrics.rollup.latency_distribution import (
+    coarsen,
+    dense,
+    merge_dense,
+    merge_distributions,
+)
 from mudra.metrics.rollup.pair import add_pairs, pair_sums, pair_sums_of, status_of_pair
 from mudra.metrics.rollup.rollup import coarse, merge_all, rollup
 
@@ -39,7 +44,7 @@ def test_spreads_without_holes_add_up_like_those_by_cell(found):
 
     together = merge_dense([dense(one) for one in spreads], max(one.longest for one in spreads))
 
-    assert together == merge_spreads(spreads)
+    assert together == merge_distributions(spreads)
 
 
 @st.composite

@@ -13,10 +13,10 @@ from mudra.metrics.rollup.latency_distribution import (
     coarse_cell,
     coarse_cell_edges,
     coarsen,
-    merge_spreads,
+    distribution_of,
+    distribution_of_blocks,
+    merge_distributions,
     rank,
-    spread_of,
-    spread_of_blocks,
 )
 from mudra.metrics.rollup.percentile import Percentile, percentile, response_time
 from mudra.metrics.rollup.rollup import EMPTY, coarse, merge, merge_all, rollup
@@ -50,7 +50,7 @@ def skewed(dice: random.Random, size: int, middle: float, width: float) -> list[
 @given(SAMPLES)
 def test_the_true_percentile_of_the_union_lies_within_the_bounds(parts):
     union = [sample for part in parts for sample in part]
-    exact = spread_of_blocks(block_of(part) for part in parts)
+    exact = distribution_of_blocks(block_of(part) for part in parts)
 
     for spread in (exact, coarsen(exact)):
         assert spread.samples == len(union)
@@ -71,7 +71,7 @@ def test_the_bounds_hold_for_uneven_reporters_over_many_windows(seed, reporters)
         for _ in range(dice.randint(1, 6))
     ]
     union = [sample for part in parts for sample in part]
-    stored = merge_spreads(coarsen(spread_of(*block_of(part))) for part in parts)
+    stored = merge_distributions(coarsen(distribution_of(*block_of(part))) for part in parts)
 
     for percent in PERCENTS:
         found = percentile(stored, percent)
@@ -79,7 +79,7 @@ def test_the_bounds_hold_for_uneven_reporters_over_many_windows(seed, reporters)
 
 
 def test_one_block_gives_back_its_own_figures():
-    time = response_time(spread_of(1000, (120, 800, 1500, 4100)))
+    time = response_time(distribution_of(1000, (120, 800, 1500, 4100)))
 
     assert time is not None
     assert [time.p50, time.p95, time.p99] == [Percentile(t, t, t) for t in (120, 800, 1500)]
@@ -88,14 +88,14 @@ def test_one_block_gives_back_its_own_figures():
 
 
 def test_blocks_that_agree_give_back_their_common_figures():
-    spread = spread_of_blocks([(1000, (120, 800, 1500, 4100))] * 144)
+    spread = distribution_of_blocks([(1000, (120, 800, 1500, 4100))] * 144)
 
     assert percentile(spread, 95) == Percentile(800, 800, 800)
 
 
 def test_the_bounds_of_stored_rows_are_wider_by_one_cell_at_most():
     blocks = [(400 + n, (200 + n, 900 + 3 * n, 1500 + 5 * n, 4000 + 9 * n)) for n in range(50)]
-    exact = spread_of_blocks(blocks)
+    exact = distribution_of_blocks(blocks)
 
     for percent in PERCENTS:
         fine, stored = percentile(exact, percent), percentile(coarsen(exact), percent)
@@ -109,7 +109,7 @@ def test_the_estimate_is_near_where_the_median_of_percentiles_is_far_off():
     small_and_fast = [skewed(dice, 150, 4.5, 0.3) for _ in range(9 * 6)]
     parts = busy_and_slow + small_and_fast
     union = [sample for part in parts for sample in part]
-    stored = merge_spreads(coarsen(spread_of(*block_of(part))) for part in parts)
+    stored = merge_distributions(coarsen(distribution_of(*block_of(part))) for part in parts)
 
     for percent in PERCENTS:
         truth = true_percentile(union, percent)
@@ -120,11 +120,11 @@ def test_the_estimate_is_near_where_the_median_of_percentiles_is_far_off():
 
 def test_no_answered_call_means_no_response_time():
     assert response_time(NOTHING) is None
-    assert response_time(spread_of(0, (5, 5, 5, 5))) is None
+    assert response_time(distribution_of(0, (5, 5, 5, 5))) is None
 
 
 def test_figures_that_no_calls_can_have_still_give_ordered_bounds():
-    found = percentile(spread_of(1, (10, 20, 30, 40)), 50)
+    found = percentile(distribution_of(1, (10, 20, 30, 40)), 50)
 
     assert found.low <= found.estimate <= found.high
 

@@ -6,17 +6,18 @@ import msgspec
 import pytest
 
 from mudra.registry.directory.directory import (
-    OPERATOR_SIGHT,
+    OPERATOR_VISIBILITY,
     Change,
     Directory,
     listing,
-    sight_of,
     single,
+    visibility_of,
 )
 from mudra.registry.directory.mirror import Mirror, Page, as_of, page
 from mudra.registry.directory.read import changes_since, directory_at
-from mudra.registry.lifecycle.decision import Act
-from mudra.registry.payload.entry import EntityType, canonical
+from mudra.registry.lifecycle.decision import RegistryAction
+from mudra.registry.payload.entry import canonical
+from mudra.shared.entity_type import EntityType
 from tests.support.registry_acts import checked, live, order, update
 from tests.support.registry_memory import START, MemoryRegistry
 from tests.support.registry_payloads import aa, fip, fiu
@@ -35,7 +36,7 @@ def registry():
 
 
 def seen(directory, entity_type, entity_id, **options):
-    sight = sight_of(entity_type, entity_id, **options)
+    sight = visibility_of(entity_type, entity_id, **options)
     return {one.entity_id for one in directory.visible(sight)}
 
 
@@ -55,13 +56,13 @@ def test_each_type_sees_what_the_decisions_say(registry):
     assert seen(directory, FIP, "FIP-0") == {"AA-0", "AA-1", "FIP-0"}
     assert seen(directory, FIP, "not-registered-yet") == {"AA-0", "AA-1"}
     assert len(seen(directory, FIP, "FIP-0", opened=True)) == 6
-    assert len(directory.visible(OPERATOR_SIGHT)) == 6
+    assert len(directory.visible(OPERATOR_VISIBILITY)) == 6
 
 
 def test_a_listing_holds_whole_payloads_in_order_and_a_tag_of_its_bytes(registry):
     directory = asyncio.run(registry.current())
 
-    answer = listing(directory, sight_of(AA, "AA-0"), FIP)
+    answer = listing(directory, visibility_of(AA, "AA-0"), FIP)
 
     assert answer.body == b"[" + b",".join(canonical(checked(fip(n)).entry) for n in (0, 1)) + b"]"
     assert answer.etag == f'"{hashlib.sha256(answer.body).hexdigest()}"'
@@ -69,28 +70,28 @@ def test_a_listing_holds_whole_payloads_in_order_and_a_tag_of_its_bytes(registry
 
 
 def test_a_listing_of_nothing_is_an_empty_array():
-    assert listing(Directory(), OPERATOR_SIGHT, AA).body == b"[]"
+    assert listing(Directory(), OPERATOR_VISIBILITY, AA).body == b"[]"
 
 
 def test_one_entry_is_found_by_those_who_may_see_it(registry):
     directory = asyncio.run(registry.current())
 
-    assert single(directory, sight_of(AA, "AA-0"), FIP, "FIP-0").body.startswith(b"{")
-    assert single(directory, sight_of(FIP, "FIP-1"), FIP, "FIP-0") is None
-    assert single(directory, sight_of(FIP, "FIP-0"), FIP, "FIP-0") is not None
-    assert single(directory, sight_of(AA, "AA-0"), FIU, "FIP-0") is None
-    assert single(directory, sight_of(AA, "AA-0"), FIP, "FIP-9") is None
+    assert single(directory, visibility_of(AA, "AA-0"), FIP, "FIP-0").body.startswith(b"{")
+    assert single(directory, visibility_of(FIP, "FIP-1"), FIP, "FIP-0") is None
+    assert single(directory, visibility_of(FIP, "FIP-0"), FIP, "FIP-0") is not None
+    assert single(directory, visibility_of(AA, "AA-0"), FIU, "FIP-0") is None
+    assert single(directory, visibility_of(AA, "AA-0"), FIP, "FIP-9") is None
 
 
 def test_the_tag_changes_with_every_change_and_only_then(registry):
-    sight = sight_of(AA, "AA-0")
+    sight = visibility_of(AA, "AA-0")
     before = listing(asyncio.run(registry.current()), sight, FIP)
-    order(registry, Act.SUSPEND, "FIU-1", reason="x")
+    order(registry, RegistryAction.SUSPEND, "FIU-1", reason="x")
     untouched = listing(asyncio.run(registry.current()), sight, FIP)
     registry.now += MINUTE
-    order(registry, Act.SUSPEND, "FIP-1", reason="x")
+    order(registry, RegistryAction.SUSPEND, "FIP-1", reason="x")
     changed = listing(asyncio.run(registry.current()), sight, FIP)
-    order(registry, Act.RESTORE, "FIP-1")
+    order(registry, RegistryAction.RESTORE, "FIP-1")
     back = listing(asyncio.run(registry.current()), sight, FIP)
 
     assert before.etag == untouched.etag == back.etag != changed.etag
@@ -98,7 +99,7 @@ def test_the_tag_changes_with_every_change_and_only_then(registry):
 
 
 def test_a_new_mirror_gets_the_full_set_and_its_hash(registry):
-    sight = sight_of(FIU, "FIU-0")
+    sight = visibility_of(FIU, "FIU-0")
 
     mirror, received = follow(registry, Mirror(0, {}), sight)
 
@@ -109,11 +110,11 @@ def test_a_new_mirror_gets_the_full_set_and_its_hash(registry):
 
 
 def test_changes_come_in_order_and_only_those_the_caller_may_see(registry):
-    sight = sight_of(FIP, "FIP-0")
+    sight = visibility_of(FIP, "FIP-0")
     update(registry, fip(1, name="Unseen"))
     update(registry, fip(0, name="Own"))
     update(registry, aa(0, name="Seen"))
-    order(registry, Act.SUSPEND, "AA-1", reason="x")
+    order(registry, RegistryAction.SUSPEND, "AA-1", reason="x")
 
     received = asyncio.run(changes_since(registry, sight, 6))
 
@@ -133,7 +134,7 @@ def test_changes_come_in_order_and_only_those_the_caller_may_see(registry):
 def test_a_page_in_the_wire_form_carries_whole_entries(registry):
     update(registry, aa(0, name="Seen"))
 
-    received = asyncio.run(changes_since(registry, sight_of(FIP, "FIP-0"), 6))
+    received = asyncio.run(changes_since(registry, visibility_of(FIP, "FIP-0"), 6))
     read = msgspec.json.decode(msgspec.json.encode(received))
 
     change = read["changes"][0]
@@ -147,7 +148,7 @@ def test_a_page_in_the_wire_form_carries_whole_entries(registry):
 
 
 def test_a_mirror_that_is_up_to_date_hears_so(registry):
-    received = asyncio.run(changes_since(registry, sight_of(FIP, "FIP-0"), 6))
+    received = asyncio.run(changes_since(registry, visibility_of(FIP, "FIP-0"), 6))
 
     assert (received.changes, received.upto, received.complete) == ((), 6, False)
     assert received.hash
@@ -156,16 +157,16 @@ def test_a_mirror_that_is_up_to_date_hears_so(registry):
 def test_a_mirror_ahead_of_a_restored_registry_starts_anew(registry):
     stale = Mirror(99, {(AA, "AA-gone"): b"{}"})
 
-    mirror, received = follow(registry, stale, OPERATOR_SIGHT)
+    mirror, received = follow(registry, stale, OPERATOR_VISIBILITY)
 
     assert received.complete
     assert mirror.hash() == received.hash
 
 
 def test_a_mirror_starts_anew_once_when_visibility_changes(registry):
-    mirror, _ = follow(registry, Mirror(0, {}), sight_of(FIP, "FIP-0"))
+    mirror, _ = follow(registry, Mirror(0, {}), visibility_of(FIP, "FIP-0"))
     registry.mark_visibility()
-    opened = sight_of(FIP, "FIP-0", opened=True)
+    opened = visibility_of(FIP, "FIP-0", opened=True)
 
     mirror, first = follow(registry, mirror, opened)
     _, second = follow(registry, mirror, opened)
@@ -179,7 +180,7 @@ def test_long_ways_come_in_pages_and_the_last_one_proves_them(registry):
     for number in range(10):
         update(registry, fip(0, name=f"Name {number}"))
     directory = asyncio.run(registry.current())
-    sight = sight_of(AA, "AA-0")
+    sight = visibility_of(AA, "AA-0")
 
     mirror, pages = Mirror(0, {}), []
     while not pages or pages[-1].more:
@@ -194,7 +195,7 @@ def test_long_ways_come_in_pages_and_the_last_one_proves_them(registry):
 
 def test_the_registry_is_seen_as_it_was(registry):
     registry.now = START + 10 * MINUTE
-    order(registry, Act.SUSPEND, "AA-1", reason="x")
+    order(registry, RegistryAction.SUSPEND, "AA-1", reason="x")
 
     early = asyncio.run(directory_at(registry, START + 3 * MINUTE))
     before = asyncio.run(directory_at(registry, START + 10 * MINUTE - dt.timedelta(microseconds=1)))
@@ -216,4 +217,4 @@ def test_the_hash_is_what_its_description_says():
 
     line = f"AA/AA-0 {hashlib.sha256(body).hexdigest()}\n"
 
-    assert directory.hash(OPERATOR_SIGHT) == hashlib.sha256(line.encode()).hexdigest()
+    assert directory.hash(OPERATOR_VISIBILITY) == hashlib.sha256(line.encode()).hexdigest()

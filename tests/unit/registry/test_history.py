@@ -2,7 +2,7 @@ import datetime as dt
 
 import pytest
 
-from mudra.registry.lifecycle.decision import Act
+from mudra.registry.lifecycle.decision import RegistryAction
 from mudra.registry.lifecycle.history import KeyPeriod, history, key_periods
 from tests.support.registry_acts import live, order, update
 from tests.support.registry_memory import START, MemoryRegistry
@@ -36,9 +36,9 @@ def test_a_key_that_came_back_is_listed_twice_and_ends_with_its_entity(registry)
     registry.now = START + DAY
     update(registry, with_key(fip(), 1), approved=True)
     registry.now = START + 2 * DAY
-    order(registry, Act.ROLL_BACK, version=1, reason="x")
+    order(registry, RegistryAction.ROLL_BACK, version=1, reason="x")
     registry.now = START + 3 * DAY
-    order(registry, Act.RETIRE, reason="x")
+    order(registry, RegistryAction.RETIRE, reason="x")
 
     periods = key_periods(registry.records["FIP-0"])
 
@@ -48,14 +48,14 @@ def test_a_key_that_came_back_is_listed_twice_and_ends_with_its_entity(registry)
 
 def test_a_key_that_was_never_live_is_not_among_the_keys(registry):
     update(registry, with_key(fip(), 1))
-    order(registry, Act.REJECT, reason="x")
+    order(registry, RegistryAction.REJECT, reason="x")
 
     assert [one.kid for one in key_periods(registry.records["FIP-0"])] == ["kid-0"]
 
 
 def test_each_version_is_compared_with_the_one_it_was_to_replace(registry):
     update(registry, with_key(fip(), 1))
-    order(registry, Act.REJECT, reason="x")
+    order(registry, RegistryAction.REJECT, reason="x")
     update(registry, fip(name="New"))
 
     steps = history(registry.records["FIP-0"])

@@ -6,9 +6,9 @@ import datetime as dt
 import pytest
 
 from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
-from mudra.registry.lifecycle.decision import Act, Decision, gets_no_token
+from mudra.registry.lifecycle.decision import Decision, RegistryAction, gets_no_token
 from mudra.registry.lifecycle.difference import Risk
-from mudra.registry.lifecycle.record import Standing, Status
+from mudra.registry.lifecycle.record import EntityStatus, VersionStatus
 from mudra.registry.lifecycle.refusal import (
     DuplicateEntity,
     GoLiveTooFar,
@@ -20,7 +20,7 @@ from mudra.registry.lifecycle.refusal import (
 )
 from mudra.registry.lifecycle.register import put_due_live
 from mudra.registry.lifecycle.submission import Repeat
-from mudra.registry.payload.entry import EntityType
+from mudra.shared.entity_type import EntityType
 from tests.support.registry_acts import (
     ADMIN,
     ENTITY,
@@ -56,7 +56,7 @@ def test_a_submission_waits_unseen_for_its_approval(registry):
 def test_an_approval_puts_a_submission_live(registry):
     submit(registry, fip(), ENTITY)
 
-    outcome = order(registry, Act.APPROVE)
+    outcome = order(registry, RegistryAction.APPROVE)
 
     assert outcome.status == "live"
     assert shown(registry) == {"FIP-0"}
@@ -67,7 +67,7 @@ def test_an_approval_puts_a_submission_live(registry):
 def test_a_rejected_member_hears_why_and_may_submit_again(registry):
     submit(registry, fip(), ENTITY)
 
-    rejected = order(registry, Act.REJECT, reason="the code is another bank's")
+    rejected = order(registry, RegistryAction.REJECT, reason="the code is another bank's")
     again = submit(registry, fip(code="NEW"), ENTITY)
 
     assert rejected.after.versions[0].reason == "the code is another bank's"
@@ -78,7 +78,7 @@ def test_a_second_first_submission_is_a_duplicate(registry):
     submit(registry, fip(), ENTITY)
 
     assert submit(registry, fip(), ENTITY) == DuplicateEntity("FIP-0")
-    order(registry, Act.APPROVE)
+    order(registry, RegistryAction.APPROVE)
     assert submit(registry, fip(), ENTITY) == DuplicateEntity("FIP-0")
 
 
@@ -102,12 +102,28 @@ def test_an_operator_without_the_scope_changes_nothing(registry):
     live(registry)
 
     assert submit(registry, fip(1), READER) == NeedsOperator(SUBMIT)
-    for act in (Act.APPROVE, Act.REJECT, Act.SUSPEND, Act.RESTORE, Act.RETIRE, Act.ROLL_BACK):
+    for act in (
+        RegistryAction.APPROVE,
+        RegistryAction.REJECT,
+        RegistryAction.SUSPEND,
+        RegistryAction.RESTORE,
+        RegistryAction.RETIRE,
+        RegistryAction.ROLL_BACK,
+    ):
         assert order(registry, act, actor=READER, reason="x", version=1) == NeedsOperator(DECIDE)
     assert len(registry.kept) == 2
 
 
-@pytest.mark.parametrize("act", [Act.APPROVE, Act.REJECT, Act.SUSPEND, Act.RESTORE, Act.ROLL_BACK])
+@pytest.mark.parametrize(
+    "act",
+    [
+        RegistryAction.APPROVE,
+        RegistryAction.REJECT,
+        RegistryAction.SUSPEND,
+        RegistryAction.RESTORE,
+        RegistryAction.ROLL_BACK,
+    ],
+)
 @pytest.mark.parametrize("actor", [ADMIN, ENTITY])
 def test_members_do_not_decide_on_themselves(registry, act, actor):
     live(registry)
@@ -118,9 +134,11 @@ def test_members_do_not_decide_on_themselves(registry, act, actor):
 def test_a_member_s_admin_may_retire_it_and_its_entity_token_may_not(registry):
     live(registry)
 
-    assert order(registry, Act.RETIRE, actor=ENTITY, reason="x") == NeedsOperator(DECIDE)
-    assert isinstance(order(registry, Act.RETIRE, actor=ADMIN, reason="merged"), Decision)
-    assert standing(registry) is Standing.RETIRED
+    assert order(registry, RegistryAction.RETIRE, actor=ENTITY, reason="x") == NeedsOperator(DECIDE)
+    assert isinstance(
+        order(registry, RegistryAction.RETIRE, actor=ADMIN, reason="merged"), Decision
+    )
+    assert standing(registry) is EntityStatus.RETIRED
 
 
 @pytest.mark.parametrize(
@@ -132,7 +150,7 @@ def test_a_harmless_update_is_live_at_once(registry, changes):
     outcome = update(registry, fip(**changes), ENTITY)
 
     assert (outcome.status, outcome.version) == ("live", 2)
-    assert registry.records["FIP-0"].versions[0].status is Status.SUPERSEDED
+    assert registry.records["FIP-0"].versions[0].status is VersionStatus.SUPERSEDED
 
 
 @pytest.mark.parametrize(
@@ -170,7 +188,7 @@ def test_another_order_of_the_same_addresses_needs_no_approval(registry):
 
 def test_an_update_of_nothing_known_is_refused(registry):
     assert update(registry, fip()) == UnknownEntity("FIP-0")
-    assert order(registry, Act.APPROVE) == UnknownEntity("FIP-0")
+    assert order(registry, RegistryAction.APPROVE) == UnknownEntity("FIP-0")
 
 
 def test_an_entity_does_not_change_its_type(registry):
@@ -203,7 +221,7 @@ def test_a_newer_update_withdraws_the_one_that_waits(registry):
     update(registry, with_key(fip(), 2), ENTITY)
 
     statuses = [one.status for one in registry.records["FIP-0"].versions]
-    assert statuses == [Status.LIVE, Status.WITHDRAWN, Status.SUBMITTED]
+    assert statuses == [VersionStatus.LIVE, VersionStatus.WITHDRAWN, VersionStatus.SUBMITTED]
 
 
 def test_an_operator_approves_the_version_that_was_looked_at(registry):
@@ -211,15 +229,15 @@ def test_an_operator_approves_the_version_that_was_looked_at(registry):
     update(registry, with_key(fip(), 1), ENTITY)
     update(registry, with_key(fip(), 2), ENTITY)
 
-    assert order(registry, Act.APPROVE, version=2) == VersionMoved("FIP-0", 2, 3)
-    assert order(registry, Act.APPROVE, version=3).status == "live"
+    assert order(registry, RegistryAction.APPROVE, version=2) == VersionMoved("FIP-0", 2, 3)
+    assert order(registry, RegistryAction.APPROVE, version=3).status == "live"
 
 
 def test_a_scheduled_version_goes_live_at_its_time_and_not_before(registry):
     live(registry)
     update(registry, with_key(fip(), 1), ENTITY)
 
-    approved = order(registry, Act.APPROVE, goes_live_at=LATER)
+    approved = order(registry, RegistryAction.APPROVE, goes_live_at=LATER)
     registry.now = LATER - dt.timedelta(milliseconds=1)
     early = asyncio.run(put_due_live(registry))
     registry.now = LATER
@@ -239,24 +257,24 @@ def test_a_scheduled_version_goes_live_at_its_time_and_not_before(registry):
 def test_a_first_entry_can_be_scheduled_too(registry):
     submit(registry, fip(), ENTITY)
 
-    order(registry, Act.APPROVE, goes_live_at=LATER)
+    order(registry, RegistryAction.APPROVE, goes_live_at=LATER)
 
-    assert (standing(registry), shown(registry)) == (Standing.UNLISTED, set())
+    assert (standing(registry), shown(registry)) == (EntityStatus.UNLISTED, set())
     registry.now = LATER
     asyncio.run(put_due_live(registry))
-    assert (standing(registry), shown(registry)) == (Standing.LIVE, {"FIP-0"})
+    assert (standing(registry), shown(registry)) == (EntityStatus.LIVE, {"FIP-0"})
 
 
 def test_a_time_more_than_a_year_ahead_is_refused(registry):
     submit(registry, fip(), ENTITY)
 
     assert order(
-        registry, Act.APPROVE, goes_live_at=START + dt.timedelta(days=400)
+        registry, RegistryAction.APPROVE, goes_live_at=START + dt.timedelta(days=400)
     ) == GoLiveTooFar(366)
 
 
 def test_a_scheduled_version_can_still_be_rejected(registry):
     submit(registry, fip(), ENTITY)
-    order(registry, Act.APPROVE, goes_live_at=LATER)
+    order(registry, RegistryAction.APPROVE, goes_live_at=LATER)
 
-    assert order(registry, Act.REJECT, reason="mistake").status == "rejected"
+    assert order(registry, RegistryAction.REJECT, reason="mistake").status == "rejected"

@@ -3,8 +3,8 @@
 import pytest
 
 from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
-from mudra.registry.lifecycle.decision import Act, Decision, TokenEffect
-from mudra.registry.lifecycle.record import Standing, Status
+from mudra.registry.lifecycle.decision import Decision, RegistryAction, TokenEffect
+from mudra.registry.lifecycle.record import EntityStatus, VersionStatus
 from mudra.registry.lifecycle.refusal import (
     AlreadyHeld,
     DuplicateEntity,
@@ -36,9 +36,9 @@ def registry():
 def test_a_suspension_hides_the_entry_and_stops_its_tokens_until_it_is_restored(registry):
     live(registry)
 
-    suspended = order(registry, Act.SUSPEND, reason="key leaked")
+    suspended = order(registry, RegistryAction.SUSPEND, reason="key leaked")
     hidden = shown(registry)
-    restored = order(registry, Act.RESTORE)
+    restored = order(registry, RegistryAction.RESTORE)
 
     assert (suspended.tokens, restored.tokens) == (TokenEffect.STOP, TokenEffect.RESUME)
     assert suspended.publication.body is None
@@ -48,24 +48,33 @@ def test_a_suspension_hides_the_entry_and_stops_its_tokens_until_it_is_restored(
 
 def test_a_suspended_member_is_updated_without_being_shown(registry):
     live(registry)
-    order(registry, Act.SUSPEND, reason="key leaked")
+    order(registry, RegistryAction.SUSPEND, reason="key leaked")
 
     waiting = update(registry, with_key(fip(), 1), ENTITY)
-    approved = order(registry, Act.APPROVE)
+    approved = order(registry, RegistryAction.APPROVE)
 
     assert (waiting.status, approved.status, approved.publication) == ("submitted", "live", None)
-    assert (standing(registry), shown(registry)) == (Standing.SUSPENDED, set())
+    assert (standing(registry), shown(registry)) == (EntityStatus.SUSPENDED, set())
 
 
 def test_a_retirement_is_for_good(registry):
     live(registry)
     update(registry, with_key(fip(), 1), ENTITY)
 
-    retired = order(registry, Act.RETIRE, reason="licence returned")
+    retired = order(registry, RegistryAction.RETIRE, reason="licence returned")
 
     assert (retired.tokens, shown(registry)) == (TokenEffect.STOP, set())
-    assert [one.status for one in retired.after.versions] == [Status.SUPERSEDED, Status.WITHDRAWN]
-    for act in (Act.APPROVE, Act.SUSPEND, Act.RESTORE, Act.RETIRE, Act.ROLL_BACK):
+    assert [one.status for one in retired.after.versions] == [
+        VersionStatus.SUPERSEDED,
+        VersionStatus.WITHDRAWN,
+    ]
+    for act in (
+        RegistryAction.APPROVE,
+        RegistryAction.SUSPEND,
+        RegistryAction.RESTORE,
+        RegistryAction.RETIRE,
+        RegistryAction.ROLL_BACK,
+    ):
         assert isinstance(order(registry, act, reason="x", version=1), WrongState)
     assert isinstance(update(registry, fip(name="x")), WrongState)
     assert submit(registry, fip()) == DuplicateEntity("FIP-0")
@@ -73,9 +82,9 @@ def test_a_retirement_is_for_good(registry):
 
 def test_a_retirement_of_a_suspended_member_changes_nothing_in_the_directory(registry):
     live(registry)
-    order(registry, Act.SUSPEND, reason="x")
+    order(registry, RegistryAction.SUSPEND, reason="x")
 
-    retired = order(registry, Act.RETIRE, reason="y")
+    retired = order(registry, RegistryAction.RETIRE, reason="y")
 
     assert (retired.publication, retired.tokens) == (None, TokenEffect.NONE)
 
@@ -83,10 +92,12 @@ def test_a_retirement_of_a_suspended_member_changes_nothing_in_the_directory(reg
 def test_a_rollback_goes_live_at_once_and_equals_the_former_version(registry):
     live(registry)
     update(registry, with_key(fip(name="Worse"), 1), ENTITY, approved=False)
-    order(registry, Act.APPROVE)
+    order(registry, RegistryAction.APPROVE)
     update(registry, with_key(fip(name="Worst"), 2), ENTITY)
 
-    outcome = order(registry, Act.ROLL_BACK, version=1, reason="the new key does not work")
+    outcome = order(
+        registry, RegistryAction.ROLL_BACK, version=1, reason="the new key does not work"
+    )
 
     record = registry.records["FIP-0"]
     assert (outcome.status, outcome.version, record.live.equal_to) == ("live", 4, 1)
@@ -98,9 +109,9 @@ def test_a_rollback_goes_live_at_once_and_equals_the_former_version(registry):
 def test_a_rollback_goes_to_versions_that_were_live_only(registry, version):
     live(registry)
     update(registry, with_key(fip(), 1), ENTITY)
-    order(registry, Act.REJECT, reason="no")
+    order(registry, RegistryAction.REJECT, reason="no")
 
-    assert order(registry, Act.ROLL_BACK, version=version, reason="x") == UnknownVersion(
+    assert order(registry, RegistryAction.ROLL_BACK, version=version, reason="x") == UnknownVersion(
         "FIP-0", version
     )
 
@@ -108,25 +119,25 @@ def test_a_rollback_goes_to_versions_that_were_live_only(registry, version):
 def test_a_rollback_to_the_live_version_is_refused(registry):
     live(registry)
 
-    assert isinstance(order(registry, Act.ROLL_BACK, version=1, reason="x"), WrongState)
+    assert isinstance(order(registry, RegistryAction.ROLL_BACK, version=1, reason="x"), WrongState)
 
 
 @pytest.mark.parametrize("reason", ["", "   ", "x" * 501, "a\nb", "=?utf-8?q?x?="])
 def test_what_hurts_a_member_needs_a_reason(registry, reason):
     live(registry)
 
-    for act in (Act.SUSPEND, Act.RETIRE, Act.ROLL_BACK):
+    for act in (RegistryAction.SUSPEND, RegistryAction.RETIRE, RegistryAction.ROLL_BACK):
         assert order(registry, act, reason=reason, version=1) == ReasonMissing(act.value)
 
 
 def test_a_restore_or_approval_out_of_turn_is_refused(registry):
     live(registry)
 
-    assert isinstance(order(registry, Act.RESTORE), WrongState)
-    assert isinstance(order(registry, Act.APPROVE), WrongState)
-    assert isinstance(order(registry, Act.REJECT, reason="x"), WrongState)
-    order(registry, Act.SUSPEND, reason="x")
-    assert isinstance(order(registry, Act.SUSPEND, reason="x"), WrongState)
+    assert isinstance(order(registry, RegistryAction.RESTORE), WrongState)
+    assert isinstance(order(registry, RegistryAction.APPROVE), WrongState)
+    assert isinstance(order(registry, RegistryAction.REJECT, reason="x"), WrongState)
+    order(registry, RegistryAction.SUSPEND, reason="x")
+    assert isinstance(order(registry, RegistryAction.SUSPEND, reason="x"), WrongState)
 
 
 @pytest.mark.parametrize(
@@ -158,10 +169,10 @@ def test_a_mere_submission_blocks_nobody_s_key(registry):
     submit(registry, with_key(fip(9), 0), STRANGER)
 
     rightful = submit(registry, fip(), ENTITY)
-    order(registry, Act.APPROVE)
+    order(registry, RegistryAction.APPROVE)
 
     assert isinstance(rightful, Decision)
-    assert isinstance(order(registry, Act.APPROVE, "FIP-9"), AlreadyHeld)
+    assert isinstance(order(registry, RegistryAction.APPROVE, "FIP-9"), AlreadyHeld)
 
 
 def test_an_entity_may_return_to_its_own_former_key(registry):
@@ -188,9 +199,9 @@ def test_every_refusal_says_what_to_do(registry):
         submit(registry, fip(1), ENTITY),
         submit(registry, fip(1), READER),
         update(registry, fip(3)),
-        order(registry, Act.RESTORE),
-        order(registry, Act.SUSPEND),
-        order(registry, Act.ROLL_BACK, version=7, reason="x"),
+        order(registry, RegistryAction.RESTORE),
+        order(registry, RegistryAction.SUSPEND),
+        order(registry, RegistryAction.ROLL_BACK, version=7, reason="x"),
     ]
 
     assert [one.sentence() for one in refusals] == [

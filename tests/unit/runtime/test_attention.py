@@ -6,9 +6,9 @@ from msgspec.structs import replace
 
 from mudra.metrics.incidents.incident import AaCalls, AaReporting, Ending, FipApi, Incident, Subject
 from mudra.overview.action_items import Facts, attention
-from mudra.registry.lifecycle.record import Record, Standing
-from mudra.registry.payload.entry import EntityType
-from mudra.tokens.secrets.manage_secret import UseShown
+from mudra.registry.lifecycle.record import EntityStatus, Record
+from mudra.shared.entity_type import EntityType
+from mudra.tokens.secrets.manage_secret import SecretUsage
 from mudra.tokens.secrets.old_secret_use import NEVER_USED, AddressUse, SecretUse
 from mudra.tokens.secrets.reset_rule import ResetPermitted
 from mudra.tokens.secrets.secret import EntitySecret, SecretState
@@ -16,12 +16,14 @@ from mudra.tokens.secrets.secret import EntitySecret, SecretState
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 
 
-def used(days_left: int) -> UseShown:
+def used(days_left: int) -> SecretUsage:
     current = EntitySecret("A-FIP", 2, SecretState.CURRENT, NOW, NOW + timedelta(days=days_left))
-    return UseShown(current, NEVER_USED, None, NEVER_USED, ResetPermitted(4), NOW, NOW)
+    return SecretUsage(current, NEVER_USED, None, NEVER_USED, ResetPermitted(4), NOW, NOW)
 
 
-def whats(days_left: int = 100, *, able: int = 2, missing: int = 0, **old: UseShown) -> list[str]:
+def whats(
+    days_left: int = 100, *, able: int = 2, missing: int = 0, **old: SecretUsage
+) -> list[str]:
     shown = old.get("shown") or used(days_left)
     facts = Facts("AA", shown, able, None, missing, NOW)
     return [line.what for line in attention(facts) if line.what != "No registration yet"]
@@ -59,7 +61,7 @@ def test_the_worst_comes_first() -> None:
 
 
 def test_a_suspended_registration_is_for_now() -> None:
-    record = Record("A-FIP", EntityType.FIP, Standing.SUSPENDED, ())
+    record = Record("A-FIP", EntityType.FIP, EntityStatus.SUSPENDED, ())
     facts = Facts("FIP", used(100), 2, record, 0, NOW)
 
     assert [(line.weight, line.what) for line in attention(facts)] == [

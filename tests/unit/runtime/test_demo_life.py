@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from mudra.demo.live import until_told
+from mudra.demo.live import until_stopped
 
 
 async def _agent(stop: asyncio.Event) -> int:
@@ -26,7 +26,7 @@ def test_a_feeder_that_dies_ends_agents_and_feeders_and_is_named(broken: int) ->
         beside = [asyncio.create_task(_feeder(one)) for one in faults]
         agents = [asyncio.create_task(_agent(stop))]
 
-        (ended,) = await until_told(stop, beside, agents)
+        (ended,) = await until_stopped(stop, beside, agents)
 
         assert ended.exception() is fault
         assert all(task.done() for task in (*beside, *agents))
@@ -41,7 +41,7 @@ def test_told_to_stop_nothing_has_ended_by_itself() -> None:
         agents = [asyncio.create_task(_agent(stop))]
         stop.set()
 
-        assert await until_told(stop, beside, agents) == []
+        assert await until_stopped(stop, beside, agents) == []
         assert all(task.done() for task in (*beside, *agents))
 
     asyncio.run(asyncio.wait_for(story(), 30))

@@ -4,13 +4,13 @@ import os
 import subprocess
 import sys
 
-from mudra.storage.database.database.embedded import locks as embedded_locks
+from mudra.storage.database.embedded import locks as embedded_locks
 
 ROUNDS = 500
 KEEPER = """
 import os, sys
 from pathlib import Path
-from mudra.storage.database.database.embedded import locks as embedded_locks
+from mudra.storage.database.embedded import locks as embedded_locks
 while sys.stdin.buffer.raw.read(1):
     os.write(1, b"w")
     lock = embedded_locks.take(Path(sys.argv[1]), embedded_locks.HOLDERS)

@@ -3,9 +3,9 @@
 import pytest
 
 from mudra.storage.crypto.keyring import (
+    CiphertextInvalid,
     Keyring,
     MasterVersionMissing,
-    SealBroken,
     mac,
     mac_matches,
     master_version,
@@ -58,9 +58,9 @@ def test_a_value_moved_to_another_place_is_refused(part):
     sealed = ring.seal(VALUE, **PLACE)
     elsewhere = PLACE | {part: "other"}
 
-    with pytest.raises(SealBroken):
+    with pytest.raises(CiphertextInvalid):
         ring.unseal(sealed, **elsewhere)
-    with pytest.raises(SealBroken):
+    with pytest.raises(CiphertextInvalid):
         ring.rewrap(sealed, **elsewhere)
 
 
@@ -68,7 +68,7 @@ def test_places_whose_names_run_together_are_different_places():
     ring = only_first()
     sealed = ring.seal(VALUE, table="ab", column="c", row="d")
 
-    with pytest.raises(SealBroken):
+    with pytest.raises(CiphertextInvalid):
         ring.unseal(sealed, table="a", column="bc", row="d")
 
 
@@ -79,9 +79,9 @@ def test_every_single_flipped_bit_is_noticed():
     for bit in range(len(sealed) * 8):
         altered = bytearray(sealed)
         altered[bit // 8] ^= 1 << bit % 8
-        with pytest.raises((SealBroken, MasterVersionMissing)):
+        with pytest.raises((CiphertextInvalid, MasterVersionMissing)):
             ring.unseal(bytes(altered), **PLACE)
-        with pytest.raises((SealBroken, MasterVersionMissing)):
+        with pytest.raises((CiphertextInvalid, MasterVersionMissing)):
             ring.rewrap(bytes(altered), **PLACE)
 
 
@@ -90,9 +90,9 @@ def test_every_cut_and_every_addition_is_noticed():
     sealed = ring.seal(b"abc", **PLACE)
 
     for end in range(len(sealed)):
-        with pytest.raises(SealBroken):
+        with pytest.raises(CiphertextInvalid):
             ring.unseal(sealed[:end], **PLACE)
-    with pytest.raises(SealBroken):
+    with pytest.raises(CiphertextInvalid):
         ring.unseal(sealed + b"\0", **PLACE)
 
 
@@ -100,7 +100,7 @@ def test_the_data_key_of_one_value_does_not_open_another():
     ring = only_first()
     first, second = ring.seal(b"first", **PLACE), ring.seal(b"other", **PLACE)
 
-    with pytest.raises(SealBroken):
+    with pytest.raises(CiphertextInvalid):
         ring.unseal(first[:65] + second[65:], **PLACE)
 
 
@@ -109,7 +109,7 @@ def test_a_version_changed_to_another_that_exists_is_refused():
     relabelled = sealed[:4] + b"\x02" + sealed[5:]
 
     assert master_version(relabelled) == 2
-    with pytest.raises(SealBroken):
+    with pytest.raises(CiphertextInvalid):
         rotated().unseal(relabelled, **PLACE)
 
 
@@ -117,7 +117,7 @@ def test_the_version_is_bound_even_when_two_versions_share_a_key():
     sealed = only_first().seal(VALUE, **PLACE)
     twins = Keyring(MasterKeys(2, {2: KEY_1, 1: KEY_1}))
 
-    with pytest.raises(SealBroken):
+    with pytest.raises(CiphertextInvalid):
         twins.unseal(sealed[:4] + b"\x02" + sealed[5:], **PLACE)
 
 
@@ -132,7 +132,7 @@ def test_a_missing_master_version_is_named():
 def test_a_wrong_key_under_the_right_version_is_refused():
     sealed = only_first().seal(VALUE, **PLACE)
 
-    with pytest.raises(SealBroken):
+    with pytest.raises(CiphertextInvalid):
         Keyring(MasterKeys(1, {1: KEY_2})).unseal(sealed, **PLACE)
 
 
@@ -153,14 +153,14 @@ def test_a_broken_value_is_not_given_a_sound_wrap():
     sealed = bytearray(only_first().seal(VALUE, **PLACE))
     sealed[-1] ^= 1
 
-    with pytest.raises(SealBroken):
+    with pytest.raises(CiphertextInvalid):
         rotated().rewrap(bytes(sealed), **PLACE)
 
 
 def test_a_broken_seal_names_its_place_and_nothing_else():
     sealed = only_first().seal(VALUE, **PLACE)
 
-    with pytest.raises(SealBroken) as caught:
+    with pytest.raises(CiphertextInvalid) as caught:
         only_first().unseal(sealed[:-1], **PLACE)
 
     broken = caught.value
@@ -184,7 +184,7 @@ def test_a_key_for_checking_stays_the_same_when_the_master_key_is_rotated():
 def test_a_sealed_key_opens_under_its_name_and_version_only(name, version):
     sealed = only_first().new_sealed_key("secret-mac", 1)
 
-    with pytest.raises(SealBroken):
+    with pytest.raises(CiphertextInvalid):
         only_first().open_sealed_key(sealed, name, version)
 
 

@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from mudra.agent.counting.event import NO_STATUS, Began, Call, Ended, Event, Notice
-from mudra.agent.counting.fi_session_tracker import FollowState, Sessions, intermediate
+from mudra.agent.counting.fi_session_tracker import Sessions, TrackerState, intermediate
 from mudra.agent.counting.tally import Tally
 from mudra.agent.counting.window import Windows, WindowState, WindowTally
 from mudra.agent.host.clock import SECOND
@@ -19,8 +19,8 @@ from mudra.metrics.payload.catalogue import NotificationType, RequestType
 
 ANSWER_WITHIN: Final = 30 * SECOND
 """network-facts: an answer later than this counts as a timeout."""
-MOST_PENDING: Final = 100_000
-MOST_RECENT: Final = 20_000
+MAX_PENDING: Final = 100_000
+MAX_RECENT: Final = 20_000
 
 _OK: Final = 200
 _FI_REQUEST: Final = RequestType.FI_REQUEST.value
@@ -32,7 +32,7 @@ CallKey = tuple[bool, str]
 
 
 @dataclass(slots=True)
-class CountFigures:
+class CounterMetrics:
     """What was heard and could not be counted as it should."""
 
     events: int = 0
@@ -56,7 +56,7 @@ class CounterState(msgspec.Struct, array_like=True, frozen=True):
     windows: list[WindowState]
     pending: list[Began]
     recent: list[CallKey]
-    sessions: FollowState
+    sessions: TrackerState
 
 
 @dataclass(slots=True)
@@ -65,7 +65,7 @@ class Counter:
 
     windows: Windows
     sessions: Sessions
-    figures: CountFigures = field(default_factory=CountFigures)
+    figures: CounterMetrics = field(default_factory=CounterMetrics)
     _pending: dict[CallKey, Began] = field(default_factory=dict)
     _recent: dict[CallKey, None] = field(default_factory=dict)
 
@@ -114,7 +114,7 @@ class Counter:
         elif event.notice is None:
             self.figures.unread_notices += 1
             return
-        if len(self._pending) >= MOST_PENDING:
+        if len(self._pending) >= MAX_PENDING:
             self.figures.over_limit += 1
             self._give_up(next(iter(self._pending)))
         self._pending[key] = event
@@ -196,7 +196,7 @@ class Counter:
 
     def _remember(self, key: CallKey) -> None:
         self._recent[key] = None
-        if len(self._recent) > MOST_RECENT:
+        if len(self._recent) > MAX_RECENT:
             del self._recent[next(iter(self._recent))]
 
     def _block(self, wall: int, fip: str, code: str, *, inward: bool) -> Tally | None:

@@ -21,7 +21,7 @@ from mudra.agent.host.clock import DAY
 from mudra.metrics.payload.catalogue import NotificationType, RequestType, StatusPosition
 
 KEEP: Final = DAY
-MOST: Final = 100_000
+MAX_COUNT: Final = 100_000
 _OK: Final = 200
 _REFUSED: Final = 400
 _FI: Final = NotificationType.FI.value
@@ -56,14 +56,14 @@ class Session(msgspec.Struct, array_like=True, gc=False):
     ended: bool = False
 
 
-class FollowState(msgspec.Struct, array_like=True, frozen=True):
+class TrackerState(msgspec.Struct, array_like=True, frozen=True):
     """All sessions as they are kept in a snapshot."""
 
     sessions: list[tuple[str, str, Session]]
 
 
 @dataclass(slots=True)
-class FollowFigures:
+class TrackerCounters:
     """What happened beside the counts."""
 
     repeated: int = 0
@@ -77,11 +77,11 @@ class FollowFigures:
 class Sessions:
     """The sessions under way and those that ended lately."""
 
-    def __init__(self, keep: int = KEEP, most: int = MOST) -> None:
+    def __init__(self, keep: int = KEEP, most: int = MAX_COUNT) -> None:
         self._keep, self._most = keep, most
         self._sessions: dict[SessionKey, Session] = {}
         self._undecided: dict[int, dict[SessionKey, None]] = {}
-        self.figures = FollowFigures()
+        self.figures = TrackerCounters()
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -164,11 +164,11 @@ class Sessions:
         if not session.ended:
             self.figures.never_ended += 1
 
-    def state(self) -> FollowState:
+    def state(self) -> TrackerState:
         """What a snapshot keeps."""
-        return FollowState([(*key, session) for key, session in self._sessions.items()])
+        return TrackerState([(*key, session) for key, session in self._sessions.items()])
 
-    def restore(self, state: FollowState, shift: int) -> None:
+    def restore(self, state: TrackerState, shift: int) -> None:
         """Take sessions over from a snapshot, their monotonic times moved by `shift`."""
         for fip, name, session in state.sessions:
             session.mono += shift

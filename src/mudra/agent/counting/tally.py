@@ -14,7 +14,7 @@ from mudra.metrics.payload.report import Percentiles
 
 EXACT: Final = 1_024
 """Up to so many times are kept as they are; beyond, a histogram within 1 % keeps them."""
-LONGEST: Final = 7 * 24 * 3_600 * 1_000
+MAX_LENGTH: Final = 7 * 24 * 3_600 * 1_000
 _DIGITS: Final = 2
 _WORD: Final = 4  # bytes a counter: half the memory of the default, and 4 billion calls are enough
 
@@ -52,7 +52,7 @@ class Times:
 
     def add(self, milliseconds: int) -> None:
         """Take one duration in; below 0 counts as 0, above a week as a week."""
-        value = min(max(milliseconds, 0), LONGEST)
+        value = min(max(milliseconds, 0), MAX_LENGTH)
         self.longest = max(self.longest, value)
         self._exact.append(value)
         if len(self._exact) >= EXACT:
@@ -82,7 +82,7 @@ class Times:
 
     def _fold(self) -> None:
         if self._histogram is None:
-            self._histogram = HdrHistogram(1, LONGEST, _DIGITS, word_size=_WORD)
+            self._histogram = HdrHistogram(1, MAX_LENGTH, _DIGITS, word_size=_WORD)
         for value, count in Counter(self._exact).items():
             self._histogram.record_value(value, count)
         self._exact = array("I")
@@ -99,7 +99,7 @@ class Times:
         times._exact.frombytes(state.exact)
         times.longest = state.longest
         if state.histogram:
-            times._histogram = HdrHistogram(1, LONGEST, _DIGITS, word_size=_WORD)
+            times._histogram = HdrHistogram(1, MAX_LENGTH, _DIGITS, word_size=_WORD)
             times._histogram.add(HdrHistogram.decode(state.histogram))
         return times
 

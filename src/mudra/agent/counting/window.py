@@ -17,7 +17,7 @@ from mudra.metrics.payload.catalogue import WINDOW_SECONDS, NotificationType
 WINDOW: Final = WINDOW_SECONDS * SECOND
 SETTLE: Final = 30 * SECOND
 KEEP: Final = 7 * DAY
-MOST_FIPS: Final = 5_000
+MAX_FIPS: Final = 5_000
 """A window with more FIPs than the network can have is a fault at its source, not traffic."""
 
 _FI_NOTICE: Final = NotificationType.FI.value
@@ -50,7 +50,7 @@ class WindowTally:
         found = blocks.get((fip, code))
         if found is None:
             if fip not in self.fips:
-                if len(self.fips) >= MOST_FIPS:
+                if len(self.fips) >= MAX_FIPS:
                     return None
                 self.fips.add(fip)
             found = blocks[fip, code] = Tally(statuses=inward and code == _FI_NOTICE)

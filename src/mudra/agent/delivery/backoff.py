@@ -12,12 +12,12 @@ from mudra.agent.counting.window import SETTLE, WINDOW
 from mudra.agent.host.clock import MINUTE, SECOND
 from mudra.agent.spool.spool import Waiting
 
-SHORTEST: Final = SECOND
-LONGEST: Final = 5 * MINUTE
+MIN_LENGTH: Final = SECOND
+MAX_LENGTH: Final = 5 * MINUTE
 SPREAD: Final = MINUTE
 IN_FLIGHT: Final = 2
 BETWEEN_STARTS: Final = SECOND // 2
-LONGEST_ASKED: Final = 60 * MINUTE
+MAX_ASKED: Final = 60 * MINUTE
 """A `Retry-After` beyond this is taken as this: an agent must not be silenced for days."""
 RETRIED: Final = frozenset({408, 425, 429})
 _UNAUTHORIZED: Final = 401
@@ -90,19 +90,19 @@ def retry_after(headers: Mapping[str, str], now: int) -> int | None:
     if not text:
         return None
     if text.isascii() and text.isdigit():
-        return min(int(text[:9]) * SECOND, LONGEST_ASKED)
+        return min(int(text[:9]) * SECOND, MAX_ASKED)
     try:
         at = int(parsedate_to_datetime(text).timestamp() * SECOND)
     except (ValueError, OverflowError):
         return None
-    return min(max(at - now, 0), LONGEST_ASKED)
+    return min(max(at - now, 0), MAX_ASKED)
 
 
 def pause(failures: int, asked: int | None, chance: Chance) -> int:
     """Milliseconds to wait after this many failures in a row: full jitter, 1 s to 5 min."""
-    longest = min(LONGEST, SHORTEST * 2 ** min(failures, 20))
-    own = int(chance(SHORTEST, longest))
-    return own if asked is None else max(asked, SHORTEST) + int(chance(0, SHORTEST))
+    longest = min(MAX_LENGTH, MIN_LENGTH * 2 ** min(failures, 20))
+    own = int(chance(MIN_LENGTH, longest))
+    return own if asked is None else max(asked, MIN_LENGTH) + int(chance(0, MIN_LENGTH))
 
 
 def offset(aa_id: str) -> int:

@@ -23,7 +23,7 @@ RENEW_AT: Final = (0.75, 0.80)
 """Share of the token's life after which it is renewed; chosen anew for each token."""
 COMMAND_SECONDS: Final = 20
 _OK: Final = 200
-_MOST_ANSWER: Final = 64 * 1024
+_MAX_ANSWER: Final = 64 * 1024
 
 
 class Source(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -198,7 +198,7 @@ async def _read(
         return response.status_code, response.headers, await read_bounded(response)
 
 
-async def read_bounded(response: httpx.Response, most: int = _MOST_ANSWER) -> bytes:
+async def read_bounded(response: httpx.Response, most: int = _MAX_ANSWER) -> bytes:
     """The body, up to `most` bytes: an answer of gigabytes must not fill the agent's memory."""
     parts, length = [], 0
     async for part in response.aiter_bytes(16 * 1024):

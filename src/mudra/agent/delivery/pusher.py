@@ -30,9 +30,9 @@ from mudra.agent.delivery.backoff import (
 )
 from mudra.agent.delivery.credentials import CredentialFault, Tokens, read_bounded
 from mudra.agent.host.clock import MINUTE, Clock
-from mudra.agent.spool.dead_letter import DeadLetter, bury, take_back
-from mudra.agent.spool.event_recorder import Keeper
-from mudra.agent.spool.spool import MOST_BYTES, Waiting
+from mudra.agent.spool.dead_letter import DeadLetter, requeue, write_dead_letter
+from mudra.agent.spool.event_recorder import EventRecorder
+from mudra.agent.spool.spool import MAX_BYTES, Waiting
 
 TOGETHER: Final = 3
 """After so many failures in a row over all payloads, the operator is taken to be down."""
@@ -40,7 +40,7 @@ ENFORCE_EVERY: Final = MINUTE
 
 
 @dataclass(slots=True)
-class PushFigures:
+class PushMetrics:
     """What became of the pushes."""
 
     delivered: int = 0
@@ -58,7 +58,7 @@ class PushFigures:
 class Pusher:
     """The delivery of one agent."""
 
-    keeper: Keeper
+    keeper: EventRecorder
     tokens: Tokens
     http: httpx.AsyncClient
     url: str
@@ -68,8 +68,8 @@ class Pusher:
     warn: Callable[[str], None]
     note: Callable[[], str]
     """What the operator should know beside the payloads: drops and jumps, for a header."""
-    most_bytes: int = MOST_BYTES
-    figures: PushFigures = field(default_factory=PushFigures)
+    most_bytes: int = MAX_BYTES
+    figures: PushMetrics = field(default_factory=PushMetrics)
     _in_flight: set[int] = field(default_factory=set)
     _failures: dict[int, int] = field(default_factory=dict)
     _not_before: dict[int, int] = field(default_factory=dict)
@@ -159,7 +159,7 @@ class Pusher:
                 waiting.txn_id, waiting.tag, written(waiting.window), written(now),
                 outcome.status, outcome.answer, msgspec.Raw(body),
             )  # fmt: skip  # the members in their order
-            path = bury(self.directory, waiting, letter)
+            path = write_dead_letter(self.directory, waiting, letter)
             facts: dict[str, object] = {"last_refusal": f"{outcome.status} at {written(now)}"}
             await self.keeper.with_disk(
                 lambda: self.keeper.spool.done(waiting, facts, "dead_letters")
@@ -202,7 +202,7 @@ class Pusher:
     async def _enforce(self) -> None:
         now = self.clock.wall()
         try:
-            await self.keeper.with_disk(lambda: take_back(self.directory, self.keeper.spool, now))
+            await self.keeper.with_disk(lambda: requeue(self.directory, self.keeper.spool, now))
         except OSError as fault:
             self.warn(f"the letters to be sent again cannot be read: {fault}")
         dropped = await self.keeper.with_disk(

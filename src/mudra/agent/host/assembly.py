@@ -25,7 +25,7 @@ from mudra.agent.host.ingest_app import Health
 from mudra.agent.sources.access_log import LineReader
 from mudra.agent.sources.log_file import LogFile
 from mudra.agent.sources.route import Listener, Peers
-from mudra.agent.spool.event_recorder import Keeper
+from mudra.agent.spool.event_recorder import EventRecorder
 from mudra.agent.spool.spool import Spool
 
 VERSION: Final = version("mudra")
@@ -59,7 +59,7 @@ class Agent:
     config: Config
     clock: Clock
     listener: Listener
-    keeper: Keeper
+    keeper: EventRecorder
     tokens: Tokens
     pusher: Pusher
     logs: list[FollowedLog] = field(default_factory=list)
@@ -140,7 +140,7 @@ def assemble(
         )
     sessions = Sessions(config.sessions.keep_hours * HOUR, config.sessions.most)
     reporter = Reporter(config.aa_id, f"mudra-{VERSION}")
-    keeper = Keeper(
+    keeper = EventRecorder(
         spool,
         Counter(Windows(), sessions),
         clock,
@@ -185,7 +185,7 @@ def assemble(
     return Agent(config, clock, listener, keeper, tokens, pusher, logs, clock.wall())
 
 
-def _note(keeper: Keeper) -> str:
+def _note(keeper: EventRecorder) -> str:
     """What the operator should know beside the payloads; empty when there is nothing."""
     try:
         facts = keeper.spool.facts()

@@ -17,9 +17,9 @@ from mudra.agent.host.clock import Clock
 from mudra.agent.host.config import Config
 from mudra.agent.spool.spool import FILE_NAME, read_only
 
-MOST_OFFSET: Final = 60_000
+MAX_OFFSET: Final = 60_000
 """decisions part 5: a window that lies further in the future is refused by the operator."""
-LEAST_FREE: Final = 256 << 20
+MIN_FREE: Final = 256 << 20
 _UNAUTHORIZED: Final = 401
 _NOT_FOUND: Final = 404
 _FOR_OTHERS: Final = 0o077
@@ -93,7 +93,7 @@ async def _reach(config: Config, http: httpx.AsyncClient, clock: Clock) -> list[
         offset = at - clock.wall()
         told = f"the operator's clock is {offset / 1000:+.1f} s from this one"
         way = "set up a time service (chrony, systemd-timesyncd) on this machine"
-        good = abs(offset) <= MOST_OFFSET
+        good = abs(offset) <= MAX_OFFSET
         found.append(Checked("clock", ok=good, found=told, way_out="" if good else way))
     return found
 
@@ -143,8 +143,8 @@ def _disk(config: Config) -> Checked:
     if state != "ok":
         way = "start the agent: it saves what can be read; then check the disk"
         return Checked("disk", ok=False, found=f"the spool is damaged: {state}", way_out=way)
-    if free < LEAST_FREE:
-        way = f"free at least {LEAST_FREE >> 20} MB; seven days of outage need up to 1 GiB"
+    if free < MIN_FREE:
+        way = f"free at least {MIN_FREE >> 20} MB; seven days of outage need up to 1 GiB"
         return Checked("disk", ok=False, found=f"{free >> 20} MB are free", way_out=way)
     return Checked("disk", ok=True, found=f"{directory} takes writes, {free >> 20} MB are free")
 

@@ -16,8 +16,8 @@ from mudra.agent.counting.event import Event
 from mudra.agent.sources import http_event, otlp
 from mudra.agent.sources.route import Listener
 
-MOST_BODY: Final = 8 << 20
-MOST_HELD: Final = 32 << 20
+MAX_BODY: Final = 8 << 20
+MAX_HELD: Final = 32 << 20
 """Bytes of all bodies that are being read at one time: the agent's memory has a bound."""
 BODY_SECONDS: Final = 15
 
@@ -33,7 +33,7 @@ _TEXT: Final = "text/plain; version=0.0.4; charset=utf-8"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class IngestResponse:
     """One HTTP answer."""
 
     status: int
@@ -58,7 +58,7 @@ class Health(msgspec.Struct, frozen=True):
 
 
 @dataclass(slots=True)
-class Intake:
+class IngestApp:
     """The app. What it needs to know of the agent comes in as functions."""
 
     listener: Listener
@@ -81,7 +81,7 @@ class Intake:
             answer = await self._answer(scope, receive)
         except RequestFault as fault:
             body = msgspec.json.encode({"message": str(fault), "errorCode": fault.code})
-            answer = Answer(fault.status, body)
+            answer = IngestResponse(fault.status, body)
         await send(
             {
                 "type": "http.response.start",
@@ -95,7 +95,7 @@ class Intake:
         )
         await send({"type": "http.response.body", "body": answer.body})
 
-    async def _answer(self, scope: Mapping[str, object], receive: Receive) -> Answer:
+    async def _answer(self, scope: Mapping[str, object], receive: Receive) -> IngestResponse:
         method, path = str(scope["method"]), str(scope["path"])
         if path in {http_event.PATH, otlp.PATH}:
             if method != "POST":
@@ -108,24 +108,24 @@ class Intake:
         if method not in {"GET", "HEAD"}:
             raise RequestFault(405, "MethodNotAllowed", f"{path} takes GET")
         if path == "/status":
-            return Answer(200, await self.status())
+            return IngestResponse(200, await self.status())
         return self._word(path)
 
-    def _word(self, path: str) -> Answer:
+    def _word(self, path: str) -> IngestResponse:
         """The agent's word about itself."""
         if path in {"/sna/v1/ping", "/livez"}:
-            return Answer(200, b'{"status":"up"}')
+            return IngestResponse(200, b'{"status":"up"}')
         if path == "/sna/v1/version":
             told = {"agentVersion": self.version, "name": "mudra-agent"}
-            return Answer(200, msgspec.json.encode(told))
+            return IngestResponse(200, msgspec.json.encode(told))
         if path == "/readyz":
             health = self.health()
-            return Answer(200 if health.ready else 503, msgspec.json.encode(health))
+            return IngestResponse(200 if health.ready else 503, msgspec.json.encode(health))
         if path == "/metrics":
-            return Answer(200, self.figures(), _TEXT)
+            return IngestResponse(200, self.figures(), _TEXT)
         raise RequestFault(404, "NotFound", f"there is nothing at {path}")
 
-    async def _events(self, body: bytes) -> Answer:
+    async def _events(self, body: bytes) -> IngestResponse:
         try:
             events, rejected = http_event.read_events(body, self.listener)
         except ValueError as fault:  # msgspec's faults and UnicodeDecodeError are ValueErrors
@@ -139,9 +139,9 @@ class Intake:
         told: dict[str, object] = {"message": "accepted"}
         if rejected:
             told["rejected"] = rejected
-        return Answer(200, msgspec.json.encode(told), headers=_durable(durable))
+        return IngestResponse(200, msgspec.json.encode(told), headers=_durable(durable))
 
-    async def _traces(self, body: bytes, headers: Mapping[str, str]) -> Answer:
+    async def _traces(self, body: bytes, headers: Mapping[str, str]) -> IngestResponse:
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         before = self.listener.figures.out_of_time
         try:
@@ -158,7 +158,7 @@ class Intake:
             raise RequestFault(400, "InvalidRequest", str(fault)) from None
         durable = await self._take([*calls])
         if kind == _PROTOBUF:
-            return Answer(200, b"", _PROTOBUF, _durable(durable))
+            return IngestResponse(200, b"", _PROTOBUF, _durable(durable))
         late = self.listener.figures.out_of_time - before
         told: dict[str, object] = {}
         if late:
@@ -166,7 +166,7 @@ class Intake:
                 "rejectedSpans": str(late),
                 "errorMessage": "spans of more than 7 days ago or of the future are not counted",
             }
-        return Answer(200, msgspec.json.encode(told), headers=_durable(durable))
+        return IngestResponse(200, msgspec.json.encode(told), headers=_durable(durable))
 
     async def _body(self, receive: Receive, headers: Mapping[str, str]) -> bytes:
         """The body, unpacked; its size is counted while it comes in, both ways."""
@@ -195,9 +195,9 @@ class Intake:
                 parts.append(part)
                 length += len(part)
                 self._held += len(part)
-            if length > MOST_BODY:
-                raise RequestFault(413, "PayloadTooLarge", f"a body has at most {MOST_BODY} bytes")
-            if self._held > MOST_HELD:
+            if length > MAX_BODY:
+                raise RequestFault(413, "PayloadTooLarge", f"a body has at most {MAX_BODY} bytes")
+            if self._held > MAX_HELD:
                 raise RequestFault(503, "ServiceUnavailable", "too much at once; send it again")
             more = bool(message.get("more_body"))
 
@@ -232,13 +232,11 @@ def _headers(scope: Mapping[str, object]) -> dict[str, str]:
 def _unpacked(packed: bytes) -> bytes:
     unpacker = zlib.decompressobj(wbits=31)
     try:
-        plain = unpacker.decompress(packed, MOST_BODY + 1)
+        plain = unpacker.decompress(packed, MAX_BODY + 1)
     except zlib.error:
         raise RequestFault(400, "InvalidRequest", "the body is not gzip") from None
-    if len(plain) > MOST_BODY:
-        raise RequestFault(
-            413, "PayloadTooLarge", f"a body has at most {MOST_BODY} bytes, unpacked"
-        )
+    if len(plain) > MAX_BODY:
+        raise RequestFault(413, "PayloadTooLarge", f"a body has at most {MAX_BODY} bytes, unpacked")
     if not unpacker.eof:
         raise RequestFault(400, "InvalidRequest", "the gzip body is cut short")
     return plain

@@ -11,7 +11,7 @@ from mudra.agent.counting.payload import Payload, Reporter, payloads
 from mudra.agent.counting.window import SETTLE, WINDOW, Windows
 from mudra.agent.host.assembly import VERSION
 from mudra.agent.sources.access_log import Fields, LineReader
-from mudra.agent.sources.route import Listener, Peers, SourceFigures
+from mudra.agent.sources.route import Listener, Peers, SourceMetrics
 
 _LINES: Final = 5_000
 
@@ -54,7 +54,7 @@ class Replay:
         self.counter = Counter(Windows(), Sessions())
 
     @property
-    def figures(self) -> SourceFigures:
+    def figures(self) -> SourceMetrics:
         """What was in the log and is in no payload."""
         return self._listener.figures
 

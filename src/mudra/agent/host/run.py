@@ -23,7 +23,7 @@ from mudra.agent.counting.payload import written
 from mudra.agent.host.assembly import VERSION, Agent, assemble
 from mudra.agent.host.clock import MachineClock
 from mudra.agent.host.config import Config
-from mudra.agent.host.ingest_app import Intake
+from mudra.agent.host.ingest_app import IngestApp
 from mudra.agent.host.metrics import exposition
 from mudra.agent.host.status import status_of
 from mudra.agent.spool.spool import Backlog, Waiting
@@ -148,7 +148,7 @@ def _server(agent: Agent, listen: str) -> uvicorn.Server:
         facts, waits = await keeper.with_disk(lambda: (spool.facts(), spool.backlog()))
         return msgspec.json.encode(status_of(agent, facts, waits))
 
-    app = Intake(
+    app = IngestApp(
         agent.listener,
         keeper.take,
         VERSION,

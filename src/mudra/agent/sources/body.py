@@ -11,8 +11,8 @@ import msgspec
 
 from mudra.agent.counting.event import UNKNOWN, Notice, fi_status
 
-MOST_SESSION: Final = 128
-MOST_ACCOUNTS: Final = 10_000
+MAX_SESSION: Final = 128
+MAX_ACCOUNTS: Final = 10_000
 
 
 class _Account(msgspec.Struct, frozen=True, gc=False):
@@ -63,7 +63,7 @@ def notice_in(body: bytes) -> Notice | None:
     except _UNREADABLE:
         return None
     words = {
-        account.status for fip in told.status.responses for account in fip.accounts[:MOST_ACCOUNTS]
+        account.status for fip in told.status.responses for account in fip.accounts[:MAX_ACCOUNTS]
     }
     return notice(told.status.session, words, moment(told.timestamp))
 
@@ -78,7 +78,7 @@ def notice(session: str, words: set[str], sent_at: int = UNKNOWN) -> Notice | No
 
 def session_id(text: str) -> str:
     """The session ID, or nothing when it cannot be one."""
-    return text if 0 < len(text) <= MOST_SESSION else ""
+    return text if 0 < len(text) <= MAX_SESSION else ""
 
 
 def session_in(body: bytes) -> str:

@@ -15,8 +15,8 @@ from mudra.agent.sources.route import Listener
 from mudra.metrics.payload.catalogue import NotificationType, RequestType
 
 PATH: Final = "/sna/v1/aa"
-MOST_EVENTS: Final = 10_000
-MOST_KEY: Final = 128
+MAX_EVENTS: Final = 10_000
+MAX_KEY: Final = 128
 _OK: Final = 200
 _FIRST_STATUS: Final = 100
 _LAST_STATUS: Final = 599
@@ -76,8 +76,8 @@ def read_events(body: bytes, listener: Listener) -> tuple[list[Event], list[Reje
                     wire.append((index, _ONE.decode(raw)))
                 except msgspec.ValidationError as fault:
                     rejected.append(Rejected(index, str(fault)))
-        if len(wire) + len(rejected) > MOST_EVENTS:
-            raise ValueError(f"an array holds at most {MOST_EVENTS} events; send several")
+        if len(wire) + len(rejected) > MAX_EVENTS:
+            raise ValueError(f"an array holds at most {MAX_EVENTS} events; send several")
     else:
         try:
             wire = [(0, _ONE.decode(body))]
@@ -100,8 +100,8 @@ def _event(told: WireEvent, listener: Listener, now: int, mono: int) -> Event | 
     kind = _CALL_TYPES.get(told.call_type)
     if kind is None:
         return f"callType must be one of {', '.join(_CALL_TYPES)}"
-    if not 0 < len(told.txn_cor_id) <= MOST_KEY:
-        return f"txnCorId must be a text of 1 to {MOST_KEY} characters"
+    if not 0 < len(told.txn_cor_id) <= MAX_KEY:
+        return f"txnCorId must be a text of 1 to {MAX_KEY} characters"
     begins, inward = kind
     code = listener.routes.code(told.method or "", told.route, inward=inward)
     if not code or (told.peer_type and told.peer_type.upper() != _FIP):

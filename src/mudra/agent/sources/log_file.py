@@ -16,7 +16,7 @@ from typing import BinaryIO, Final
 from mudra.agent.counting.event import Place
 
 CHUNK: Final = 1 << 20
-LONGEST_LINE: Final = 1 << 20
+MAX_LINE: Final = 1 << 20
 _HEAD: Final = 256
 
 
@@ -80,7 +80,7 @@ class LogFile:
             lines = chunk[:cut].split(b"\n")[:-1]
             if self._skipping:
                 lines, self._skipping = lines[1:], False
-        elif len(chunk) >= LONGEST_LINE:
+        elif len(chunk) >= MAX_LINE:
             cut, self._skipping = len(chunk), True  # no log line is a megabyte long
         self._offset += cut
         at_end = not cut and not self._turn_page(file)

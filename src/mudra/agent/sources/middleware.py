@@ -11,7 +11,7 @@ from typing import Final
 
 import httpx
 
-from mudra.agent.sources.python_call import LONGEST_BODY, Reporter
+from mudra.agent.sources.python_call import MAX_BODY, Reporter
 from mudra.agent.sources.route import Routes
 from mudra.metrics.payload.catalogue import NotificationType, RequestType
 
@@ -105,7 +105,7 @@ class _Reading(httpx.AsyncByteStream):
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         async for part in self._inner:
-            if len(self._seen) <= LONGEST_BODY:
+            if len(self._seen) <= MAX_BODY:
                 self._seen += part
             yield part
 
@@ -145,7 +145,7 @@ class ReportingApp:
         async def watched_receive() -> Message:
             message = await receive()
             part = message.get("body", b"")
-            if isinstance(part, bytes) and len(seen) <= LONGEST_BODY:
+            if isinstance(part, bytes) and len(seen) <= MAX_BODY:
                 seen.extend(part)
             return message
 

@@ -18,22 +18,22 @@ import msgspec
 
 from mudra.agent.host.clock import Clock, MachineClock
 
-MOST_WAITING: Final = 10_000
-MOST_AT_ONCE: Final = 1_000
+MAX_WAITING: Final = 10_000
+MAX_AT_ONCE: Final = 1_000
 SECONDS_BETWEEN: Final = 0.5
-LONGEST_BODY: Final = 1 << 20
+MAX_BODY: Final = 1 << 20
 _OK: Final = 200
 
 
 @dataclass(slots=True)
-class ReporterFigures:
+class ReporterMetrics:
     """What became of what was told."""
 
     sent: int = 0
     dropped: int = 0
 
 
-class ToldEvent(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class ReportedEvent(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """One half of a call, in the shape that the agent takes."""
 
     call_type: str
@@ -54,8 +54,8 @@ class Reporter:
     address: str
     http: httpx.Client = field(default_factory=lambda: httpx.Client(timeout=5))
     clock: Clock = field(default_factory=MachineClock)
-    figures: ReporterFigures = field(default_factory=ReporterFigures)
-    _waiting: deque[ToldEvent] = field(default_factory=deque)
+    figures: ReporterMetrics = field(default_factory=ReporterMetrics)
+    _waiting: deque[ReportedEvent] = field(default_factory=deque)
     _wake: threading.Event = field(default_factory=threading.Event)
     _closed: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -88,11 +88,11 @@ class Reporter:
         none = msgspec.Raw(b"null")
         first, second = ("requestIn", "responseOut") if inward else ("requestOut", "responseIn")
         self._tell(
-            ToldEvent(
+            ReportedEvent(
                 first, route, key, end - round(took_ms), fip, method=method,
                 body=raw if inward else none,
             ),
-            ToldEvent(
+            ReportedEvent(
                 second, route, key, end, fip, method=method, http_status=status,
                 body=none if inward else raw,
             ),
@@ -106,16 +106,16 @@ class Reporter:
             self._thread.join(timeout)
         self.http.close()
 
-    def _tell(self, *events: ToldEvent) -> None:
+    def _tell(self, *events: ReportedEvent) -> None:
         with self._lock:
-            if len(self._waiting) + len(events) > MOST_WAITING:
+            if len(self._waiting) + len(events) > MAX_WAITING:
                 self.figures.dropped += len(events)
                 return
             self._waiting += events
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="mudra-agent", daemon=True)
                 self._thread.start()
-            if len(self._waiting) >= MOST_AT_ONCE:
+            if len(self._waiting) >= MAX_AT_ONCE:
                 self._wake.set()
 
     def _run(self) -> None:
@@ -128,7 +128,7 @@ class Reporter:
 
     def _send(self) -> bool:
         with self._lock:
-            batch = [self._waiting[place] for place in range(min(MOST_AT_ONCE, len(self._waiting)))]
+            batch = [self._waiting[place] for place in range(min(MAX_AT_ONCE, len(self._waiting)))]
         if not batch:
             return False
         try:
@@ -150,7 +150,7 @@ class Reporter:
 
 
 def _is_json(body: bytes) -> bool:
-    if not body or len(body) > LONGEST_BODY:
+    if not body or len(body) > MAX_BODY:
         return False
     try:
         msgspec.json.decode(body, type=msgspec.Raw)

@@ -9,7 +9,7 @@ from mudra.agent.host.clock import Clock
 from mudra.metrics.payload.catalogue import notification_type_of, request_type_of
 from mudra.metrics.payload.report import ENTITY_ID
 
-MOST_REMEMBERED: Final = 10_000
+MAX_REMEMBERED: Final = 10_000
 AHEAD: Final = 60_000
 """A source's clock may be this far ahead, in milliseconds."""
 
@@ -37,7 +37,7 @@ class Routes:
             verb = method or ("GET" if plain.lower().endswith(_HEARTBEAT) else "POST")
             kind = (notification_type_of if inward else request_type_of)(verb, plain)
             found = "" if kind is None else kind.value
-            if len(self._known) >= MOST_REMEMBERED:
+            if len(self._known) >= MAX_REMEMBERED:
                 self._known.clear()
             self._known[key] = found
         return found
@@ -61,14 +61,14 @@ class Peers:
             return True
         if _ENTITY_ID.match(fip) is None:
             return False
-        if len(self._valid) >= MOST_REMEMBERED:
+        if len(self._valid) >= MAX_REMEMBERED:
             self._valid.clear()
         self._valid.add(fip)
         return True
 
 
 @dataclass(slots=True)
-class SourceFigures:
+class SourceMetrics:
     """What a source heard that does not become an event."""
 
     other_calls: int = 0
@@ -88,7 +88,7 @@ class Listener:
     clock: Clock
     routes: Routes = field(default_factory=Routes)
     peers: Peers = field(default_factory=Peers)
-    figures: SourceFigures = field(default_factory=SourceFigures)
+    figures: SourceMetrics = field(default_factory=SourceMetrics)
 
     def in_time(self, wall: int, now: int) -> bool:
         """Can a window of this moment still be told?"""

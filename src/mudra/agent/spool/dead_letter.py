@@ -29,7 +29,7 @@ class DeadLetter(msgspec.Struct, frozen=True, rename="camel"):
     payload: msgspec.Raw
 
 
-def bury(directory: Path, waiting: Waiting, letter: DeadLetter) -> Path:
+def write_dead_letter(directory: Path, waiting: Waiting, letter: DeadLetter) -> Path:
     """Write the letter, on the disk when this returns; the same letter twice is one."""
     folder = directory / FOLDER
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -53,7 +53,7 @@ def dead_letters(directory: Path) -> list[Path]:
     return sorted((directory / FOLDER).glob("*.json"))
 
 
-def ask_again(directory: Path, letters: list[Path], now: int) -> tuple[list[Path], list[Path]]:
+def request_resend(directory: Path, letters: list[Path], now: int) -> tuple[list[Path], list[Path]]:
     """Have these letters sent again: those that will be, and those that are too old for that.
 
     The operator takes windows of the last 7 days (decisions part 5). Raises OSError.
@@ -66,7 +66,7 @@ def ask_again(directory: Path, letters: list[Path], now: int) -> tuple[list[Path
     return fresh, [letter for letter in letters if letter not in fresh]
 
 
-def take_back(directory: Path, spool: Spool, now: int) -> int:
+def requeue(directory: Path, spool: Spool, now: int) -> int:
     """Put the letters that are to be sent again into the spool; how many there were.
 
     Raises OSError and sqlite3.Error; what is not taken stays for the next time.

@@ -25,11 +25,11 @@ from mudra.agent.counting.window import WINDOW
 from mudra.agent.host.clock import Clock, JumpWatch
 from mudra.agent.spool.spool import Closing, Spool
 
-MOST_JOURNAL: Final = 64 << 20
+MAX_JOURNAL: Final = 64 << 20
 """Bytes of journal after which a snapshot is taken before the window closes."""
 _T = TypeVar("_T")
-MOST_MARKS: Final = 100
-MOST_UNWRITTEN: Final = 144
+MAX_MARKS: Final = 100
+MAX_UNWRITTEN: Final = 144
 """Closed windows that wait in memory for a full disk: one day."""
 
 
@@ -45,7 +45,7 @@ class Saved(msgspec.Struct, array_like=True, frozen=True):
 
 
 @dataclass(slots=True)
-class Keeper:
+class EventRecorder:
     """Counter and spool together."""
 
     spool: Spool
@@ -157,7 +157,7 @@ class Keeper:
         async with self._closing:
             for start in due:
                 await self._close(start)
-            if self._gap or self._journal_bytes > MOST_JOURNAL:
+            if self._gap or self._journal_bytes > MAX_JOURNAL:
                 await self.save()
         return due
 
@@ -194,7 +194,7 @@ class Keeper:
                 self._unwritten.clear()
                 self._gap = False
                 self._journal_bytes = 0
-            elif len(self._unwritten) > MOST_UNWRITTEN:
+            elif len(self._unwritten) > MAX_UNWRITTEN:
                 self._unwritten.popleft()
                 self.dropped_unwritten += 1
             if batch is not None and not batch.done():
@@ -258,7 +258,7 @@ class Keeper:
             self.jumps += 1
             for moment in (wall - jump, wall):
                 self.marks[moment - moment % WINDOW] = f"clock-jump={jump / 1000:+.1f}s"
-            while len(self.marks) > MOST_MARKS:
+            while len(self.marks) > MAX_MARKS:
                 del self.marks[next(iter(self.marks))]
             self.warn(
                 f"the clock jumped by {jump / 1000:+.1f} s; windows follow it from here, "

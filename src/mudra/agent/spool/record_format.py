@@ -14,7 +14,7 @@ import msgspec
 
 _MAGIC: Final = b"\x00mudra-record\x01"
 _HEAD: Final = struct.Struct(">II")
-_LONGEST: Final = 64 << 20
+_MAX_LENGTH: Final = 64 << 20
 
 
 class Header(msgspec.Struct, array_like=True, frozen=True):
@@ -48,7 +48,7 @@ def unframed(record: bytes) -> tuple[Header, bytes] | None:
         return None
     checksum, length = _HEAD.unpack_from(record, len(_MAGIC))
     text = record[start : start + length]
-    if length > _LONGEST or len(text) != length or zlib.crc32(text) != checksum:
+    if length > _MAX_LENGTH or len(text) != length or zlib.crc32(text) != checksum:
         return None
     try:
         found = _DECODER.decode(text)
@@ -63,7 +63,7 @@ def frames_in(data: bytes) -> Iterator[tuple[Header, bytes]]:
     while place >= 0:
         start = place + len(_MAGIC)
         length = int.from_bytes(data[start + 4 : start + 8])
-        record = data[place : start + _HEAD.size + min(length, _LONGEST)]
+        record = data[place : start + _HEAD.size + min(length, _MAX_LENGTH)]
         found = unframed(record)
         if found is not None:
             yield found[0], record

@@ -28,7 +28,7 @@ from mudra.agent.spool.record_format import Header, framed, frames_in, unframed
 from mudra.agent.spool.salvage import Table, open_or_salvage
 
 KEEP: Final = 7 * DAY
-MOST_BYTES: Final = 1 << 30
+MAX_BYTES: Final = 1 << 30
 FILE_NAME: Final = "agent.db"
 
 SCHEMA: Final = """
@@ -246,7 +246,7 @@ class Spool:
             self._db.execute("DELETE FROM record WHERE txn_id = ?", (waiting.txn_id,))
             self._add(header, framed(header, self._packer.compress(body)))
 
-    def enforce(self, now: int, most_bytes: int = MOST_BYTES) -> int:
+    def enforce(self, now: int, most_bytes: int = MAX_BYTES) -> int:
         """Keep 7 days and 1 GiB at most, oldest out first; how many records went."""
         sizes = self._db.execute(
             "SELECT id, window, size FROM record ORDER BY window DESC, id DESC"

@@ -9,7 +9,7 @@ import msgspec
 from mudra.cli.client.api_client import refused, send_json, signed_in
 from mudra.cli.client.tokens_file import SignedIn
 from mudra.cli.local.settings import settings_of
-from mudra.registry.payload.entry import EntityType
+from mudra.shared.entity_type import EntityType
 from mudra.shared.finding import Finding
 
 

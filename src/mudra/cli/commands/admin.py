@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.dependencies import Rooms
-from mudra.bootstrap.unit_of_work import Work
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
@@ -15,7 +15,7 @@ from mudra.cli.local.user import user_of
 from mudra.cli.output.output import fail, show_facts, show_json
 from mudra.cli.output.token_text import show_tokens
 from mudra.http.account.people_responses import warnings_of
-from mudra.http.account.people_shapes import token_members
+from mudra.http.account.people_shapes import token_fields
 from mudra.http.response.people_errors import problem_of
 from mudra.identity.accounts.account_service import AccountChanged, NoSuchUser
 from mudra.identity.accounts.user import User
@@ -98,15 +98,17 @@ def invite(email: Email, data_dir: DataDir = None, as_json: AsJson = False) -> N
 def tokens(email: Email, data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """List a person's User Access Tokens with the last use of each; never their text."""
 
-    async def run(rooms: Rooms) -> object:
-        async with rooms.open_work() as work:
+    async def run(dependencies: Dependencies) -> object:
+        async with dependencies.unit_of_work() as work:
             user = await user_of(work, email)
-            return NoSuchUser() if user is None else list(await work.roster.tokens(user.user_id))
+            return (
+                NoSuchUser() if user is None else list(await work.memberships.tokens(user.user_id))
+            )
 
     held = with_rooms(run, data_dir)
     if not isinstance(held, list):
         fail(problem_of(held).sentence)
-    show_tokens([token_members(token) for token in held], as_json=as_json)
+    show_tokens([token_fields(token) for token in held], as_json=as_json)
 
 
 @app.command(epilog="Example: mudra admin revoke lakshmi@kaveribank.example")
@@ -138,9 +140,9 @@ def contact(
 
 
 def _of(
-    email: str, act: Callable[[Work, str, Caller], Awaitable[object]]
-) -> Callable[[Work, Caller], Awaitable[object]]:
-    async def found(work: Work, by: Caller) -> object:
+    email: str, act: Callable[[UnitOfWork, str, Caller], Awaitable[object]]
+) -> Callable[[UnitOfWork, Caller], Awaitable[object]]:
+    async def found(work: UnitOfWork, by: Caller) -> object:
         user = await user_of(work, email)
         return NoSuchUser() if user is None else await act(work, user.user_id, by)
 
@@ -148,10 +150,10 @@ def _of(
 
 
 def _run(
-    act: Callable[[Work, Caller], Awaitable[object]], data_dir: DataDir, *, as_json: bool
+    act: Callable[[UnitOfWork, Caller], Awaitable[object]], data_dir: DataDir, *, as_json: bool
 ) -> None:
-    async def run(rooms: Rooms) -> object:
-        async with rooms.open_work() as work:
+    async def run(dependencies: Dependencies) -> object:
+        async with dependencies.unit_of_work() as work:
             return await act(work, Caller(operator_name()))
 
     facts = _facts(with_rooms(run, data_dir))

@@ -20,7 +20,7 @@ from mudra.agent.host.replay import Replay
 from mudra.agent.host.run import run as run_until_stopped
 from mudra.agent.host.status import Status, ask_status, no_spool
 from mudra.agent.sources.access_log import FORMATS
-from mudra.agent.spool.dead_letter import FOLDER, ask_again, dead_letters
+from mudra.agent.spool.dead_letter import FOLDER, dead_letters, request_resend
 
 app = typer.Typer(
     help="The monitoring agent: counts calls, pushes a window every ten minutes.",
@@ -172,7 +172,7 @@ def resend(
         typer.echo(f"{missing[0]} is no dead letter; they lie in {directory / FOLDER}", err=True)
         raise typer.Exit(2)
     try:
-        sent, old = ask_again(directory, wanted, MachineClock().wall())
+        sent, old = request_resend(directory, wanted, MachineClock().wall())
     except OSError as fault:
         typer.echo(f"{directory} cannot be written: {fault.strerror}", err=True)
         raise typer.Exit(1) from None

@@ -8,8 +8,8 @@ import typer
 
 from mudra.audit.event import AuditEvent, Caller, Outcome
 from mudra.audit.verdict import AuditVerdict
-from mudra.audit.verification import verify_audit
-from mudra.bootstrap.dependencies import Rooms
+from mudra.bootstrap.audit_check import verify_audit
+from mudra.bootstrap.dependencies import Dependencies
 from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
@@ -57,8 +57,8 @@ def list_events(  # noqa: PLR0913, PLR0917  # one option for each field of the s
     latest = sa.select(audit_event).where(*conditions(which))
     query = latest.order_by(audit_event.c.seq.desc()).limit(last)
 
-    async def act(rooms: Rooms) -> list[AuditEvent]:
-        async with rooms.database.transaction() as transaction:
+    async def act(dependencies: Dependencies) -> list[AuditEvent]:
+        async with dependencies.database.transaction() as transaction:
             rows = (await transaction.connection.execute(query)).mappings().all()
         return [event_of(dict(row)) for row in reversed(rows)]
 
@@ -82,8 +82,8 @@ def verify_chain(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     Exits with 1 when a row was changed, removed, added or moved, and names the first.
     """
 
-    async def act(rooms: Rooms) -> AuditVerdict:
-        return await verify_audit(rooms, Caller(operator_name()))
+    async def act(dependencies: Dependencies) -> AuditVerdict:
+        return await verify_audit(dependencies, Caller(operator_name()))
 
     verdict = with_rooms(act, data_dir)
     if not verdict.intact:

@@ -2,11 +2,11 @@
 
 import typer
 
-from mudra.bootstrap.dependencies import Rooms
+from mudra.bootstrap.dependencies import Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.output.output import show_json, show_table
-from mudra.http.operator.dashboard import board_members
+from mudra.http.operator.dashboard import board_fields
 from mudra.http.request.envelope import iso_ms
 from mudra.identity.memberships.memberships import Scope
 from mudra.overview.operator_dashboard import Board
@@ -16,13 +16,13 @@ from mudra.overview.operator_dashboard import board as gather
 def board(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """Show what breaks this week, the worst first, each with the next act."""
 
-    async def act(rooms: Rooms) -> Board:
-        async with rooms.open_work() as work:
+    async def act(dependencies: Dependencies) -> Board:
+        async with dependencies.unit_of_work() as work:
             return await gather(work, frozenset(Scope))
 
     rows = with_rooms(act, data_dir).rows
     if as_json:
-        show_json([board_members(row) for row in rows])
+        show_json([board_fields(row) for row in rows])
     elif rows:
         show_table(
             ["", "SINCE OR BY", "WHAT", "NEXT ACT"],

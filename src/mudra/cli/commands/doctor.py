@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.config import Settings, unknown_names
-from mudra.bootstrap.dependencies import Rooms
+from mudra.bootstrap.dependencies import Dependencies
 from mudra.cli.local.opening import StoreClosed
 from mudra.cli.local.settings import AsJson, DataDir, settings_of
 from mudra.cli.local.store import in_store
@@ -24,7 +24,7 @@ from mudra.storage.tokens.signing_keys import PostgresSigningKeys
 from mudra.tokens.issuing.claims import TokenKind
 from mudra.tokens.signing_keys.key_lifecycle import signing
 
-_LEAST_FREE: Final = 1 << 30
+_MIN_FREE: Final = 1 << 30
 _CLOCK_OFF: Final = timedelta(seconds=1)
 _MAIL_WAITS: Final = timedelta(hours=1)
 
@@ -65,7 +65,7 @@ def _settings() -> list[Finding]:
 def _disk(settings: Settings) -> list[Finding]:
     free = shutil.disk_usage(settings.data_dir if settings.data_dir.exists() else ".").free
     text = f"{free / (1 << 30):.1f} GiB free"
-    well = free >= _LEAST_FREE
+    well = free >= _MIN_FREE
     return [Finding("disk", well, text if well else f"{text}: make room, at least 1 GiB")]
 
 
@@ -79,20 +79,20 @@ def _master_key(settings: Settings) -> list[Finding]:
     return [Finding("master key", well, text if well else f"{text}: run chmod 600 {path}")]
 
 
-async def _examine(rooms: Rooms) -> list[Finding]:
-    checks: list[Callable[[Rooms], Awaitable[Finding]]] = [
+async def _examine(dependencies: Dependencies) -> list[Finding]:
+    checks: list[Callable[[Dependencies], Awaitable[Finding]]] = [
         _clock,
         _signing_keys,
         _sealed_values,
         _one_secret_each,
         _mail,
     ]
-    return [await check(rooms) for check in checks]
+    return [await check(dependencies) for check in checks]
 
 
-async def _clock(rooms: Rooms) -> Finding:
+async def _clock(dependencies: Dependencies) -> Finding:
     before = ServiceClock()()
-    async with rooms.database.transaction() as transaction:
+    async with dependencies.database.transaction() as transaction:
         there = await transaction.connection.scalar(sa.select(sa.func.clock_timestamp()))
     assert isinstance(there, datetime)
     off = abs(there - before)
@@ -100,9 +100,9 @@ async def _clock(rooms: Rooms) -> Finding:
     return Finding("clock", off < _CLOCK_OFF, text if off < _CLOCK_OFF else f"{text}: set up NTP")
 
 
-async def _signing_keys(rooms: Rooms) -> Finding:
-    async with rooms.database.transaction() as transaction:
-        store = PostgresSigningKeys(transaction, rooms.seal)
+async def _signing_keys(dependencies: Dependencies) -> Finding:
+    async with dependencies.database.transaction() as transaction:
+        store = PostgresSigningKeys(transaction, dependencies.seal)
         keys, private = await store.all_keys(), await store.private_parts()
         now = await transaction.now()
     missing = [
@@ -119,8 +119,8 @@ async def _signing_keys(rooms: Rooms) -> Finding:
     return Finding("signing keys", True, f"{len(keys)} known, one signs each kind")
 
 
-async def _sealed_values(rooms: Rooms) -> Finding:
-    async with rooms.open_work() as work:
+async def _sealed_values(dependencies: Dependencies) -> Finding:
+    async with dependencies.unit_of_work() as work:
         members = await work.people.members()
         for member in members:
             holding = await work.secrets.held(member.entity_id)
@@ -129,10 +129,10 @@ async def _sealed_values(rooms: Rooms) -> Finding:
     return Finding("secrets", True, f"{len(members)} can be unsealed")
 
 
-async def _one_secret_each(rooms: Rooms) -> Finding:
+async def _one_secret_each(dependencies: Dependencies) -> Finding:
     """Every entity has exactly one current secret (quality S1)."""
     current = sa.select(entity_secret.c.entity_id).where(entity_secret.c.state == "current")
-    async with rooms.database.transaction() as transaction:
+    async with dependencies.database.transaction() as transaction:
         without = (
             await transaction.connection.scalars(
                 sa.select(entity.c.entity_id).where(entity.c.entity_id.not_in(current)).limit(5)
@@ -143,10 +143,10 @@ async def _one_secret_each(rooms: Rooms) -> Finding:
     return Finding("invariants", True, "every entity has one current secret")
 
 
-async def _mail(rooms: Rooms) -> Finding:
-    if rooms.settings.smtp_url is None:
+async def _mail(dependencies: Dependencies) -> Finding:
+    if dependencies.settings.smtp_url is None:
         return Finding("mail", True, "no mail server set: mails stay in the mailbox")
-    async with rooms.database.transaction() as transaction:
+    async with dependencies.database.transaction() as transaction:
         now = await transaction.now()
         waiting = await transaction.connection.scalar(
             sa.select(sa.func.count())

@@ -11,15 +11,15 @@ import msgspec
 import typer
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.dependencies import Rooms
-from mudra.bootstrap.unit_of_work import Work
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.cli.commands.health_picture import health_matrix, picture
 from mudra.cli.local.duration_option import read_duration
 from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.output.output import fail, show_facts, show_json, show_table
-from mudra.http.health.health_responses import incident_shown, silence_shown, webhook_shown
+from mudra.http.health.health_responses import incident_details, silence_details, webhook_details
 from mudra.http.response import alarm_errors as alarm_errors  # noqa: PLC0414  # its rows are needed
 from mudra.http.response.errors import is_refusal, problem_of
 from mudra.metrics.incidents.silence import Silence, WantedSilence
@@ -33,7 +33,7 @@ app.command(epilog="Example: mudra health picture fips --last P7D --csv")(pictur
 app.command("matrix", epilog="Example: mudra health matrix --type fireq --json")(health_matrix)
 T = TypeVar("T")
 _NOTHING: Mapping[str, object] = MappingProxyType({})
-_MOST = 500
+_MAX_COUNT = 500
 _PAST = timedelta(days=90)
 
 Entity = Annotated[str, typer.Option("--entity", help="Only this entity; all when left out.")]
@@ -50,12 +50,14 @@ def list_incidents(
 ) -> None:
     """List the latest incidents, newest first."""
 
-    async def act(work: Work, _: datetime) -> list[StoredIncident]:
+    async def act(work: UnitOfWork, _: datetime) -> list[StoredIncident]:
         return list(
-            await work.incidents.shown(only_open=only_open, entity_id=entity or None, limit=_MOST)
+            await work.incidents.shown(
+                only_open=only_open, entity_id=entity or None, limit=_MAX_COUNT
+            )
         )
 
-    shown = [incident_shown(one) for one in _done(act, data_dir)]
+    shown = [incident_details(one) for one in _done(act, data_dir)]
     if as_json:
         show_json([msgspec.to_builtins(one) for one in shown])
         return
@@ -80,11 +82,11 @@ def acknowledge(
     """Note that you look after an incident."""
     caller = Caller(operator_name())
 
-    async def act(work: Work, _: datetime) -> StoredIncident:
-        _kept(await work.alarm_desk.acknowledge(str(incident_id), caller), NoneType)
+    async def act(work: UnitOfWork, _: datetime) -> StoredIncident:
+        _kept(await work.alarm_service.acknowledge(str(incident_id), caller), NoneType)
         return _kept(await work.incidents.one(str(incident_id)), StoredIncident)
 
-    _show(incident_shown(_done(act, data_dir)), as_json=as_json)
+    _show(incident_details(_done(act, data_dir)), as_json=as_json)
 
 
 @app.command(
@@ -104,11 +106,13 @@ def silence(
     """Wake nobody about an entity, one of its APIs, or anybody, for some time."""
     later, length = read_duration("--in", in_ or "PT0S"), read_duration("--for", for_)
 
-    async def act(work: Work, now: datetime) -> Silence:
+    async def act(work: UnitOfWork, now: datetime) -> Silence:
         wanted = WantedSilence(entity, type_, now + later, now + later + length, reason)
-        return _kept(await work.alarm_desk.silence(wanted, Caller(operator_name()), now), Silence)
+        return _kept(
+            await work.alarm_service.silence(wanted, Caller(operator_name()), now), Silence
+        )
 
-    _show(silence_shown(_done(act, data_dir)), as_json=as_json)
+    _show(silence_details(_done(act, data_dir)), as_json=as_json)
 
 
 @app.command(epilog="Example: mudra health silences")
@@ -119,10 +123,10 @@ def silences(
 ) -> None:
     """List silences that run or come, the earliest end first."""
 
-    async def act(work: Work, now: datetime) -> list[Silence]:
-        return list(await work.alarm_desk.silences.shown(now - _PAST if past else now))
+    async def act(work: UnitOfWork, now: datetime) -> list[Silence]:
+        return list(await work.alarm_service.silences.shown(now - _PAST if past else now))
 
-    shown = [silence_shown(one) for one in _done(act, data_dir)]
+    shown = [silence_details(one) for one in _done(act, data_dir)]
     if as_json:
         show_json([msgspec.to_builtins(one) for one in shown])
         return
@@ -146,21 +150,21 @@ def unsilence(
 ) -> None:
     """End a silence now; what it held back and still goes on is told then."""
 
-    async def act(work: Work, now: datetime) -> Silence:
+    async def act(work: UnitOfWork, now: datetime) -> Silence:
         caller = Caller(operator_name())
-        return _kept(await work.alarm_desk.end_silence(str(silence_id), caller, now), Silence)
+        return _kept(await work.alarm_service.end_silence(str(silence_id), caller, now), Silence)
 
-    _show(silence_shown(_done(act, data_dir)), as_json=as_json)
+    _show(silence_details(_done(act, data_dir)), as_json=as_json)
 
 
 @app.command(epilog="Example: mudra health webhooks --json")
 def webhooks(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """List webhooks, with what waits for them and why."""
 
-    async def act(work: Work, _: datetime) -> list[Webhook]:
-        return list(await work.alarm_desk.webhooks.all(None))
+    async def act(work: UnitOfWork, _: datetime) -> list[Webhook]:
+        return list(await work.alarm_service.webhooks.all(None))
 
-    shown = [webhook_shown(one) for one in _done(act, data_dir)]
+    shown = [webhook_details(one) for one in _done(act, data_dir)]
     if as_json:
         show_json([msgspec.to_builtins(one) for one in shown])
         return
@@ -185,12 +189,12 @@ def add_webhook(
 ) -> None:
     """Have alarms posted to an address; shows the key that signs them, this once."""
 
-    async def act(work: Work, now: datetime) -> AddedWebhook:
+    async def act(work: UnitOfWork, now: datetime) -> AddedWebhook:
         caller = Caller(operator_name())
-        return _kept(await work.alarm_desk.add_webhook(entity, url, caller, now), AddedWebhook)
+        return _kept(await work.alarm_service.add_webhook(entity, url, caller, now), AddedWebhook)
 
     added = _done(act, data_dir)
-    _show(webhook_shown(added.webhook), {"secret": added.secret.reveal()}, as_json=as_json)
+    _show(webhook_details(added.webhook), {"secret": added.secret.reveal()}, as_json=as_json)
 
 
 @app.command(epilog="Example: mudra health unwebhook 7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d")
@@ -201,18 +205,20 @@ def unwebhook(
 ) -> None:
     """Post nothing more there, and forget what waits."""
 
-    async def act(work: Work, _: datetime) -> Webhook:
+    async def act(work: UnitOfWork, _: datetime) -> Webhook:
         caller = Caller(operator_name())
-        return _kept(await work.alarm_desk.remove_webhook(str(webhook_id), None, caller), Webhook)
+        return _kept(
+            await work.alarm_service.remove_webhook(str(webhook_id), None, caller), Webhook
+        )
 
-    _show(webhook_shown(_done(act, data_dir)), as_json=as_json)
+    _show(webhook_details(_done(act, data_dir)), as_json=as_json)
 
 
-def _done(act: Callable[[Work, datetime], Awaitable[T]], data_dir: Path | None) -> T:
+def _done(act: Callable[[UnitOfWork, datetime], Awaitable[T]], data_dir: Path | None) -> T:
     """Act in one transaction, told its time."""
 
-    async def within(rooms: Rooms) -> T:
-        async with rooms.open_work() as work:
+    async def within(dependencies: Dependencies) -> T:
+        async with dependencies.unit_of_work() as work:
             return await act(work, await work.people.now())
 
     return with_rooms(within, data_dir)

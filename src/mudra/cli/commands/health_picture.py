@@ -8,14 +8,14 @@ from typing import Annotated
 import msgspec
 import typer
 
-from mudra.bootstrap.dependencies import Rooms
+from mudra.bootstrap.dependencies import Dependencies
 from mudra.cli.local.duration_option import read_duration
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.output.api_row import COLUMNS, api_line
 from mudra.cli.output.output import Exit, fail, show_json, show_table
-from mudra.http.health.health_requests import CODES, GROUPED_BY, LONGEST
-from mudra.http.health.health_shapes import rows_as_csv, shown_matrix, shown_range, shown_rows
+from mudra.http.health.health_requests import CODES, GROUPED_BY, MAX_LENGTH
+from mudra.http.health.health_shapes import matrix_details, range_details, row_details, rows_as_csv
 from mudra.http.health.picture import coverage, rows_of
 from mudra.metrics.health.picture import Row, matrix
 from mudra.metrics.payload.catalogue import WINDOW
@@ -40,8 +40,8 @@ def picture(
         fail(f"BY must be one of {', '.join(GROUPED_BY)}, not {by}", Exit.USAGE)
     length = _length(last)
 
-    async def act(rooms: Rooms) -> tuple[TimeRange, tuple[Row, ...]]:
-        async with rooms.open_work() as work:
+    async def act(dependencies: Dependencies) -> tuple[TimeRange, tuple[Row, ...]]:
+        async with dependencies.unit_of_work() as work:
             now = await work.people.now()
             asked = closed_before(now, length)
             rows = await rows_of(
@@ -53,9 +53,9 @@ def picture(
     if as_csv:
         sys.stdout.write(rows_as_csv(rows))
         return
-    shown = [msgspec.to_builtins(row) for row in shown_rows(rows)]
+    shown = [msgspec.to_builtins(row) for row in row_details(rows)]
     if as_json:
-        show_json({**shown_range(asked), "rows": shown})
+        show_json({**range_details(asked), "rows": shown})
         return
     show_table(COLUMNS, [api_line(row, api) for row in shown for api in row["apis"]])
     for row in shown[:1]:
@@ -73,13 +73,13 @@ def health_matrix(
         fail(f"--type must be one of {', '.join(CODES)}, not {type_}", Exit.USAGE)
     length = _length(last)
 
-    async def act(rooms: Rooms) -> dict[str, object]:
-        async with rooms.open_work() as work:
+    async def act(dependencies: Dependencies) -> dict[str, object]:
+        async with dependencies.unit_of_work() as work:
             now = await work.people.now()
             asked = closed_before(now, length)
             pairs = await work.figures.pairs(asked, type_)
             heard = await coverage(asked, now, work)
-            return {**shown_range(asked), **shown_matrix(matrix(pairs), heard.proof())}
+            return {**range_details(asked), **matrix_details(matrix(pairs), heard.proof())}
 
     shown = msgspec.to_builtins(with_rooms(act, data_dir))
     if as_json:
@@ -101,8 +101,8 @@ def health_matrix(
 
 def _length(last: str) -> timedelta:
     length = read_duration("--last", last)
-    if not WINDOW <= length <= LONGEST:
-        fail(f"--last must be from ten minutes to {LONGEST.days} days, not {last}", Exit.USAGE)
+    if not WINDOW <= length <= MAX_LENGTH:
+        fail(f"--last must be from ten minutes to {MAX_LENGTH.days} days, not {last}", Exit.USAGE)
     return length
 
 

@@ -5,12 +5,12 @@ from typing import Annotated
 import typer
 
 from mudra.audit.event import Caller, EventName
-from mudra.bootstrap.dependencies import Rooms
+from mudra.bootstrap.dependencies import Dependencies
 from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.output.output import show_json, show_table
-from mudra.http.operator.keys import fetches_of, key_members
+from mudra.http.operator.keys import fetches_of, key_fields
 from mudra.http.request.envelope import iso_ms
 from mudra.jobs.key_rotation import rotate_keys
 from mudra.tokens.issuing.claims import TokenKind
@@ -31,12 +31,12 @@ _WORDS = {
 def list_keys(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """List the signing keys and where each stands in its life; as JSON, who fetched each, too."""
 
-    async def act(rooms: Rooms) -> list[dict[str, object]]:
-        async with rooms.open_work() as work:
+    async def act(dependencies: Dependencies) -> list[dict[str, object]]:
+        async with dependencies.unit_of_work() as work:
             keys, now = await work.keys.all_keys(), await work.people.now()
             fetches = await work.key_fetches.fetches()
         return [
-            key_members(key) | {"state": key.state(now).value, "fetches": fetches_of(key, fetches)}
+            key_fields(key) | {"state": key.state(now).value, "fetches": fetches_of(key, fetches)}
             for key in keys
         ]
 
@@ -72,8 +72,8 @@ def rotate(
     """
     kinds = frozenset([kind] if kind else TokenKind)
 
-    async def act(rooms: Rooms) -> list[KeyChange]:
-        return await rotate_keys(rooms, kinds, Caller(operator_name()), emergency=emergency)
+    async def act(dependencies: Dependencies) -> list[KeyChange]:
+        return await rotate_keys(dependencies, kinds, Caller(operator_name()), emergency=emergency)
 
     changes = with_rooms(act, data_dir)
     rows = [

@@ -6,21 +6,21 @@ import msgspec
 import typer
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.dependencies import Rooms
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.bootstrap.mail_retry import retry_mail
 from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.output.output import fail, show_facts, show_json, show_table
-from mudra.http.account.people_shapes import mail_members
+from mudra.http.account.people_shapes import mail_fields
 from mudra.http.request.envelope import iso_ms
 from mudra.http.sandbox import shown_mail
 from mudra.identity.accounts.email_address import AddressRefused, normalise_email
-from mudra.jobs.mail_retry import retry_mail
 from mudra.storage.mail.mail_queue import NoSuchMail, QueuedMail
 from mudra.storage.mail.outbox import Mail
 
 app = typer.Typer(no_args_is_help=True, help="Mails: the development mailbox and the outbox.")
-_MOST = 1000
+_MAX_COUNT = 1000
 
 
 @app.command("list", epilog="Example: mudra mail list --to lakshmi@kaveribank.example --json")
@@ -40,9 +40,9 @@ def list_mails(
     address = normalise_email(to) if to else None
     wanted = to if isinstance(address, AddressRefused) else address
 
-    async def act(rooms: Rooms) -> list[Mail]:
-        async with rooms.database.transaction() as transaction:
-            return list(await rooms.outbox(transaction).mails(to=wanted))
+    async def act(dependencies: Dependencies) -> list[Mail]:
+        async with dependencies.database.transaction() as transaction:
+            return list(await dependencies.outbox(transaction).mails(to=wanted))
 
     mails = with_rooms(act, data_dir)
     if as_json:
@@ -65,9 +65,9 @@ def show(
 ) -> None:
     """Show one mail with its text and the files that are attached to it."""
 
-    async def act(rooms: Rooms) -> Mail | None:
-        async with rooms.database.transaction() as transaction:
-            return await rooms.outbox(transaction).mail(mail_id)
+    async def act(dependencies: Dependencies) -> Mail | None:
+        async with dependencies.database.transaction() as transaction:
+            return await dependencies.outbox(transaction).mail(mail_id)
 
     mail = with_rooms(act, data_dir)
     if mail is None:
@@ -98,8 +98,8 @@ def retry(
 ) -> None:
     """Have a mail tried again now that was refused or waits."""
 
-    async def act(rooms: Rooms) -> object:
-        async with rooms.open_work() as work:
+    async def act(dependencies: Dependencies) -> object:
+        async with dependencies.unit_of_work() as work:
             return await retry_mail(mail_id, Caller(operator_name()), work)
 
     if isinstance(with_rooms(act, data_dir), NoSuchMail):
@@ -112,13 +112,13 @@ def retry(
 
 
 def _show_failed(data_dir: DataDir, *, as_json: bool) -> None:
-    async def act(rooms: Rooms) -> list[QueuedMail]:
-        async with rooms.open_work() as work:
-            return list(await work.mail_desk.queue(failed=True, limit=_MOST))
+    async def act(dependencies: Dependencies) -> list[QueuedMail]:
+        async with dependencies.unit_of_work() as work:
+            return list(await work.mail_queue.queue(failed=True, limit=_MAX_COUNT))
 
     mails = with_rooms(act, data_dir)
     if as_json:
-        show_json([mail_members(mail) for mail in mails])
+        show_json([mail_fields(mail) for mail in mails])
         return
     show_table(
         ["ID", "SINCE", "TO", "SUBJECT", "TRIES", "LAST ERROR"],

@@ -6,20 +6,20 @@ from typing import Annotated
 import typer
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.dependencies import Rooms
+from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.onboarding import onboard as onboard_member
 from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.output.output import Exit, fail, show_facts, show_json, show_table
 from mudra.http.response.people_errors import problem_of
-from mudra.identity.memberships.memberships import EntityStatus
+from mudra.identity.memberships.memberships import MemberStatus
 from mudra.identity.memberships.onboard import MemberDiffers, NewMember, Onboarded, OnboardRefused
 from mudra.identity.ports import Member
-from mudra.tokens.issuing.claims import EntityType
+from mudra.shared.entity_type import EntityType
 from mudra.tokens.issuing.token_count import DayCount
 
-_LONGEST_REASON = 200
+_MAX_REASON = 200
 app = typer.Typer(no_args_is_help=True, help="Members of the network.")
 
 
@@ -43,8 +43,8 @@ def onboard(
     """
     new = NewMember(entity_id, type.value, name, admin, admin_name)
 
-    async def act(rooms: Rooms) -> object:
-        async with rooms.open_work() as work:
+    async def act(dependencies: Dependencies) -> object:
+        async with dependencies.unit_of_work() as work:
             return await onboard_member(new, Caller(operator_name()), work)
 
     result = with_rooms(act, data_dir)
@@ -65,7 +65,7 @@ def suspend(
     entity_id: EntityId, reason: Reason, data_dir: DataDir = None, as_json: AsJson = False
 ) -> None:
     """Give an entity no more tokens from now on; restore ends that."""
-    _set_status(entity_id, EntityStatus.SUSPENDED, reason, data_dir, as_json=as_json)
+    _set_status(entity_id, MemberStatus.SUSPENDED, reason, data_dir, as_json=as_json)
 
 
 @app.command(epilog="Example: mudra member restore KAVERI-FIP --reason 'new secret is in use'")
@@ -73,7 +73,7 @@ def restore(
     entity_id: EntityId, reason: Reason, data_dir: DataDir = None, as_json: AsJson = False
 ) -> None:
     """Let a suspended entity have tokens again."""
-    _set_status(entity_id, EntityStatus.ACTIVE, reason, data_dir, as_json=as_json)
+    _set_status(entity_id, MemberStatus.ACTIVE, reason, data_dir, as_json=as_json)
 
 
 @app.command(epilog="Example: mudra member retire KAVERI-FIP --reason 'merged into DECCAN-FIP'")
@@ -81,15 +81,15 @@ def retire(
     entity_id: EntityId, reason: Reason, data_dir: DataDir = None, as_json: AsJson = False
 ) -> None:
     """End an entity's membership for good: its ID is never active again."""
-    _set_status(entity_id, EntityStatus.RETIRED, reason, data_dir, as_json=as_json)
+    _set_status(entity_id, MemberStatus.RETIRED, reason, data_dir, as_json=as_json)
 
 
 @app.command("list", epilog="Example: mudra member list --json")
 def list_members(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """List the members."""
 
-    async def act(rooms: Rooms) -> list[Member]:
-        async with rooms.open_work() as work:
+    async def act(dependencies: Dependencies) -> list[Member]:
+        async with dependencies.unit_of_work() as work:
             return list(await work.people.members())
 
     members = with_rooms(act, data_dir)
@@ -103,17 +103,17 @@ def list_members(data_dir: DataDir = None, as_json: AsJson = False) -> None:
 
 
 def _set_status(
-    entity_id: str, status: EntityStatus, reason: str, data_dir: DataDir, *, as_json: bool
+    entity_id: str, status: MemberStatus, reason: str, data_dir: DataDir, *, as_json: bool
 ) -> None:
-    if not 1 <= len(reason) <= _LONGEST_REASON:
-        fail(f"--reason must have 1 to {_LONGEST_REASON} characters", Exit.USAGE)
+    if not 1 <= len(reason) <= _MAX_REASON:
+        fail(f"--reason must have 1 to {_MAX_REASON} characters", Exit.USAGE)
 
-    async def act(rooms: Rooms) -> object:
-        async with rooms.open_work() as work:
+    async def act(dependencies: Dependencies) -> object:
+        async with dependencies.unit_of_work() as work:
             return await work.members.set_status(entity_id, status, reason, Caller(operator_name()))
 
     outcome = with_rooms(act, data_dir)
-    if not isinstance(outcome, EntityStatus):
+    if not isinstance(outcome, MemberStatus):
         fail(problem_of(outcome).sentence)
     facts = {"entity": entity_id, "status": outcome.value}
     if as_json:
@@ -140,8 +140,8 @@ def tokens(
 ) -> None:
     """Count the Entity Access Tokens that a member was given, by day of UTC."""
 
-    async def act(rooms: Rooms) -> list[DayCount]:
-        async with rooms.open_work() as work:
+    async def act(dependencies: Dependencies) -> list[DayCount]:
+        async with dependencies.unit_of_work() as work:
             since = (await work.people.now()).date() - timedelta(days=days - 1)
             return list(await work.token_counts.by_day(entity_id, since))
 

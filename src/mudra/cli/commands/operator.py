@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.dependencies import Rooms
+from mudra.bootstrap.dependencies import Dependencies
 from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
@@ -17,7 +17,7 @@ from mudra.identity.memberships.memberships import Scope
 from mudra.storage.identity.member_search import UserFilter, UserRow
 
 app = typer.Typer(no_args_is_help=True, help="People who operate the network.")
-_MOST = 1000
+_MAX_COUNT = 1000
 
 
 @app.command(
@@ -35,8 +35,8 @@ def create(
     """Make an operator and invite it by mail; for one that exists, set its scopes anew."""
     scopes = frozenset(scope or Scope)
 
-    async def act(rooms: Rooms) -> object:
-        async with rooms.open_work() as work:
+    async def act(dependencies: Dependencies) -> object:
+        async with dependencies.unit_of_work() as work:
             return await work.accounts.make_operator(email, name, scopes, Caller(operator_name()))
 
     made = with_rooms(act, data_dir)
@@ -61,10 +61,10 @@ def end(
 ) -> None:
     """Take all scopes from an operator: the role ends at the next request, the account stays."""
 
-    async def act(rooms: Rooms) -> object:
-        async with rooms.open_work() as work:
+    async def act(dependencies: Dependencies) -> object:
+        async with dependencies.unit_of_work() as work:
             user = await user_of(work, email)
-            held = await work.roster.scopes(user.user_id) if user else frozenset()
+            held = await work.memberships.scopes(user.user_id) if user else frozenset()
             if user is None or not held:
                 return None
             await work.accounts.make_operator(
@@ -86,9 +86,9 @@ def end(
 def list_operators(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """List the operators and their scopes."""
 
-    async def act(rooms: Rooms) -> list[UserRow]:
-        async with rooms.open_work() as work:
-            return list(await work.directory.users(UserFilter(operators_only=True), "", _MOST))
+    async def act(dependencies: Dependencies) -> list[UserRow]:
+        async with dependencies.unit_of_work() as work:
+            return list(await work.directory.users(UserFilter(operators_only=True), "", _MAX_COUNT))
 
     rows = with_rooms(act, data_dir)
     if as_json:

@@ -8,19 +8,19 @@ from typing import Annotated
 import msgspec
 import typer
 
-from mudra.bootstrap.dependencies import Rooms
+from mudra.bootstrap.dependencies import Dependencies
 from mudra.cli.commands import registry_file, registry_words
 from mudra.cli.local.duration_option import read_duration
 from mudra.cli.local.registry_store import operator, registry_of
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.output.output import Exit, fail, show_facts, show_json, show_table
-from mudra.http.registry.record_response import record_members
+from mudra.http.registry.record_response import record_fields
 from mudra.http.request.envelope import iso_ms
-from mudra.registry.lifecycle.decision import Act, Decision
+from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.history import history as steps_of
-from mudra.registry.lifecycle.record import Record, Status
-from mudra.registry.lifecycle.register import Order, decide
+from mudra.registry.lifecycle.record import Record, VersionStatus
+from mudra.registry.lifecycle.register import Command, decide
 from mudra.storage.registry.directory_log import PostgresDirectoryLog
 
 app = typer.Typer(no_args_is_help=True, help="Registry of the network: entries and their life.")
@@ -57,7 +57,7 @@ def history(entity_id: EntityId, data_dir: DataDir = None, as_json: AsJson = Fal
     """Show every version with who, when and what it changed, and the dates of the keys."""
     record = _record(entity_id, data_dir)
     if as_json:
-        show_json(record_members(record))
+        show_json(record_fields(record))
         return
     rows = []
     for step in steps_of(record):
@@ -88,12 +88,14 @@ def approve(
     if from_ and in_:
         fail("give --from or --in, not both", Exit.USAGE)
 
-    async def act(rooms: Rooms) -> object:
+    async def act(dependencies: Dependencies) -> object:
         due = _moment(from_) if from_ else None
         if in_:
-            due = rooms.clock() + read_duration("--in", in_)
-        order = Order(Act.APPROVE, entity_id, operator(), version=version, goes_live_at=due)
-        return await decide(registry_of(rooms), order)
+            due = dependencies.clock() + read_duration("--in", in_)
+        order = Command(
+            RegistryAction.APPROVE, entity_id, operator(), version=version, goes_live_at=due
+        )
+        return await decide(registry_of(dependencies), order)
 
     _tell(with_rooms(act, data_dir), as_json=as_json)
 
@@ -107,7 +109,7 @@ def reject(
     as_json: AsJson = False,
 ) -> None:
     """Reject the pending version."""
-    order = Order(Act.REJECT, entity_id, operator(), reason, version)
+    order = Command(RegistryAction.REJECT, entity_id, operator(), reason, version)
     _carry_out(order, data_dir, as_json=as_json)
 
 
@@ -116,7 +118,9 @@ def suspend(
     entity_id: EntityId, reason: Reason, data_dir: DataDir = None, as_json: AsJson = False
 ) -> None:
     """Take an entity out of the directory and off tokens, at once on every node."""
-    _carry_out(Order(Act.SUSPEND, entity_id, operator(), reason), data_dir, as_json=as_json)
+    _carry_out(
+        Command(RegistryAction.SUSPEND, entity_id, operator(), reason), data_dir, as_json=as_json
+    )
 
 
 @app.command(epilog="Example: mudra registry restore KAVERI-FIP")
@@ -124,7 +128,9 @@ def restore(
     entity_id: EntityId, reason: Reason = "", data_dir: DataDir = None, as_json: AsJson = False
 ) -> None:
     """Bring a suspended entity back."""
-    _carry_out(Order(Act.RESTORE, entity_id, operator(), reason), data_dir, as_json=as_json)
+    _carry_out(
+        Command(RegistryAction.RESTORE, entity_id, operator(), reason), data_dir, as_json=as_json
+    )
 
 
 @app.command(epilog="Example: mudra registry retire KAVERI-FIP --reason 'left the network'")
@@ -132,7 +138,9 @@ def retire(
     entity_id: EntityId, reason: Reason, data_dir: DataDir = None, as_json: AsJson = False
 ) -> None:
     """End a membership for good; its ID and keys stay taken."""
-    _carry_out(Order(Act.RETIRE, entity_id, operator(), reason), data_dir, as_json=as_json)
+    _carry_out(
+        Command(RegistryAction.RETIRE, entity_id, operator(), reason), data_dir, as_json=as_json
+    )
 
 
 @app.command(epilog="Example: mudra registry rollback KAVERI-FIP --to 3 --reason 'wrong address'")
@@ -144,7 +152,7 @@ def rollback(
     as_json: AsJson = False,
 ) -> None:
     """Go live at once with a new version equal to a former one."""
-    order = Order(Act.ROLL_BACK, entity_id, operator(), reason, to)
+    order = Command(RegistryAction.ROLL_BACK, entity_id, operator(), reason, to)
     _carry_out(order, data_dir, as_json=as_json)
 
 
@@ -155,8 +163,10 @@ def export(
 ) -> None:
     """Write all live entries as an array of payloads, as `import` reads them."""
 
-    async def act(rooms: Rooms) -> bytes:
-        directory = await PostgresDirectoryLog(rooms.database, rooms.freshness).current()
+    async def act(dependencies: Dependencies) -> bytes:
+        directory = await PostgresDirectoryLog(
+            dependencies.database, dependencies.invalidation
+        ).current()
         listed = sorted(directory.listed.values(), key=lambda one: (one.entity_type, one.entity_id))
         return b"[" + b",\n".join(one.body for one in listed) + b"]\n"
 
@@ -170,9 +180,9 @@ def export(
         fail(f"{output} cannot be written: {error.strerror}", Exit.USAGE)
 
 
-def _carry_out(order: Order, data_dir: Path | None, *, as_json: bool) -> None:
-    async def act(rooms: Rooms) -> object:
-        return await decide(registry_of(rooms), order)
+def _carry_out(order: Command, data_dir: Path | None, *, as_json: bool) -> None:
+    async def act(dependencies: Dependencies) -> object:
+        return await decide(registry_of(dependencies), order)
 
     _tell(with_rooms(act, data_dir), as_json=as_json)
 
@@ -198,12 +208,12 @@ def _tell(outcome: object, *, as_json: bool) -> None:
 def _goes_live_at(decision: Decision) -> str | None:
     version = decision.after.version(decision.version)
     due = version.goes_live_at if version is not None else None
-    return None if due is None or decision.status != Status.APPROVED else iso_ms(due)
+    return None if due is None or decision.status != VersionStatus.APPROVED else iso_ms(due)
 
 
 def _record(entity_id: str, data_dir: Path | None) -> Record:
-    async def act(rooms: Rooms) -> Record | None:
-        return await registry_of(rooms).history(entity_id)
+    async def act(dependencies: Dependencies) -> Record | None:
+        return await registry_of(dependencies).history(entity_id)
 
     record = with_rooms(act, data_dir)
     if record is None:

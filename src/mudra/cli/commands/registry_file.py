@@ -9,7 +9,7 @@ import typer
 from msgspec import Struct
 from rich.progress import track
 
-from mudra.bootstrap.dependencies import Rooms
+from mudra.bootstrap.dependencies import Dependencies
 from mudra.cli.client.api_client import BaseUrl
 from mudra.cli.client.registry_call import ask_findings, send_entry
 from mudra.cli.local.registry_store import (
@@ -23,9 +23,14 @@ from mudra.cli.local.registry_store import (
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.output.output import Exit, console, fail, show_facts, show_json
-from mudra.registry.lifecycle.decision import Act, Decision
+from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.refusal import Refusal
-from mudra.registry.lifecycle.register import Outcome, foresee, submit_entry, update_entry
+from mudra.registry.lifecycle.register import (
+    Outcome,
+    preview_submission,
+    submit_entry,
+    update_entry,
+)
 from mudra.registry.lifecycle.submission import Repeat
 from mudra.registry.payload.lint import LintReport, listed_twice
 from mudra.registry.payload.lint import lint as lint_file
@@ -123,12 +128,12 @@ def submit(
         _tell((Line(_id_of(raw), status, notes),), as_json=as_json)
         return
 
-    async def act(rooms: Rooms) -> Line:
-        vocabulary = await vocabulary_of(rooms)
-        checked = check_payload(raw, rooms.address_policy, vocabulary)
+    async def act(dependencies: Dependencies) -> Line:
+        vocabulary = await vocabulary_of(dependencies)
+        checked = check_payload(raw, dependencies.address_policy, vocabulary)
         if not isinstance(checked, CheckedPayload):
             return _refused(checked)
-        return await _store(registry_of(rooms), checked, approved=False)
+        return await _store(registry_of(dependencies), checked, approved=False)
 
     lines = (with_rooms(act, data_dir),)
     _tell(lines, as_json=as_json)
@@ -151,10 +156,10 @@ def import_file(
     """
     raws = _payloads(file)
 
-    async def act(rooms: Rooms) -> Brought:
-        vocabulary = await vocabulary_of(rooms)
-        judged = _judged(raws, rooms.address_policy, vocabulary, older=older)
-        registry = registry_of(rooms)
+    async def act(dependencies: Dependencies) -> Brought:
+        vocabulary = await vocabulary_of(dependencies)
+        judged = _judged(raws, dependencies.address_policy, vocabulary, older=older)
+        registry = registry_of(dependencies)
         lines: list[Line] = []
         for checked in track(judged, "importing", console=console, disable=as_json):
             if not isinstance(checked, CheckedPayload):
@@ -162,7 +167,9 @@ def import_file(
                 continue
             try:
                 if dry_run:
-                    lines.append(_foreseen(await foresee(registry, checked, operator()), checked))
+                    lines.append(
+                        _foreseen(await preview_submission(registry, checked, operator()), checked)
+                    )
                 else:
                     lines.append(await _store(registry, checked, approved=True))
             except DatabaseUnavailable:
@@ -229,7 +236,7 @@ def _foreseen(outcome: Outcome | Repeat, checked: CheckedPayload) -> Line:
     if isinstance(outcome, Repeat):
         return Line(entity_id, "unchanged")
     if isinstance(outcome, Decision):
-        result = "new" if outcome.act is Act.SUBMIT else "changed"
+        result = "new" if outcome.act is RegistryAction.SUBMIT else "changed"
         return Line(entity_id, result, _sentences(checked.notes))
     return Line(entity_id, "refused", sentence_of(outcome))
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from mudra.bootstrap.dependencies import Rooms
+from mudra.bootstrap.dependencies import Dependencies
 from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.registry_store import vocabulary_of
 from mudra.cli.local.settings import AsJson, DataDir
@@ -41,10 +41,10 @@ def add(
     """Add a word, without a release."""
     addition = Addition(kind, word, tuple(variant or ()))
 
-    async def act(rooms: Rooms) -> list[Finding]:
-        findings = check_addition(await vocabulary_of(rooms), addition)
+    async def act(dependencies: Dependencies) -> list[Finding]:
+        findings = check_addition(await vocabulary_of(dependencies), addition)
         if not findings:
-            await PostgresWordbook(rooms.database).add(addition, operator_name())
+            await PostgresWordbook(dependencies.database).add(addition, operator_name())
         return findings
 
     findings = with_rooms(act, data_dir)

@@ -8,7 +8,7 @@ import httpx
 import typer
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-from mudra.bootstrap.dependencies import Rooms
+from mudra.bootstrap.dependencies import Dependencies
 from mudra.cli.client.api_client import BaseUrl, base_address, post_open
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
@@ -72,11 +72,13 @@ def traffic(
     service makes the sums of hours and days afterwards; pictures are true before that.
     """
 
-    async def act(rooms: Rooms) -> dict[str, object]:
-        end = window_start(rooms.clock())
+    async def act(dependencies: Dependencies) -> dict[str, object]:
+        end = window_start(dependencies.clock())
         within = TimeRange(end - max(1, round(days * WINDOWS_PER_DAY)) * WINDOW, end)
         troubles = [_trouble(words, within.start) for words in incident or []]
-        return await _fill(rooms, Past(Traffic(DEMO_FIPS, load, troubles), within, seed), as_json)
+        return await _fill(
+            dependencies, Past(Traffic(DEMO_FIPS, load, troubles), within, seed), as_json
+        )
 
     filled = with_rooms(act, data_dir)
     if as_json:
@@ -87,17 +89,17 @@ def traffic(
         )
 
 
-async def _fill(rooms: Rooms, past: Past, quiet: bool) -> dict[str, object]:
-    aas = await demo_aas(rooms)
+async def _fill(dependencies: Dependencies, past: Past, quiet: bool) -> dict[str, object]:
+    aas = await demo_aas(dependencies)
     if not aas:
         fail(
-            f"there is no demonstration network in {rooms.settings.data_dir}: "
+            f"there is no demonstration network in {dependencies.settings.data_dir}: "
             "start one with mudra serve --sandbox --demo"
         )
     bar = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
     with Progress(*bar, console=console, disable=quiet) as progress:
         lapse = progress.add_task("time-lapse", total=len(past.days) * len(aas))
-        payloads = await fill_history(rooms, past, aas, lambda: progress.advance(lapse))
+        payloads = await fill_history(dependencies, past, aas, lambda: progress.advance(lapse))
     return {
         "payloads": payloads,
         "aas": len(aas),

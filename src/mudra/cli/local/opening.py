@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import psycopg
 
 from mudra.cli.output.output import Exit
-from mudra.storage.crypto.keyring import MasterVersionMissing, SealBroken
+from mudra.storage.crypto.keyring import CiphertextInvalid, MasterVersionMissing
 from mudra.storage.crypto.master_key import MasterKeyError
 from mudra.storage.database.embedded.server import EmbeddedServerError
 from mudra.storage.database.migrate import SchemaUnknown
@@ -28,7 +28,7 @@ def opening() -> Iterator[None]:
         yield
     except (EmbeddedServerError, MasterKeyError, SchemaUnknown) as error:
         raise StoreClosed(str(error)) from error
-    except (SealBroken, MasterVersionMissing) as error:
+    except (CiphertextInvalid, MasterVersionMissing) as error:
         raise StoreClosed(f"{error}: is this the master key of this database?") from error
     except DatabaseUnavailable as error:
         raise StoreClosed(_NO_ANSWER, Exit.UNREACHABLE) from error

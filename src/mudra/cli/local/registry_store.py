@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.dependencies import Rooms
+from mudra.bootstrap.dependencies import Dependencies
 from mudra.cli.local.operator_name import operator_name
 from mudra.cli.output.output import Exit, fail
 from mudra.http.request.strict_json import JsonRefused, parse_document
@@ -13,7 +13,7 @@ from mudra.shared.finding import Finding
 from mudra.storage.registry.directory_log import PostgresWordbook
 from mudra.storage.registry.registry import PostgresRegistry
 
-MOST_BYTES = 64 * 1024 * 1024
+MAX_BYTES = 64 * 1024 * 1024
 """Largest file that is read."""
 
 
@@ -22,21 +22,21 @@ def operator() -> Actor:
     return Actor(ActorKind.OPERATOR, operator_name(), scopes=frozenset({SUBMIT, DECIDE}))
 
 
-def registry_of(rooms: Rooms) -> PostgresRegistry:
+def registry_of(dependencies: Dependencies) -> PostgresRegistry:
     """The registry, changed in the operator's name."""
-    return rooms.registry(Caller(operator_name()))
+    return dependencies.registry(Caller(operator_name()))
 
 
-async def vocabulary_of(rooms: Rooms) -> Vocabulary:
+async def vocabulary_of(dependencies: Dependencies) -> Vocabulary:
     """The words of this release and those that the operator added."""
-    return shipped_vocabulary().extended(await PostgresWordbook(rooms.database).additions())
+    return shipped_vocabulary().extended(await PostgresWordbook(dependencies.database).additions())
 
 
 def read_file(path: Path) -> bytes:
     """Read a file of payloads, or end with what is wrong with it."""
     try:
-        if path.stat().st_size > MOST_BYTES:
-            fail(f"{path} is larger than {MOST_BYTES} bytes", Exit.USAGE)
+        if path.stat().st_size > MAX_BYTES:
+            fail(f"{path} is larger than {MAX_BYTES} bytes", Exit.USAGE)
         return path.read_bytes()
     except OSError as error:
         fail(f"{path} cannot be read: {error.strerror}", Exit.USAGE)

@@ -12,7 +12,7 @@ import psycopg
 import structlog
 
 from mudra.bootstrap.config import Settings
-from mudra.bootstrap.dependencies import Rooms, open_rooms
+from mudra.bootstrap.dependencies import Dependencies, build_dependencies
 from mudra.bootstrap.serve import open_store
 from mudra.cli.local.opening import StoreClosed, opening
 from mudra.cli.local.settings import settings_of
@@ -21,7 +21,7 @@ from mudra.cli.output.output import fail
 T = TypeVar("T")
 
 
-def with_rooms(act: Callable[[Rooms], Awaitable[T]], data_dir: Path | None = None) -> T:
+def with_rooms(act: Callable[[Dependencies], Awaitable[T]], data_dir: Path | None = None) -> T:
     """Open the store, act, close it; a store that stays closed ends with a sentence."""
     try:
         return in_store(act, data_dir)
@@ -29,7 +29,7 @@ def with_rooms(act: Callable[[Rooms], Awaitable[T]], data_dir: Path | None = Non
         fail(str(closed), closed.code)
 
 
-def in_store(act: Callable[[Rooms], Awaitable[T]], data_dir: Path | None = None) -> T:
+def in_store(act: Callable[[Dependencies], Awaitable[T]], data_dir: Path | None = None) -> T:
     """Open the store, act, close it; raises StoreClosed."""
     _log_beside_the_answer()
     settings = settings_of(data_dir)
@@ -40,7 +40,7 @@ def in_store(act: Callable[[Rooms], Awaitable[T]], data_dir: Path | None = None)
         )
     with opening(), open_store(settings, create=False) as (conninfo, seal):
         settings = _with_recorded_base(settings, conninfo)
-        return asyncio.run(_acting(open_rooms(settings, conninfo, seal), act))
+        return asyncio.run(_acting(build_dependencies(settings, conninfo, seal), act))
 
 
 def _log_beside_the_answer() -> None:
@@ -49,21 +49,21 @@ def _log_beside_the_answer() -> None:
         structlog.configure(logger_factory=lambda *_: structlog.PrintLogger(sys.stderr))
 
 
-async def _acting(rooms: Rooms, act: Callable[[Rooms], Awaitable[T]]) -> T:
-    async with _listening(rooms):
-        return await act(rooms)
+async def _acting(dependencies: Dependencies, act: Callable[[Dependencies], Awaitable[T]]) -> T:
+    async with _listening(dependencies):
+        return await act(dependencies)
 
 
 @contextlib.asynccontextmanager
-async def _listening(rooms: Rooms) -> AsyncIterator[None]:
+async def _listening(dependencies: Dependencies) -> AsyncIterator[None]:
     """A command that changes something waits for the nodes that must hear of it."""
-    await rooms.freshness.start()
-    await rooms.time_machine.load()
+    await dependencies.invalidation.start()
+    await dependencies.time_machine.load()
     try:
         yield
     finally:
-        await rooms.freshness.stop()
-        await rooms.database.close()
+        await dependencies.invalidation.stop()
+        await dependencies.database.close()
 
 
 def _with_recorded_base(settings: Settings, conninfo: str) -> Settings:

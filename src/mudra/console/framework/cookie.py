@@ -19,7 +19,7 @@ from mudra.shared.secret_text import SecretText
 
 _HOST_NAME: Final = "__Host-mudra"
 _LOOPBACK_NAME: Final = "mudra"
-_LONGEST: Final = 64
+_MAX_LENGTH: Final = 64
 
 
 def can_be_kept(settings: Settings) -> bool:
@@ -30,7 +30,7 @@ def can_be_kept(settings: Settings) -> bool:
 def session_cookie(request: AnyRequest, settings: Settings) -> SecretText | None:
     """Take the session out of the request, if it names one."""
     value = request.cookies.get(_name(settings), "")
-    return SecretText(value) if 0 < len(value) <= _LONGEST else None
+    return SecretText(value) if 0 < len(value) <= _MAX_LENGTH else None
 
 
 def give_cookie(response: Response[str], value: SecretText, settings: Settings) -> None:

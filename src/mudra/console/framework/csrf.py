@@ -12,10 +12,10 @@ from mudra.bootstrap.config import Settings
 from mudra.http.request.request_context import AnyRequest
 from mudra.identity.sessions.session import Session
 
-FORM_WORD = "form_word"
+CSRF_FIELD = "csrf_token"
 
 
-def comes_from_us(request: AnyRequest, settings: Settings) -> bool | None:
+def is_same_origin(request: AnyRequest, settings: Settings) -> bool | None:
     """Tell whether the browser says that one of our pages sent this; None when silent."""
     site = request.headers.get("sec-fetch-site")
     if site is not None:
@@ -29,6 +29,6 @@ def comes_from_us(request: AnyRequest, settings: Settings) -> bool | None:
     )
 
 
-def word_matches(session: Session, sent: str) -> bool:
+def token_matches(session: Session, sent: str) -> bool:
     """Compare the word of a form with the session's, in constant time."""
-    return secrets.compare_digest(session.form_word.encode(), sent.encode())
+    return secrets.compare_digest(session.csrf_token.encode(), sent.encode())

@@ -10,7 +10,7 @@ from mudra.console.framework.console_errors import NoSuchPage
 from mudra.console.framework.navigation import CONSOLE
 from mudra.console.framework.page_responses import site_facts
 from mudra.console.framework.render import page, sentence
-from mudra.http.dependencies import Service
+from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.errors import problem_of
 
@@ -19,8 +19,13 @@ _OF_PROGRAMS: Final = "/status/v1/"
 """Below the public status, but no page."""
 
 
-def alone(
-    service: Service, outcome: object, heading: str, txn_id: str = "", *, public: bool = False
+def error_page(
+    service: HttpDependencies,
+    outcome: object,
+    heading: str,
+    txn_id: str = "",
+    *,
+    public: bool = False,
 ) -> Response[str]:
     """Show a refusal as a page of its own; a public one leads to the status of the network."""
     problem = problem_of(outcome)
@@ -38,12 +43,14 @@ def alone(
     )
 
 
-def no_such_page(service: Service, *, public: bool) -> Response[str]:
+def no_such_page(service: HttpDependencies, *, public: bool) -> Response[str]:
     """Show that the address is wrong."""
-    return alone(service, NoSuchPage(), "Nothing here", public=public)
+    return error_page(service, NoSuchPage(), "Nothing here", public=public)
 
 
-def lost(service: Service, request: AnyRequest, error: Exception) -> Response[str] | None:
+def not_found_page(
+    service: HttpDependencies, request: AnyRequest, error: Exception
+) -> Response[str] | None:
     """Answer whoever opens a wrong address of the console or the status; None for others.
 
     The address of a form leads to the page that it is on: a browser that is reloaded after a

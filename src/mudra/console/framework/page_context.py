@@ -6,25 +6,25 @@ from datetime import datetime
 from msgspec import Struct
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.unit_of_work import Work
+from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.http.auth.operator_access import Operator
-from mudra.http.dependencies import Service
-from mudra.http.request.request_context import Exchange
+from mudra.http.dependencies import HttpDependencies
+from mudra.http.request.request_context import RequestContext
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.memberships import Scope
 from mudra.identity.sessions.session import Session
 from mudra.storage.identity.member_search import MemberRow
 
 
-class Visit(Struct, frozen=True):
+class PageContext(Struct, frozen=True):
     """A signed-in visit, inside of its one transaction.
 
     `entity` is the member whose page this is; None on pages of operators and of
     the account. `proof_refused` is the refusal of a password that came with a form.
     """
 
-    exchange: Exchange
-    work: Work
+    context: RequestContext
+    work: UnitOfWork
     user: User
     scopes: frozenset[Scope]
     session: Session
@@ -33,9 +33,9 @@ class Visit(Struct, frozen=True):
     proof_refused: object | None = None
 
     @property
-    def service(self) -> Service:
+    def service(self) -> HttpDependencies:
         """What handlers work with."""
-        return self.exchange.service
+        return self.context.service
 
     @property
     def member(self) -> MemberRow:
@@ -47,8 +47,8 @@ class Visit(Struct, frozen=True):
     def caller(self) -> Caller:
         """The caller for the audit: a member's admin, or an operator."""
         if self.scopes:
-            return self.exchange.caller(Operator("", self.user.email, self.scopes).actor)
-        return self.exchange.caller(f"user:{self.user.user_id}")
+            return self.context.caller(Operator("", self.user.email, self.scopes).actor)
+        return self.context.caller(f"user:{self.user.user_id}")
 
     @property
     def may_show_secrets(self) -> bool:
@@ -58,4 +58,4 @@ class Visit(Struct, frozen=True):
     @property
     def query(self) -> Mapping[str, str]:
         """The query of the address; of what is repeated, the last."""
-        return dict(self.exchange.request.query_params.items())
+        return dict(self.context.request.query_params.items())

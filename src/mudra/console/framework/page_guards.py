@@ -11,22 +11,22 @@ from contextlib import nullcontext
 from litestar import Response
 from msgspec.structs import replace
 
-from mudra.bootstrap.unit_of_work import Work
+from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.console.framework.console_errors import ForeignForm, StaleForm
 from mudra.console.framework.cookie import session_cookie
-from mudra.console.framework.csrf import FORM_WORD, comes_from_us, word_matches
+from mudra.console.framework.csrf import CSRF_FIELD, is_same_origin, token_matches
 from mudra.console.framework.navigation import CONSOLE
-from mudra.console.framework.page_context import Visit
+from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_responses import frame, nobody_signed_in
-from mudra.console.framework.page_results import Begun, GoTo, Outcome
+from mudra.console.framework.page_results import GoTo, Outcome, StreamedPage
 from mudra.console.framework.sign_in_form import form_without_session, typed
-from mudra.console.framework.streamed_page import begin, begins_early, whole
+from mudra.console.framework.streamed_page import begin, supports_streaming, whole
 from mudra.http.auth.operator_access import NoOperator, Operator, as_operator
 from mudra.http.auth.with_password import with_password
-from mudra.http.dependencies import Service
+from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_body import FORM_LIMITS, BodyLimits, read_form
-from mudra.http.request.request_context import AnyRequest, Exchange, new_exchange
-from mudra.http.server.concurrency import Turns
+from mudra.http.request.request_context import AnyRequest, RequestContext, new_context
+from mudra.http.server.concurrency import KeyedLock
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.memberships.memberships import Scope
 from mudra.identity.sessions.session import session_key
@@ -38,13 +38,13 @@ Fields = Mapping[str, str]
 """What a form sent."""
 
 
-Look = Callable[[Visit], Awaitable[Outcome]]
-Do = Callable[[Visit, Fields], Awaitable[Outcome]]
-_Gate = Callable[[Visit], Awaitable[Visit | object]]
+PageHandler = Callable[[PageContext], Awaitable[Outcome]]
+FormHandler = Callable[[PageContext, Fields], Awaitable[Outcome]]
+_Gate = Callable[[PageContext], Awaitable[PageContext | object]]
 
 
 async def member_page(
-    request: AnyRequest, service: Service, entity_id: str, look: Look
+    request: AnyRequest, service: HttpDependencies, entity_id: str, look: PageHandler
 ) -> Response[str] | Response[bytes]:
     """Show a page of an entity to its admins."""
     return await _visited(request, service, _own(entity_id), look)
@@ -52,9 +52,9 @@ async def member_page(
 
 async def member_act(
     request: AnyRequest,
-    service: Service,
+    service: HttpDependencies,
     entity_id: str,
-    do: Do,
+    do: FormHandler,
     limits: BodyLimits = FORM_LIMITS,
 ) -> Response[str] | Response[bytes]:
     """Take a form of an entity's page from one of its admins."""
@@ -62,29 +62,33 @@ async def member_act(
 
 
 async def member_proven_act(
-    request: AnyRequest, service: Service, entity_id: str, do: Do, turns: Turns | None = None
+    request: AnyRequest,
+    service: HttpDependencies,
+    entity_id: str,
+    do: FormHandler,
+    turns: KeyedLock | None = None,
 ) -> Response[str] | Response[bytes]:
     """Do the same for what shows a secret: a `password` in the form proves who it is.
 
     `do` must ask `visit.may_show_secrets`. With `turns`, those
     who change the same entity wait for each other before they take a connection.
     """
-    exchange = new_exchange(request, service)
+    context = new_context(request, service)
     fields = await read_form(request.receive, request.scope["headers"], FORM_LIMITS)
     gate = _own(entity_id)
     refused: object | None = None
     if isinstance(fields, Mapping) and fields.get("password"):
-        refused = await _prove(exchange, fields, gate)
+        refused = await _prove(context, fields, gate)
 
-    async def with_proof(visit: Visit, sent: Fields) -> Outcome:
-        return await do(replace(visit, proof_refused=refused), sent)
+    async def with_proof(page_context: PageContext, sent: Fields) -> Outcome:
+        return await do(replace(page_context, proof_refused=refused), sent)
 
     async with turns.of(entity_id) if turns else nullcontext():
-        return await _taken(exchange, fields, gate, with_proof)
+        return await _taken(context, fields, gate, with_proof)
 
 
 async def operator_page(
-    request: AnyRequest, service: Service, scope: Scope, look: Look
+    request: AnyRequest, service: HttpDependencies, scope: Scope, look: PageHandler
 ) -> Response[str] | Response[bytes]:
     """Show a page to operators who have the scope."""
     return await _visited(request, service, _scoped(scope), look)
@@ -92,116 +96,118 @@ async def operator_page(
 
 async def operator_act(
     request: AnyRequest,
-    service: Service,
+    service: HttpDependencies,
     scope: Scope,
-    do: Do,
+    do: FormHandler,
     limits: BodyLimits = FORM_LIMITS,
 ) -> Response[str] | Response[bytes]:
     """Take a form from an operator who has the scope."""
     return await _done(request, service, _scoped(scope), do, limits)
 
 
-async def operator_errand(
-    request: AnyRequest, service: Service, scope: Scope, do: Do
+async def operator_export(
+    request: AnyRequest, service: HttpDependencies, scope: Scope, do: FormHandler
 ) -> Response[str] | Response[bytes]:
     """Take a form from an operator, for a use case that opens its own transactions.
 
     `do` runs when the visit's transaction has ended: it must not touch `visit.work`.
     """
-    passed: list[tuple[Visit, Fields]] = []
+    passed: list[tuple[PageContext, Fields]] = []
 
-    async def remember(visit: Visit, fields: Fields) -> Outcome:
-        passed.append((visit, fields))
+    async def remember(page_context: PageContext, fields: Fields) -> Outcome:
+        passed.append((page_context, fields))
         return GoTo(CONSOLE)
 
     refused = await _done(request, service, _scoped(scope), remember, FORM_LIMITS)
     if not passed:
         return refused
-    visit, fields = passed[0]
-    return frame(visit, await do(visit, fields), typed(fields))
+    page_context, fields = passed[0]
+    return frame(page_context, await do(page_context, fields), typed(fields))
 
 
 async def any_operator_page(
-    request: AnyRequest, service: Service, look: Look
+    request: AnyRequest, service: HttpDependencies, look: PageHandler
 ) -> Response[str] | Response[bytes]:
     """Show a page to operators of whatever scope; what it shows depends on their scopes."""
     return await _visited(request, service, _any_operator, look)
 
 
 async def own_page(
-    request: AnyRequest, service: Service, look: Look
+    request: AnyRequest, service: HttpDependencies, look: PageHandler
 ) -> Response[str] | Response[bytes]:
     """Show a page to anybody who is signed in, about themselves."""
     return await _visited(request, service, _anybody, look)
 
 
-async def own_act(request: AnyRequest, service: Service, do: Do) -> Response[str] | Response[bytes]:
+async def own_act(
+    request: AnyRequest, service: HttpDependencies, do: FormHandler
+) -> Response[str] | Response[bytes]:
     """Take a form from anybody who is signed in, about themselves."""
     return await _done(request, service, _anybody, do, FORM_LIMITS)
 
 
 async def _visited(
-    request: AnyRequest, service: Service, gate: _Gate, look: Look
+    request: AnyRequest, service: HttpDependencies, gate: _Gate, look: PageHandler
 ) -> Response[str] | Response[bytes]:
-    exchange = new_exchange(request, service)
-    async with service.open_work() as work:
-        visit = await _signed_in(exchange, work)
-        if visit is None:
-            return nobody_signed_in(exchange)
-        passed = await gate(visit)
-        if not isinstance(passed, Visit):
-            return frame(visit, passed)
+    context = new_context(request, service)
+    async with service.unit_of_work() as work:
+        page_context = await _signed_in(context, work)
+        if page_context is None:
+            return nobody_signed_in(context)
+        passed = await gate(page_context)
+        if not isinstance(passed, PageContext):
+            return frame(page_context, passed)
         outcome = await look(passed)
-        if isinstance(outcome, Begun) and not begins_early(passed):
+        if isinstance(outcome, StreamedPage) and not supports_streaming(passed):
             outcome = await whole(passed, outcome)
-    return begin(passed, outcome) if isinstance(outcome, Begun) else frame(passed, outcome)
+    return begin(passed, outcome) if isinstance(outcome, StreamedPage) else frame(passed, outcome)
 
 
 async def _done(
-    request: AnyRequest, service: Service, gate: _Gate, do: Do, limits: BodyLimits
+    request: AnyRequest, service: HttpDependencies, gate: _Gate, do: FormHandler, limits: BodyLimits
 ) -> Response[str] | Response[bytes]:
     fields = await read_form(request.receive, request.scope["headers"], limits)
-    return await _taken(new_exchange(request, service), fields, gate, do)
+    return await _taken(new_context(request, service), fields, gate, do)
 
 
 async def _taken(
-    exchange: Exchange, fields: object, gate: _Gate, do: Do
+    context: RequestContext, fields: object, gate: _Gate, do: FormHandler
 ) -> Response[str] | Response[bytes]:
-    async with exchange.service.open_work() as work:
-        visit = await _signed_in(exchange, work)
-        if visit is None:
-            return form_without_session(exchange, fields)
-        passed: object = _form_refused(visit, fields)
+    async with context.service.unit_of_work() as work:
+        page_context = await _signed_in(context, work)
+        if page_context is None:
+            return form_without_session(context, fields)
+        passed: object = _form_refused(page_context, fields)
         if passed is None:
-            passed = await gate(visit)
+            passed = await gate(page_context)
         outcome = passed
-        if isinstance(passed, Visit) and isinstance(fields, Mapping):
+        if isinstance(passed, PageContext) and isinstance(fields, Mapping):
             outcome = await do(passed, fields)
     kept = () if isinstance(outcome, ForeignForm) else typed(fields)
-    return frame(passed if isinstance(passed, Visit) else visit, outcome, kept)
+    return frame(passed if isinstance(passed, PageContext) else page_context, outcome, kept)
 
 
-async def _prove(exchange: Exchange, fields: Fields, gate: _Gate) -> object | None:
+async def _prove(context: RequestContext, fields: Fields, gate: _Gate) -> object | None:
     """Check the typed password by the rules of signing in; gives its refusal."""
-    async with exchange.service.open_work() as work:
-        visit = await _signed_in(exchange, work)
-        if visit is None or _form_refused(visit, fields) is not None:
+    async with context.service.unit_of_work() as work:
+        page_context = await _signed_in(context, work)
+        if page_context is None or _form_refused(page_context, fields) is not None:
             return None  # told by what comes after
-        if not isinstance(await gate(visit), Visit):
+        if not isinstance(await gate(page_context), PageContext):
             return None
-    session = visit.session
+    session = page_context.session
 
-    async def enter(work: Work, _: User) -> None:
+    async def enter(work: UnitOfWork, _: User) -> None:
         await work.sessions.proven(session, await work.people.now())
 
     typed = SecretText(fields["password"])
-    return await with_password(exchange, visit.user.email, typed, enter)
+    return await with_password(context, page_context.user.email, typed, enter)
 
 
-async def _signed_in(exchange: Exchange, work: Work) -> Visit | None:
+async def _signed_in(context: RequestContext, work: UnitOfWork) -> PageContext | None:
     """Find who is signed in; None when nobody is, or no longer."""
-    service = exchange.service
-    cookie = session_cookie(exchange.request, service.settings)
+    service = context.service
+    cookie = session_cookie(context.request, service.settings)
     session = await work.sessions.find(session_key(cookie)) if cookie else None
     now = await work.people.now()
     if session is None or not session.is_open(now):
@@ -210,38 +216,40 @@ async def _signed_in(exchange: Exchange, work: Work) -> Visit | None:
     if user is None or user.state is not UserState.ACTIVE:
         return None
     await work.sessions.used(session, now)
-    return Visit(exchange, work, user, await work.roster.scopes(user.user_id), session, now)
+    return PageContext(
+        context, work, user, await work.memberships.scopes(user.user_id), session, now
+    )
 
 
-def _form_refused(visit: Visit, fields: object) -> object | None:
-    if comes_from_us(visit.exchange.request, visit.service.settings) is False:
+def _form_refused(page_context: PageContext, fields: object) -> object | None:
+    if is_same_origin(page_context.context.request, page_context.service.settings) is False:
         return ForeignForm()
     if not isinstance(fields, Mapping):
         return fields
-    return None if word_matches(visit.session, fields.get(FORM_WORD, "")) else StaleForm()
+    return None if token_matches(page_context.session, fields.get(CSRF_FIELD, "")) else StaleForm()
 
 
 def _own(entity_id: str) -> _Gate:
-    async def gate(visit: Visit) -> Visit | object:
-        if entity_id not in visit.user.administers:
+    async def gate(page_context: PageContext) -> PageContext | object:
+        if entity_id not in page_context.user.administers:
             return NotYourEntity()
-        found = await visit.work.directory.members(MemberFilter(entity_id=entity_id), "", 1)
-        return replace(visit, entity=found[0])
+        found = await page_context.work.directory.members(MemberFilter(entity_id=entity_id), "", 1)
+        return replace(page_context, entity=found[0])
 
     return gate
 
 
 def _scoped(scope: Scope) -> _Gate:
-    async def gate(visit: Visit) -> Visit | object:
-        found = await as_operator(visit.user, visit.work, scope)
-        return visit if isinstance(found, Operator) else found
+    async def gate(page_context: PageContext) -> PageContext | object:
+        found = await as_operator(page_context.user, page_context.work, scope)
+        return page_context if isinstance(found, Operator) else found
 
     return gate
 
 
-async def _any_operator(visit: Visit) -> Visit | object:
-    return visit if visit.scopes else NoOperator()
+async def _any_operator(page_context: PageContext) -> PageContext | object:
+    return page_context if page_context.scopes else NoOperator()
 
 
-async def _anybody(visit: Visit) -> Visit | object:
-    return visit
+async def _anybody(page_context: PageContext) -> PageContext | object:
+    return page_context

@@ -15,11 +15,11 @@ from mudra.console.framework.navigation import (
     member_path,
     operator_links,
 )
-from mudra.console.framework.page_context import Visit
-from mudra.console.framework.page_results import Download, GoTo, Outcome, Shown
+from mudra.console.framework.page_context import PageContext
+from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage
 from mudra.console.framework.render import page, sentence
-from mudra.http.dependencies import Service
-from mudra.http.request.request_context import Exchange
+from mudra.http.dependencies import HttpDependencies
+from mudra.http.request.request_context import RequestContext
 from mudra.http.response import people_errors as people_errors  # noqa: PLC0414  # its rows are needed
 from mudra.http.response.errors import problem_of
 
@@ -41,7 +41,7 @@ HEADINGS: Final = {
 }
 
 
-def site_facts(service: Service) -> dict[str, object]:
+def site_facts(service: HttpDependencies) -> dict[str, object]:
     """What every page of the site shows, signed in or not."""
     return {
         "network": service.settings.network_name,
@@ -51,15 +51,17 @@ def site_facts(service: Service) -> dict[str, object]:
 
 
 def frame(
-    visit: Visit, outcome: Outcome, typed: Sequence[object] = ()
+    page_context: PageContext, outcome: Outcome, typed: Sequence[object] = ()
 ) -> Response[str] | Response[bytes]:
     """Frame what a page's use case gave back; a refusal shows what was `typed` into the form."""
     if isinstance(outcome, GoTo):
-        return redirect(visit.exchange, outcome.path)
+        return redirect(page_context.context, outcome.path)
     if isinstance(outcome, Download):
         return download(outcome)
-    shown = outcome if isinstance(outcome, Shown) else _told(visit, outcome, typed)
-    return page(shown.template, together(layout_facts(visit), shown.facts), status=shown.status)
+    shown = outcome if isinstance(outcome, RenderedPage) else _told(page_context, outcome, typed)
+    return page(
+        shown.template, together(layout_facts(page_context), shown.facts), status=shown.status
+    )
 
 
 def together(layout: Mapping[str, object], own: Mapping[str, object]) -> dict[str, object]:
@@ -82,19 +84,19 @@ def download(file: Download) -> Response[bytes]:
     )
 
 
-def redirect(exchange: Exchange, path: str) -> Response[str]:
+def redirect(context: RequestContext, path: str) -> Response[str]:
     """Go to another page; htmx is told in its own header, since it would swap a fragment."""
-    if exchange.request.headers.get("hx-request"):
+    if context.request.headers.get("hx-request"):
         return Response("", status_code=204, headers={"HX-Redirect": path})
     return Response("", status_code=303, headers={"Location": path, "Cache-Control": "no-store"})
 
 
-def nobody_signed_in(exchange: Exchange) -> Response[str]:
+def nobody_signed_in(context: RequestContext) -> Response[str]:
     """Ask to sign in, and lead back then; the address of a form leads to its page.
 
     What htmx sends while one types is refused in place: the page with what was typed stays.
     """
-    request = exchange.request
+    request = context.request
     asks = request.method in {"GET", "HEAD"}
     url, told = str(request.url), "" if asks else "&told=ended"
     if request.headers.get("hx-request"):
@@ -103,7 +105,7 @@ def nobody_signed_in(exchange: Exchange) -> Response[str]:
         url = request.headers.get("hx-current-url", "")
     at = urlsplit(url)
     back = at.path + (f"?{at.query}" if at.query else "")
-    return redirect(exchange, f"{SIGN_IN}?to={quote(back, safe='')}{told}")
+    return redirect(context, f"{SIGN_IN}?to={quote(back, safe='')}{told}")
 
 
 def own_page_path(text: str) -> str:
@@ -111,31 +113,33 @@ def own_page_path(text: str) -> str:
     return text if _OWN_PAGE.fullmatch(text) else CONSOLE
 
 
-def layout_facts(visit: Visit) -> dict[str, object]:
+def layout_facts(page_context: PageContext) -> dict[str, object]:
     """What the layout shows around every page of the console."""
-    here = visit.exchange.request.url.path
-    entity = visit.entity
-    return site_facts(visit.service) | {
-        "user": visit.user,
-        "form_word": visit.session.form_word,
+    here = page_context.context.request.url.path
+    entity = page_context.entity
+    return site_facts(page_context.service) | {
+        "user": page_context.user,
+        "csrf_token": page_context.session.csrf_token,
         "here": here,
-        "now": visit.now,
-        "query": visit.query,
+        "now": page_context.now,
+        "query": page_context.query,
         "fault": None,
-        "answers_form": visit.exchange.request.method == "POST",
+        "answers_form": page_context.context.request.method == "POST",
         "entity": entity,
         "entities": [
             Link(name, member_path(entity_id), bool(entity and entity.entity_id == entity_id))
-            for entity_id, name in zip(visit.user.administers, visit.user.entity_names, strict=True)
+            for entity_id, name in zip(
+                page_context.user.administers, page_context.user.entity_names, strict=True
+            )
         ],
         "member_links": member_links(entity.entity_id, entity.entity_type, here) if entity else [],
         "operator_links": operator_links(
-            visit.scopes, here, sandbox=visit.service.settings.sandbox
+            page_context.scopes, here, sandbox=page_context.service.settings.sandbox
         ),
     }
 
 
-def _told(visit: Visit, refusal: object, typed: Sequence[object]) -> Shown:
+def _told(page_context: PageContext, refusal: object, typed: Sequence[object]) -> RenderedPage:
     problem, stale = problem_of(refusal), isinstance(refusal, StaleForm)
     # Who is signed in is known here: what the API calls 401 is a right that is missing.
     status = _FORBIDDEN if problem.status == _UNAUTHORIZED else problem.status
@@ -143,13 +147,13 @@ def _told(visit: Visit, refusal: object, typed: Sequence[object]) -> Shown:
     if problem.status == _UNAUTHORIZED:
         words = "you have no right to this page, or there is none; an operator can say who has"
     heading = HEADINGS.get(status, HEADINGS[400])
-    return Shown(
+    return RenderedPage(
         "refused.html",
         {
             "heading": _UNCHANGED if stale else heading,
-            "again": visit.exchange.request.url.path if stale else "",
+            "again": page_context.context.request.url.path if stale else "",
             "words": sentence(words),
-            "txn_id": visit.exchange.txn_id,
+            "txn_id": page_context.context.txn_id,
             "typed": typed,
         },
         status,

@@ -4,10 +4,10 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from msgspec import Struct, field
 
-from mudra.console.framework.page_context import Visit
+from mudra.console.framework.page_context import PageContext
 
 
-class Shown(Struct, frozen=True):
+class RenderedPage(Struct, frozen=True):
     """A page: its template and what that shows. `status` is of HTTP."""
 
     template: str
@@ -29,7 +29,7 @@ class Download(Struct, frozen=True):
     body: bytes
 
 
-class Begun(Struct, frozen=True):
+class StreamedPage(Struct, frozen=True):
     """A page (200) that is sent as far as its title, and then what `rest` finds (decision 0067).
 
     `facts` are those of the template's `opening`. `rest` reads those of `figures`, in a
@@ -39,8 +39,8 @@ class Begun(Struct, frozen=True):
 
     template: str
     facts: Mapping[str, object]
-    rest: Callable[[Visit], Awaitable[Mapping[str, object] | Download]]
+    rest: Callable[[PageContext], Awaitable[Mapping[str, object] | Download]]
 
 
-Outcome = Shown | Begun | GoTo | Download | object
+Outcome = RenderedPage | StreamedPage | GoTo | Download | object
 """Anything else is a refusal of the table in http/response/errors.py, told on a page of its own."""

@@ -10,7 +10,7 @@ import jinja2
 from litestar import Response
 from markupsafe import Markup
 
-from mudra.console.framework.static_assets import SHELF
+from mudra.console.framework.static_assets import ASSETS
 from mudra.shared.time_text import span
 
 _POLICY = (
@@ -56,7 +56,7 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals |= {"asset": SHELF.address, "so_far": _SO_FAR}
+    made.globals |= {"asset": ASSETS.address, "so_far": _SO_FAR}
     made.filters |= {"instant": instant, "span": span, "sentence": sentence}
     return made
 

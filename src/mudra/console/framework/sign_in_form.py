@@ -8,14 +8,14 @@ from litestar import Response
 from msgspec import Struct
 
 from mudra.console.framework.cookie import can_be_kept
-from mudra.console.framework.csrf import FORM_WORD, comes_from_us
+from mudra.console.framework.csrf import CSRF_FIELD, is_same_origin
 from mudra.console.framework.page_responses import nobody_signed_in, own_page_path, site_facts
 from mudra.console.framework.render import page, sentence
-from mudra.http.request.request_context import Exchange
+from mudra.http.request.request_context import RequestContext
 from mudra.http.response.errors import problem_of
 
-_LONGEST_NAME: Final = 254
-_OF_THE_FORM: Final = frozenset({FORM_WORD, "act", "status", "version"})
+_MAX_NAME: Final = 254
+_OF_THE_FORM: Final = frozenset({CSRF_FIELD, "act", "status", "version"})
 """What forms send beside what was typed."""
 
 
@@ -38,7 +38,7 @@ def typed(fields: object) -> Sequence[Typed]:
 
 
 def sign_in_form(
-    exchange: Exchange,
+    context: RequestContext,
     to: str,
     username: str = "",
     refusal: object | None = None,
@@ -49,33 +49,33 @@ def sign_in_form(
     headers.pop("WWW-Authenticate", None)  # a form, not HTTP's own dialog
     wait = headers.get("Retry-After", "")
     facts = {
-        "username": username[:_LONGEST_NAME],
+        "username": username[:_MAX_NAME],
         "problem": sentence(_words(problem.sentence, wait)) if problem else "",
-        "told": exchange.request.query_params.get("told", ""),
+        "told": context.request.query_params.get("told", ""),
     }
     return page(
         "sign_in.html",
-        _facts(exchange, to) | facts,
+        _facts(context, to) | facts,
         status=problem.status if problem else HTTPStatus.OK,
         headers=headers,
     )
 
 
-def form_without_session(exchange: Exchange, fields: object) -> Response[str]:
+def form_without_session(context: RequestContext, fields: object) -> Response[str]:
     """Ask whoever sent a form to sign in; what was typed into one of ours is given back."""
-    request = exchange.request
-    ours = comes_from_us(request, exchange.service.settings) is True
+    request = context.request
+    ours = is_same_origin(request, context.service.settings) is True
     words = typed(fields) if ours and not request.headers.get("hx-request") else ()
     if not words:
-        return nobody_signed_in(exchange)
+        return nobody_signed_in(context)
     facts = {"username": "", "problem": "", "told": "ended", "typed": words}
     to = own_page_path(request.url.path)
-    return page("sign_in.html", _facts(exchange, to) | facts, status=HTTPStatus.FORBIDDEN)
+    return page("sign_in.html", _facts(context, to) | facts, status=HTTPStatus.FORBIDDEN)
 
 
-def _facts(exchange: Exchange, to: str) -> dict[str, object]:
-    possible = can_be_kept(exchange.service.settings)
-    return site_facts(exchange.service) | {"to": to, "possible": possible, "typed": ()}
+def _facts(context: RequestContext, to: str) -> dict[str, object]:
+    possible = can_be_kept(context.service.settings)
+    return site_facts(context.service) | {"to": to, "possible": possible, "typed": ()}
 
 
 def _words(text: str, wait: str) -> str:

@@ -20,11 +20,11 @@ _MEDIA: Final = {
     ".svg": "image/svg+xml",
     ".txt": "text/plain",
 }
-_LEAST_PACKED: Final = 500
+_MIN_PACKED: Final = 500
 """Bytes below which packing saves nothing."""
 
 
-class Shelved(Struct, frozen=True):
+class StaticAsset(Struct, frozen=True):
     """One file: its bytes, the same packed by gzip where that is shorter, and its digest."""
 
     body: bytes
@@ -34,14 +34,14 @@ class Shelved(Struct, frozen=True):
     changed: int
 
 
-class Shelf:
+class AssetStore:
     """The files under one folder; nothing outside of it can be named."""
 
     def __init__(self, folder: Path = STATIC) -> None:
         self._folder = folder.resolve()
-        self._kept: dict[str, Shelved] = {}
+        self._kept: dict[str, StaticAsset] = {}
 
-    def find(self, name: str) -> Shelved | None:
+    def find(self, name: str) -> StaticAsset | None:
         """Give a file by its path within the folder, read anew when it has changed."""
         path = (self._folder / name).resolve()
         if not path.is_relative_to(self._folder) or path.suffix not in _MEDIA:
@@ -61,16 +61,16 @@ class Shelf:
         return f"{name}?v={found.digest}" if found else ""
 
 
-def _read(path: Path, changed: int) -> Shelved:
+def _read(path: Path, changed: int) -> StaticAsset:
     body = path.read_bytes()
     beside = path.with_name(path.name + ".gz")
     if beside.exists():
         packed: bytes | None = beside.read_bytes()  # made by the build: packing takes a while
     else:
-        packed = gzip.compress(body, 9, mtime=0) if len(body) >= _LEAST_PACKED else None
+        packed = gzip.compress(body, 9, mtime=0) if len(body) >= _MIN_PACKED else None
     digest = hashlib.sha256(body).hexdigest()[:16]
-    return Shelved(body, packed, digest, _MEDIA[path.suffix], changed)
+    return StaticAsset(body, packed, digest, _MEDIA[path.suffix], changed)
 
 
-SHELF: Final = Shelf()
+ASSETS: Final = AssetStore()
 """The one shelf of a process: its templates and its static routes share what was packed."""

@@ -5,9 +5,9 @@ from typing import Final
 from litestar import Response, get
 from litestar.params import FromPath
 
-from mudra.console.framework.static_assets import SHELF
-from mudra.http.dependencies import Injected
-from mudra.http.request.request_context import AnyRequest, new_exchange
+from mudra.console.framework.static_assets import ASSETS
+from mudra.http.dependencies import InjectedDependencies
+from mudra.http.request.request_context import AnyRequest, new_context
 from mudra.http.response.errors import NoSuchAddress
 from mudra.http.response.json_response import refusal
 from mudra.http.server.router import Router
@@ -18,13 +18,13 @@ _ASK_EACH_TIME: Final = "public, no-cache"
 
 @get("/static/{name:path}", include_in_schema=False)
 async def static_file(
-    request: AnyRequest, service: Injected, name: FromPath[str]
+    request: AnyRequest, service: InjectedDependencies, name: FromPath[str]
 ) -> Response[bytes]:
     """One file, packed when the browser unpacks it; kept for a year under its digest's address."""
-    found = SHELF.find(name.lstrip("/"))
+    found = ASSETS.find(name.lstrip("/"))
     if found is None:
-        exchange = new_exchange(request, service)
-        return refusal(exchange.envelope, NoSuchAddress()).response()
+        context = new_context(request, service)
+        return refusal(context.envelope, NoSuchAddress()).response()
     named = request.query_params.get("v") == found.digest
     headers = {
         "ETag": f'"{found.digest}"',

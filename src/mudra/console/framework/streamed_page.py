@@ -15,9 +15,9 @@ from litestar.response.streaming import ASGIStreamingResponse
 from litestar.types import Receive, Send
 from msgspec.structs import replace
 
-from mudra.console.framework.page_context import Visit
+from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_responses import HEADINGS, layout_facts, together
-from mudra.console.framework.page_results import Begun, Download, Outcome, Shown
+from mudra.console.framework.page_results import Download, Outcome, RenderedPage, StreamedPage
 from mudra.console.framework.render import HEADERS, opening, remainder, sentence
 from mudra.http.response.errors import Unavailable, Unexpected, problem_of
 from mudra.http.server.instrumentation import note_late_fault
@@ -27,50 +27,53 @@ _HTML: Final = "text/html"
 _log = structlog.get_logger()
 
 
-def begins_early(visit: Visit) -> bool:
+def supports_streaming(page_context: PageContext) -> bool:
     """Tell whether a browser opens the page: htmx swaps a whole one, and an export is a file."""
-    return not visit.exchange.request.headers.get("hx-request") and "export" not in visit.query
+    return (
+        not page_context.context.request.headers.get("hx-request")
+        and "export" not in page_context.query
+    )
 
 
-async def whole(visit: Visit, begun: Begun) -> Outcome:
+async def whole(page_context: PageContext, begun: StreamedPage) -> Outcome:
     """Read the rest first, in the transaction of the visit."""
-    found = await begun.rest(visit)
+    found = await begun.rest(page_context)
     if isinstance(found, Download):
         return found
-    return Shown(begun.template, together(begun.facts, found))
+    return RenderedPage(begun.template, together(begun.facts, found))
 
 
-def begin(visit: Visit, begun: Begun) -> Response[str]:
+def begin(page_context: PageContext, begun: StreamedPage) -> Response[str]:
     """Send the opening now, and what the rest finds when it is there."""
-    facts = together(layout_facts(visit), begun.facts)
-    return _InParts(_parts(visit, begun, facts, opening(begun.template, facts)))
+    facts = together(layout_facts(page_context), begun.facts)
+    return _InParts(_parts(page_context, begun, facts, opening(begun.template, facts)))
 
 
 async def _parts(
-    visit: Visit, begun: Begun, facts: Mapping[str, object], first: str
+    page_context: PageContext, begun: StreamedPage, facts: Mapping[str, object], first: str
 ) -> AsyncIterator[str]:
     yield first
-    yield await _rest(visit, begun, facts)
+    yield await _rest(page_context, begun, facts)
 
 
-async def _rest(visit: Visit, begun: Begun, facts: Mapping[str, object]) -> str:
+async def _rest(page_context: PageContext, begun: StreamedPage, facts: Mapping[str, object]) -> str:
     try:
-        async with visit.service.open_work() as work:
-            found = await begun.rest(replace(visit, work=work))
+        async with page_context.service.unit_of_work() as work:
+            found = await begun.rest(replace(page_context, work=work))
         assert not isinstance(found, Download)  # asked for by "export" alone: see begins_early
         return remainder(begun.template, together(facts, found))
     except DatabaseUnavailable as error:
         _log.warning("database unavailable", error=str(error))
         refusal: object = Unavailable()
     except Exception as error:  # noqa: BLE001  # the last catcher: logged, told and counted as 500
-        _log.error("unexpected fault", txn_id=visit.exchange.txn_id, exc_info=error)
+        _log.error("unexpected fault", txn_id=page_context.context.txn_id, exc_info=error)
         refusal = Unexpected()
     problem = problem_of(refusal)
-    note_late_fault(visit.exchange.request.scope, problem.status)
+    note_late_fault(page_context.context.request.scope, problem.status)
     fault = {
         "heading": HEADINGS[problem.status],
         "words": sentence(problem.sentence),
-        "txn_id": visit.exchange.txn_id,
+        "txn_id": page_context.context.txn_id,
     }
     return remainder(begun.template, {**facts, "fault": fault})
 

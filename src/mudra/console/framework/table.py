@@ -20,7 +20,7 @@ R = TypeVar("R")
 Value = str | int | float | datetime | None
 
 PAGE: Final = 30
-_LONGEST_WORDS: Final = 100
+_MAX_WORDS: Final = 100
 _LONG: Final = 28
 _SHORT: Final = 14
 _NUMBERS: Final = ("number", "bounds")
@@ -173,7 +173,7 @@ class Table(Struct, Generic[R], frozen=True):
         ]
 
     def _words(self, query: Mapping[str, str]) -> str:
-        return query.get(self._name("q"), "").strip()[:_LONGEST_WORDS]
+        return query.get(self._name("q"), "").strip()[:_MAX_WORDS]
 
     def _order(self, query: Mapping[str, str]) -> tuple[str, bool]:
         asked = query.get(self._name("sort"), self.first_sort)

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from mudra.console.health.health_query import Asked
+from mudra.console.health.health_query import HealthQuery
 from mudra.metrics.health.health import Health
 from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.rollup.coverage import TimeRange
@@ -37,7 +37,7 @@ class Timeline(Struct, frozen=True):
 
 
 def timeline(
-    points: Sequence[Point], step: Step, asked: Asked, incidents: Sequence[Incident] = ()
+    points: Sequence[Point], step: Step, asked: HealthQuery, incidents: Sequence[Incident] = ()
 ) -> Timeline:
     """Make the timeline of some points; `incidents` are marked where they fall into it."""
     moments = [

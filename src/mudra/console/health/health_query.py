@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from msgspec import Struct
 
 from mudra.http.health.health_requests import TimeQuery, time_range
-from mudra.http.request.validation import read_members
+from mudra.http.request.validation import decode_struct
 from mudra.http.response.errors import InvalidField
 from mudra.metrics.health.status_history import api_words
 from mudra.metrics.payload.catalogue import TIMINGS, RequestType, window_start
@@ -26,7 +26,7 @@ RANGES: Final = {
     "30d": timedelta(days=30),
 }
 USUAL: Final = "6h"
-LONGEST: Final = timedelta(days=92)
+MAX_LENGTH: Final = timedelta(days=92)
 CALLS: Final = tuple(str(code) for code in RequestType if code not in TIMINGS)
 
 
@@ -38,7 +38,7 @@ class Choice(Struct, frozen=True):
     current: bool
 
 
-class Asked(Struct, frozen=True):
+class HealthQuery(Struct, frozen=True):
     """The time and the API (`code`, empty for all calls) that a page shows."""
 
     within: TimeRange
@@ -91,23 +91,23 @@ class Asked(Struct, frozen=True):
         return {"from": written(self.within.start), "to": written(self.within.end)}
 
 
-def asked_of(query: Mapping[str, str], now: datetime) -> Asked | InvalidField:
+def query_of(query: Mapping[str, str], now: datetime) -> HealthQuery | InvalidField:
     """Read the query of a health page."""
     code = query.get("type", "")
     if code and code not in CALLS:
         return InvalidField(f"type must be one of {', '.join(CALLS)}")
     if "from" in query or "to" in query:
         times = {name: query[name] for name in ("from", "to") if name in query}
-        read = read_members(times, TimeQuery)
+        read = decode_struct(times, TimeQuery)
         if isinstance(read, InvalidField):
             return read
-        within = time_range(read, now, usual=RANGES[USUAL], longest=LONGEST)
-        return within if isinstance(within, InvalidField) else Asked(within, "", code)
+        within = time_range(read, now, usual=RANGES[USUAL], longest=MAX_LENGTH)
+        return within if isinstance(within, InvalidField) else HealthQuery(within, "", code)
     word = query.get("range", USUAL)
     if word not in RANGES:
         return InvalidField(f"range must be one of {', '.join(RANGES)}")
     end = window_start(now)
-    return Asked(TimeRange(end - RANGES[word], end), word, code)
+    return HealthQuery(TimeRange(end - RANGES[word], end), word, code)
 
 
 def written(at: datetime) -> str:

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from mudra.console.framework.static_assets import SHELF
+from mudra.console.framework.static_assets import ASSETS
 
 
-class Later(Struct, frozen=True):
+class LazyFragment(Struct, frozen=True):
     """A part by its member of the query: `part` gives it alone, anything else has it in the page.
 
     `shown` is asked for by the link beside a part that did not come, and by a page that renews
@@ -25,7 +25,7 @@ class Later(Struct, frozen=True):
     def comes_later(self, query: Mapping[str, str]) -> bool:
         """Tell whether the page leaves this part to a request of its own."""
         asked = self.word in query or query.get("export") == self.table or self.sorted_by(query)
-        return not asked and bool(SHELF.address("built/htmx.min.js"))
+        return not asked and bool(ASSETS.address("built/htmx.min.js"))
 
     def is_part(self, query: Mapping[str, str]) -> bool:
         """Tell whether this part alone is asked for."""

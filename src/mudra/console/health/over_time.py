@@ -3,25 +3,25 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from mudra.console.framework.page_context import Visit
+from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_results import Download
 from mudra.console.health.charts import timeline
-from mudra.console.health.health_query import Asked
-from mudra.console.health.lazy_fragment import Later
+from mudra.console.health.health_query import HealthQuery
+from mudra.console.health.lazy_fragment import LazyFragment
 from mudra.console.health.tables import moments_table
 from mudra.metrics.incidents.incident import Incident
 from mudra.metrics.rollup.series import points
 from mudra.metrics.rollup.step import step_for
 
-OVER_TIME: Final = Later("over-time", "moments")
+OVER_TIME: Final = LazyFragment("over-time", "moments")
 PART: Final = "health_over_time.html"
 LATER: Final[Mapping[str, object]] = {"times": None, "moments": None}
 """What a page shows whose charts come later."""
 
 
 async def over_time(
-    visit: Visit,
-    asked: Asked,
+    page_context: PageContext,
+    asked: HealthQuery,
     incidents: Sequence[Incident],
     *,
     aa_id: str | None = None,
@@ -30,12 +30,12 @@ async def over_time(
     """Read the figures of each step; gives what `health_over_time.html` shows, or the CSV."""
     step = step_for(asked.within)
     found = await points(
-        visit.work.series, asked.within, step, asked.code, aa_id=aa_id, fip_id=fip_id
+        page_context.work.series, asked.within, step, asked.code, aa_id=aa_id, fip_id=fip_id
     )
     times = timeline(found, step, asked, incidents)
-    table, query = moments_table(step), OVER_TIME.table_query(visit.query)
+    table, query = moments_table(step), OVER_TIME.table_query(page_context.query)
     return table.export(times.moments, query) or {
         "times": times,
         "moments": table.view(times.moments, query),
-        "opened": OVER_TIME.is_opened(visit.query),
+        "opened": OVER_TIME.is_opened(page_context.query),
     }

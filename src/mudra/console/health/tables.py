@@ -8,7 +8,7 @@ from msgspec import Struct
 from mudra.console.framework.table import Column, Table
 from mudra.console.health.charts import Moment
 from mudra.console.health.grid import HEALTH, pair_path
-from mudra.console.health.health_query import Asked
+from mudra.console.health.health_query import HealthQuery
 from mudra.console.health.labels import state_words, subject_words
 from mudra.metrics.health.health import Health, Status
 from mudra.metrics.health.picture import ApiPicture
@@ -121,7 +121,7 @@ def incidents_table(title: str = "Incidents") -> Table[StoredIncident]:
             Column("ended", "Ended", lambda one: one.incident.ended, "time"),
             Column("bad", "Bad windows", lambda one: one.incident.bad_windows, "number"),
             Column("success", "Success %", incident_success, "number"),
-            Column("seen", "Looked after by", lambda one: one.looked_after_by or None),
+            Column("seen", "Looked after by", lambda one: one.owner or None),
         ),
         first_sort="-began",
     )
@@ -132,7 +132,7 @@ def incident_path(one: StoredIncident) -> str:
     return f"/console/operator/incidents/{one.incident_id}"
 
 
-def api_rows(apis: Sequence[ApiPicture], asked: Asked) -> list[ApiRow]:
+def api_rows(apis: Sequence[ApiPicture], asked: HealthQuery) -> list[ApiRow]:
     """One row for each API of request metrics and each notification."""
     rows = []
     for api in apis:
@@ -143,7 +143,7 @@ def api_rows(apis: Sequence[ApiPicture], asked: Asked) -> list[ApiRow]:
     return rows
 
 
-def counterpart_path(aa_id: str, fip_id: str, asked: Asked) -> str:
+def counterpart_path(aa_id: str, fip_id: str, asked: HealthQuery) -> str:
     """Where a row about others leads: to the pair, the FIP or the AA, at the same time."""
     if aa_id and fip_id:
         return pair_path(aa_id, fip_id) + asked.query()

@@ -7,37 +7,44 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.types import ControllerRouterHandler
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.unit_of_work import Work
-from mudra.http.account.admin_calls import ADMIN_CALLS, AdminCall, Asker, listed, locked_own
+from mudra.bootstrap.unit_of_work import UnitOfWork
+from mudra.http.account.admin_calls import ADMIN_CALLS, AdminCall, AdminCaller, listed, locked_own
 from mudra.http.account.people_requests import (
-    EntityOrder,
-    NothingOrder,
-    TokenOrder,
+    EntityRequest,
+    NoParameters,
+    TokenRequest,
 )
-from mudra.http.account.people_responses import AdminsAnswer, StatusAnswer, TokensAnswer
-from mudra.http.account.people_shapes import token_members
-from mudra.http.auth.as_user import Act as ActOfUser
-from mudra.http.auth.as_user import user_call
-from mudra.http.dependencies import Injected
+from mudra.http.account.people_responses import AdminsResponse, StatusResponse, TokensResponse
+from mudra.http.account.people_shapes import token_fields
+from mudra.http.auth.as_user import UserHandler as ActOfUser
+from mudra.http.auth.as_user import as_user
+from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
-from mudra.http.request.request_context import AnyRequest, Exchange, receive_json, receive_query
+from mudra.http.request.request_context import (
+    AnyRequest,
+    RequestContext,
+    receive_json,
+    receive_query,
+)
 from mudra.identity.accounts.user import User
 
 
 @post(
     "/entity/admin/list",
     status_code=200,
-    operation_class=described("List the entity's admins", EntityOrder, AdminsAnswer, bearer=True),
+    operation_class=described(
+        "List the entity's admins", EntityRequest, AdminsResponse, bearer=True
+    ),
 )
-async def list_admins(request: AnyRequest, service: Injected) -> Response[bytes]:
+async def list_admins(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """List the admins and the backup contact of an entity of one's own."""
-    exchange, order = await receive_json(request, service, EntityOrder)
+    context, order = await receive_json(request, service, EntityRequest)
 
-    async def act(work: Work, _: Caller, __: User) -> object:
-        assert isinstance(order, EntityOrder)
+    async def act(work: UnitOfWork, _: Caller, __: User) -> object:
+        assert isinstance(order, EntityRequest)
         return await listed(work, order.entity_id)
 
-    return await _for_own(exchange, order, act)
+    return await _for_own(context, order, act)
 
 
 def _own_route(call: AdminCall) -> HTTPRouteHandler:
@@ -47,61 +54,63 @@ def _own_route(call: AdminCall) -> HTTPRouteHandler:
         call.own_path,
         status_code=200,
         operation_class=described(
-            call.own_summary, call.reads, AdminsAnswer, bearer=True, conflict=True
+            call.own_summary, call.reads, AdminsResponse, bearer=True, conflict=True
         ),
     )
-    async def change(request: AnyRequest, service: Injected) -> Response[bytes]:
-        exchange, order = await receive_json(request, service, call.reads)
+    async def change(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
+        context, order = await receive_json(request, service, call.reads)
 
-        async def act(work: Work, caller: Caller, user: User) -> object:
-            return await call.do(work, Asker(caller, user.email), order)
+        async def act(work: UnitOfWork, caller: Caller, user: User) -> object:
+            return await call.do(work, AdminCaller(caller, user.email), order)
 
-        return await _for_own(exchange, order, act)
+        return await _for_own(context, order, act)
 
     return change
 
 
 @get(
     "/user/token/list",
-    operation_class=described("List one's own tokens", None, TokensAnswer, bearer=True),
+    operation_class=described("List one's own tokens", None, TokensResponse, bearer=True),
 )
-async def list_tokens(request: AnyRequest, service: Injected) -> Response[bytes]:
+async def list_tokens(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """List the caller's tokens with the last use of each."""
-    exchange, order = receive_query(request, service, NothingOrder)
+    context, order = receive_query(request, service, NoParameters)
 
-    async def act(work: Work, _: Caller, user: User) -> object:
-        tokens = await work.roster.tokens(user.user_id)
-        return {"tokens": [token_members(token) for token in tokens]}
+    async def act(work: UnitOfWork, _: Caller, user: User) -> object:
+        tokens = await work.memberships.tokens(user.user_id)
+        return {"tokens": [token_fields(token) for token in tokens]}
 
-    return await user_call(exchange, order, act)
+    return await as_user(context, order, act)
 
 
 @post(
     "/user/token/revoke",
     status_code=200,
-    operation_class=described("End one of one's own tokens", TokenOrder, StatusAnswer, bearer=True),
+    operation_class=described(
+        "End one of one's own tokens", TokenRequest, StatusResponse, bearer=True
+    ),
 )
-async def revoke_token(request: AnyRequest, service: Injected) -> Response[bytes]:
+async def revoke_token(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """End one of the caller's tokens; one that is not the caller's is not found."""
-    exchange, order = await receive_json(request, service, TokenOrder)
+    context, order = await receive_json(request, service, TokenRequest)
 
-    async def act(work: Work, caller: Caller, user: User) -> object:
-        assert isinstance(order, TokenOrder)
+    async def act(work: UnitOfWork, caller: Caller, user: User) -> object:
+        assert isinstance(order, TokenRequest)
         ended = await work.accounts.end_token(user.user_id, order.jti, caller)
         return {"status": "revoked" if ended else "nothing to revoke"}
 
-    return await user_call(exchange, order, act)
+    return await as_user(context, order, act)
 
 
-async def _for_own(exchange: Exchange, order: object, act: ActOfUser) -> Response[bytes]:
+async def _for_own(context: RequestContext, order: object, act: ActOfUser) -> Response[bytes]:
     """Act on an entity that the caller administers; others and unknown ones look alike."""
 
-    async def own(work: Work, caller: Caller, user: User) -> object:
+    async def own(work: UnitOfWork, caller: Caller, user: User) -> object:
         entity_id = getattr(order, "entity_id", "")
         refused = await locked_own(work, user, entity_id)
         return refused or await act(work, caller, user)
 
-    return await user_call(exchange, order, own)
+    return await as_user(context, order, own)
 
 
 handlers: Final[list[ControllerRouterHandler]] = [

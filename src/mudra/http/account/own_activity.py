@@ -10,26 +10,26 @@ from litestar.types import ControllerRouterHandler
 from msgspec import Meta, Struct, field
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.unit_of_work import Work
+from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.http.account.people_requests import ActivityQuery
 from mudra.http.auth.as_operator import page
-from mudra.http.auth.as_user import user_call
-from mudra.http.dependencies import Injected
+from mudra.http.auth.as_user import as_user
+from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
 from mudra.http.request.envelope import Body, iso_ms
 from mudra.http.request.request_context import AnyRequest, receive_query
 from mudra.http.token.requests import EntityQuery
 from mudra.http.token.responses import DateTime, Enveloped
 from mudra.identity.accounts.user import User
-from mudra.overview.action_items import Line, attention, facts_of
+from mudra.overview.action_items import ActionItem, attention, facts_of
 from mudra.storage.audit.search import AuditFilter, AuditRow, TokensOfDay
 from mudra.storage.identity.member_search import MemberFilter
-from mudra.tokens.secrets.manage_secret import NotYourEntity, UseShown, secret_use
+from mudra.tokens.secrets.manage_secret import NotYourEntity, SecretUsage, secret_use
 
 DAYS: Final = timedelta(days=14)
 
 
-class LineShown(Struct, kw_only=True):
+class ActionItemResponse(Struct, kw_only=True):
     """One thing to see to; `page` is that of the console where it is done."""
 
     weight: Annotated[str, Meta(extra_json_schema={"enum": ["now", "soon", "good-to-know"]})]
@@ -39,14 +39,14 @@ class LineShown(Struct, kw_only=True):
     act: str
 
 
-class AttentionAnswer(Enveloped, kw_only=True):
+class AttentionResponse(Enveloped, kw_only=True):
     """What needs attention now, the worst first; empty when all is well."""
 
     entity_id: str = field(name="entityId")
-    lines: list[LineShown]
+    lines: list[ActionItemResponse]
 
 
-class TokensOfDayShown(Struct, kw_only=True):
+class TokensOfDayResponse(Struct, kw_only=True):
     """Entity Access Tokens issued and refused on a day of UTC."""
 
     day: str
@@ -54,7 +54,7 @@ class TokensOfDayShown(Struct, kw_only=True):
     refused: int
 
 
-class OwnEventShown(Struct, kw_only=True):
+class OwnEventResponse(Struct, kw_only=True):
     """An event of the entity's audit; `address` is empty where an operator acted."""
 
     seq: int
@@ -67,12 +67,12 @@ class OwnEventShown(Struct, kw_only=True):
     reason: str
 
 
-class ActivityAnswer(Enveloped, kw_only=True):
+class ActivityResponse(Enveloped, kw_only=True):
     """Tokens of the last 14 days, and a page of the entity's audit, the newest first."""
 
     entity_id: str = field(name="entityId")
-    days: list[TokensOfDayShown]
-    events: list[OwnEventShown]
+    days: list[TokensOfDayResponse]
+    events: list[OwnEventResponse]
     next: Annotated[str, Meta(description="`after` of the next page, when there is one")] = ""
 
 
@@ -81,27 +81,27 @@ class ActivityAnswer(Enveloped, kw_only=True):
     operation_class=described(
         "What needs attention of the entity's admins",
         None,
-        AttentionAnswer,
+        AttentionResponse,
         bearer=True,
         query=EntityQuery,
     ),
 )
-async def own_attention(request: AnyRequest, service: Injected) -> Response[bytes]:
+async def own_attention(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """List what needs attention now."""
-    exchange, order = receive_query(request, service, EntityQuery)
+    context, order = receive_query(request, service, EntityQuery)
 
-    async def act(work: Work, caller: Caller, user: User) -> object:
+    async def act(work: UnitOfWork, caller: Caller, user: User) -> object:
         assert isinstance(order, EntityQuery)
         entity_id = order.entity_id
         used = await secret_use(entity_id, user.administers, work.secrets, work.uses)
-        if not isinstance(used, UseShown):
+        if not isinstance(used, SecretUsage):
             return used
         (member,) = await work.directory.members(MemberFilter(entity_id=entity_id), "", 1)
         record = await service.registry.registry(caller).history(entity_id)
         facts = await facts_of(work, entity_id, member.entity_type, used, record)
         return {"entityId": entity_id, "lines": [_line(line) for line in attention(facts)]}
 
-    return await user_call(exchange, order, act)
+    return await as_user(context, order, act)
 
 
 @get(
@@ -109,16 +109,16 @@ async def own_attention(request: AnyRequest, service: Injected) -> Response[byte
     operation_class=described(
         "Tokens of the entity by day, and its audit",
         None,
-        ActivityAnswer,
+        ActivityResponse,
         bearer=True,
         query=ActivityQuery,
     ),
 )
-async def own_activity(request: AnyRequest, service: Injected) -> Response[bytes]:
+async def own_activity(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """Count tokens by day and list events of an entity of one's own."""
-    exchange, order = receive_query(request, service, ActivityQuery)
+    context, order = receive_query(request, service, ActivityQuery)
 
-    async def act(work: Work, _: Caller, user: User) -> object:
+    async def act(work: UnitOfWork, _: Caller, user: User) -> object:
         assert isinstance(order, ActivityQuery)
         entity_id, limit = order.entity_id, int(order.limit)
         if entity_id not in user.administers:
@@ -132,12 +132,12 @@ async def own_activity(request: AnyRequest, service: Injected) -> Response[bytes
         events = page("events", [_event(row, names) for row in rows], limit, "seq")
         return {"entityId": entity_id, "days": [_day(day) for day in days], **events}
 
-    return await user_call(exchange, order, act)
+    return await as_user(context, order, act)
 
 
-async def names_of_admins(work: Work, entity_id: str) -> Mapping[str, str]:
+async def names_of_admins(work: UnitOfWork, entity_id: str) -> Mapping[str, str]:
     """The addresses of an entity's admins by the actor that its audit names."""
-    return {f"user:{one.user_id}": one.email for one in await work.roster.admins(entity_id)}
+    return {f"user:{one.user_id}": one.email for one in await work.memberships.admins(entity_id)}
 
 
 def from_where(row: AuditRow) -> str:
@@ -145,8 +145,8 @@ def from_where(row: AuditRow) -> str:
     return "" if row.actor.startswith("operator:") else row.address
 
 
-def _line(line: Line) -> Body:
-    shown = LineShown(
+def _line(line: ActionItem) -> Body:
+    shown = ActionItemResponse(
         weight=line.weight.word, what=line.what, why=line.why, page=line.page, act=line.act
     )
     return _wire(shown)
@@ -154,13 +154,13 @@ def _line(line: Line) -> Body:
 
 def _day(day: TokensOfDay) -> Body:
     return _wire(
-        TokensOfDayShown(day=f"{day.day:%Y-%m-%d}", issued=day.issued, refused=day.refused)
+        TokensOfDayResponse(day=f"{day.day:%Y-%m-%d}", issued=day.issued, refused=day.refused)
     )
 
 
 def _event(row: AuditRow, names: Mapping[str, str]) -> Body:
     return _wire(
-        OwnEventShown(
+        OwnEventResponse(
             seq=row.seq,
             at=iso_ms(row.at),
             event=row.event,

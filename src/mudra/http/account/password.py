@@ -5,9 +5,9 @@ from typing import Final
 
 from litestar import Response, post
 
-from mudra.http.dependencies import Injected
+from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
-from mudra.http.request.request_context import AnyRequest, Exchange, receive_json
+from mudra.http.request.request_context import AnyRequest, RequestContext, receive_json
 from mudra.http.response.json_response import refusal, success
 from mudra.http.token.requests import PasswordForgotRequest, PasswordSetRequest
 from mudra.http.token.responses import PasswordResponse
@@ -33,20 +33,20 @@ _FORGOT_S: Final = 0.25
         "Set a password by the link of a mail", PasswordSetRequest, PasswordResponse
     ),
 )
-async def set_by_link(request: AnyRequest, service: Injected) -> Response[bytes]:
+async def set_by_link(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """Consume a one-use link and set the password; the user's tokens end."""
-    exchange, order = await receive_json(request, service, PasswordSetRequest)
+    context, order = await receive_json(request, service, PasswordSetRequest)
     if not isinstance(order, PasswordSetRequest):
-        return refusal(exchange.envelope, order).response()
-    outcome = await _set(exchange, order.token, order.password)
+        return refusal(context.envelope, order).response()
+    outcome = await _set(context, order.token, order.password)
     if not isinstance(outcome, User):
-        return refusal(exchange.envelope, outcome).response()
-    return success(exchange.envelope, {"status": "password set"}).response()
+        return refusal(context.envelope, outcome).response()
+    return success(context.envelope, {"status": "password set"}).response()
 
 
-async def _set(exchange: Exchange, token: SecretText, password: SecretText) -> User | object:
-    service = exchange.service
-    async with service.open_work() as work:
+async def _set(context: RequestContext, token: SecretText, password: SecretText) -> User | object:
+    service = context.service
+    async with service.unit_of_work() as work:
         holder = await who_holds(token, work.people, work.links)
     if not isinstance(holder, LinkHolder):
         return holder
@@ -56,11 +56,11 @@ async def _set(exchange: Exchange, token: SecretText, password: SecretText) -> U
     hashed = await service.hasher.hash(password)
     if isinstance(hashed, HashingBusy):
         return hashed
-    async with service.open_work() as work:
+    async with service.unit_of_work() as work:
         return await set_password(
             token,
             hashed,
-            exchange.caller(f"user:{holder.user.user_id}"),
+            context.caller(f"user:{holder.user.user_id}"),
             people=work.people,
             links=work.links,
             attempts=work.attempts,
@@ -77,19 +77,19 @@ async def _set(exchange: Exchange, token: SecretText, password: SecretText) -> U
         "Ask for a link to set a password", PasswordForgotRequest, PasswordResponse, status="202"
     ),
 )
-async def forgot(request: AnyRequest, service: Injected) -> Response[bytes]:
+async def forgot(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """Send a link when the name is known; the answer is the same for every name."""
-    exchange, order = await receive_json(request, service, PasswordForgotRequest)
+    context, order = await receive_json(request, service, PasswordForgotRequest)
     if not isinstance(order, PasswordForgotRequest):
-        return refusal(exchange.envelope, order).response()
+        return refusal(context.envelope, order).response()
     answer_at = asyncio.get_running_loop().time() + _FORGOT_S
-    async with service.open_work() as work:
+    async with service.unit_of_work() as work:
         user = await work.people.by_username(username_of(order.username))
-        await work.link_desk.forgot_password(user, exchange.caller("nobody"))
+        await work.link_service.forgot_password(user, context.caller("nobody"))
     # A letter takes longer than none: only the same moment hides which it was (quality A7).
     await asyncio.sleep(answer_at - asyncio.get_running_loop().time())
     return success(
-        exchange.envelope,
+        context.envelope,
         {"status": "if the name is known, a link is on its way"},
         status=202,
     ).response()

@@ -45,7 +45,7 @@ _Uuid = Annotated[
 ]
 
 
-class AdminOrder(Struct, frozen=True):
+class AdminRequest(Struct, frozen=True):
     """Add an admin to an entity."""
 
     entity_id: EntityId = field(name="entityId")
@@ -53,14 +53,14 @@ class AdminOrder(Struct, frozen=True):
     name: Name = ""
 
 
-class AdminRemoval(Struct, frozen=True):
+class AdminRemovalRequest(Struct, frozen=True):
     """End somebody's rights on an entity."""
 
     entity_id: EntityId = field(name="entityId")
     email: Email
 
 
-class HandOver(Struct, frozen=True):
+class HandOverRequest(Struct, frozen=True):
     """Put the one of `email` in the place of `leaving` (for a member: of the caller)."""
 
     entity_id: EntityId = field(name="entityId")
@@ -77,7 +77,7 @@ class HandOver(Struct, frozen=True):
     ] = ""
 
 
-class ContactOrder(Struct, frozen=True):
+class ContactRequest(Struct, frozen=True):
     """Set the backup contact; an empty address ends it."""
 
     entity_id: EntityId = field(name="entityId")
@@ -92,19 +92,19 @@ class ContactOrder(Struct, frozen=True):
     ]
 
 
-class EntityOrder(Struct, frozen=True):
+class EntityRequest(Struct, frozen=True):
     """Ask about one entity."""
 
     entity_id: EntityId = field(name="entityId")
 
 
-class TokenOrder(Struct, frozen=True):
+class TokenRequest(Struct, frozen=True):
     """End one of the caller's tokens."""
 
     jti: _Uuid
 
 
-class SessionOrder(Struct, frozen=True):
+class SessionRequest(Struct, frozen=True):
     """End one of the caller's sessions of the console."""
 
     session_id: Annotated[
@@ -113,7 +113,7 @@ class SessionOrder(Struct, frozen=True):
     ] = field(name="sessionId")
 
 
-class OnboardOrder(Struct, frozen=True):
+class OnboardRequest(Struct, frozen=True):
     """Onboard a member with one designated admin (spec 1.2)."""
 
     entity_id: EntityId = field(name="entityId")
@@ -132,7 +132,7 @@ class OnboardOrder(Struct, frozen=True):
     admin_name: Name = field(name="adminName", default="")
 
 
-class StatusOrder(Struct, frozen=True):
+class StatusRequest(Struct, frozen=True):
     """Suspend, restore or retire an entity."""
 
     status: Annotated[
@@ -144,19 +144,19 @@ class StatusOrder(Struct, frozen=True):
     ]
 
 
-class AddressOrder(Struct, frozen=True):
+class AddressRequest(Struct, frozen=True):
     """Move an account to a new address."""
 
     email: Email
 
 
-class RevokeOrder(Struct, frozen=True):
+class RevokeRequest(Struct, frozen=True):
     """End one token of a user, or all without `jti`."""
 
     jti: _Uuid = ""
 
 
-class NothingOrder(Struct, frozen=True):
+class NoParameters(Struct, frozen=True):
     """A body that says nothing more: {}."""
 
 

@@ -5,13 +5,13 @@ from typing import Annotated
 from msgspec import Meta, field
 
 from mudra.http.account.people_shapes import (
-    AdminShown,
-    EventShown,
-    MailShown,
-    MemberShown,
-    SessionShown,
-    TokenShown,
-    UserShown,
+    AdminDetails,
+    EventDetails,
+    MailDetails,
+    MemberDetails,
+    SessionDetails,
+    TokenDetails,
+    UserDetails,
 )
 from mudra.http.request.envelope import Body
 from mudra.http.token.responses import Enveloped
@@ -23,28 +23,28 @@ _Warning = Annotated[
 ]
 
 
-class AdminsAnswer(Enveloped, kw_only=True):
+class AdminsResponse(Enveloped, kw_only=True):
     """An entity's admins after the call."""
 
     entity_id: str = field(name="entityId")
-    admins: list[AdminShown]
+    admins: list[AdminDetails]
     contact: str
     warnings: _Warning
 
 
-class TokensAnswer(Enveloped, kw_only=True):
+class TokensResponse(Enveloped, kw_only=True):
     """A user's tokens that have not expired; never their text."""
 
-    tokens: list[TokenShown]
+    tokens: list[TokenDetails]
 
 
-class SessionsAnswer(Enveloped, kw_only=True):
+class SessionsResponse(Enveloped, kw_only=True):
     """A user's open sessions of the console, the newest first."""
 
-    sessions: list[SessionShown]
+    sessions: list[SessionDetails]
 
 
-class AccountAnswer(Enveloped, kw_only=True):
+class AccountResponse(Enveloped, kw_only=True):
     """An account after the call."""
 
     user_id: str = field(name="userId")
@@ -61,28 +61,28 @@ class _Page(Enveloped, kw_only=True):
 class MembersPage(_Page, kw_only=True):
     """A page of members."""
 
-    members: list[MemberShown]
+    members: list[MemberDetails]
 
 
 class UsersPage(_Page, kw_only=True):
     """A page of people."""
 
-    users: list[UserShown]
+    users: list[UserDetails]
 
 
 class MailsPage(_Page, kw_only=True):
     """A page of mails."""
 
-    mails: list[MailShown]
+    mails: list[MailDetails]
 
 
 class EventsPage(_Page, kw_only=True):
     """A page of the audit."""
 
-    events: list[EventShown]
+    events: list[EventDetails]
 
 
-class MemberAnswer(Enveloped, kw_only=True):
+class MemberResponse(Enveloped, kw_only=True):
     """A member; `created` and `invited` tell what this call did."""
 
     entity_id: str = field(name="entityId")
@@ -93,7 +93,7 @@ class MemberAnswer(Enveloped, kw_only=True):
     invited: bool
 
 
-class StatusAnswer(Enveloped, kw_only=True):
+class StatusResponse(Enveloped, kw_only=True):
     """What was done."""
 
     status: str
@@ -111,7 +111,7 @@ def warnings_of(changed: AdminsChanged | AccountChanged) -> list[str]:
     ]
 
 
-def account_members(changed: AccountChanged) -> Body:
+def account_fields(changed: AccountChanged) -> Body:
     """Write an account after a change."""
     return {
         "userId": changed.user.user_id,

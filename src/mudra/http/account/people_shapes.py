@@ -16,7 +16,7 @@ from mudra.storage.mail.mail_queue import QueuedMail
 _State = Annotated[str, Meta(extra_json_schema={"enum": ["invited", "active", "disabled"]})]
 
 
-class AdminShown(Struct, kw_only=True):
+class AdminDetails(Struct, kw_only=True):
     """An admin of an entity."""
 
     user_id: str = field(name="userId")
@@ -26,7 +26,7 @@ class AdminShown(Struct, kw_only=True):
     since: DateTime
 
 
-class TokenShown(Struct, kw_only=True):
+class TokenDetails(Struct, kw_only=True):
     """A User Access Token that has not expired; never its text."""
 
     jti: str
@@ -37,7 +37,7 @@ class TokenShown(Struct, kw_only=True):
     last_address: str | UnsetType = field(name="lastAddress", default=UNSET)
 
 
-class SessionShown(Struct, kw_only=True):
+class SessionDetails(Struct, kw_only=True):
     """A session of the console that is open; never what its cookie holds."""
 
     session_id: str = field(name="sessionId")
@@ -46,7 +46,7 @@ class SessionShown(Struct, kw_only=True):
     address: str
 
 
-class MemberShown(Struct, kw_only=True):
+class MemberDetails(Struct, kw_only=True):
     """A member; nothing of its secret but when it expires."""
 
     entity_id: str = field(name="entityId")
@@ -60,7 +60,7 @@ class MemberShown(Struct, kw_only=True):
     without_admin: bool = field(name="withoutAdmin")
 
 
-class UserShown(Struct, kw_only=True):
+class UserDetails(Struct, kw_only=True):
     """A person; `linkValidUntil` while a link that was sent can be used."""
 
     user_id: str = field(name="userId")
@@ -73,7 +73,7 @@ class UserShown(Struct, kw_only=True):
     link_valid_until: DateTime | UnsetType = field(name="linkValidUntil", default=UNSET)
 
 
-class MailShown(Struct, kw_only=True):
+class MailDetails(Struct, kw_only=True):
     """A mail of the queue, without its text, which may hold a one-use link."""
 
     mail_id: str = field(name="id")
@@ -87,7 +87,7 @@ class MailShown(Struct, kw_only=True):
     next_attempt_at: DateTime | UnsetType = field(name="nextAttemptAt", default=UNSET)
 
 
-class EventShown(Struct, kw_only=True):
+class EventDetails(Struct, kw_only=True):
     """An event of the audit."""
 
     seq: int
@@ -102,10 +102,10 @@ class EventShown(Struct, kw_only=True):
     detail: dict[str, str | int]
 
 
-def admin_members(admin: Admin) -> Body:
+def admin_fields(admin: Admin) -> Body:
     """Write an admin."""
     return _wire(
-        AdminShown(
+        AdminDetails(
             user_id=admin.user_id,
             email=admin.email,
             name=admin.name,
@@ -115,11 +115,11 @@ def admin_members(admin: Admin) -> Body:
     )
 
 
-def token_members(token: HeldToken) -> Body:
+def token_fields(token: HeldToken) -> Body:
     """Write a token."""
     used_at = token.last_used_at
     return _wire(
-        TokenShown(
+        TokenDetails(
             jti=token.jti,
             issued_at=iso_ms(token.issued_at),
             expires_at=iso_ms(token.expires_at),
@@ -130,10 +130,10 @@ def token_members(token: HeldToken) -> Body:
     )
 
 
-def session_members(session: Session) -> Body:
+def session_fields(session: Session) -> Body:
     """Write a session."""
     return _wire(
-        SessionShown(
+        SessionDetails(
             session_id=session.session_id,
             began_at=iso_ms(session.started_at),
             last_used_at=iso_ms(session.last_used_at),
@@ -142,10 +142,10 @@ def session_members(session: Session) -> Body:
     )
 
 
-def member_members(row: MemberRow) -> Body:
+def member_fields(row: MemberRow) -> Body:
     """Write a member."""
     return _wire(
-        MemberShown(
+        MemberDetails(
             entity_id=row.entity_id,
             type=row.entity_type,
             name=row.name,
@@ -159,10 +159,10 @@ def member_members(row: MemberRow) -> Body:
     )
 
 
-def user_members(row: UserRow) -> Body:
+def user_fields(row: UserRow) -> Body:
     """Write a person."""
     return _wire(
-        UserShown(
+        UserDetails(
             user_id=row.user_id,
             email=row.email,
             name=row.name,
@@ -175,10 +175,10 @@ def user_members(row: UserRow) -> Body:
     )
 
 
-def mail_members(mail: QueuedMail) -> Body:
+def mail_fields(mail: QueuedMail) -> Body:
     """Write a mail of the queue."""
     return _wire(
-        MailShown(
+        MailDetails(
             mail_id=mail.mail_id,
             to=mail.recipient,
             subject=mail.subject,
@@ -192,10 +192,10 @@ def mail_members(mail: QueuedMail) -> Body:
     )
 
 
-def event_members(row: AuditRow) -> Body:
+def event_fields(row: AuditRow) -> Body:
     """Write an event."""
     return _wire(
-        EventShown(
+        EventDetails(
             seq=row.seq,
             at=iso_ms(row.at),
             event=row.event,

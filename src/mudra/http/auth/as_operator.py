@@ -6,34 +6,34 @@ from typing import Final
 from litestar import Response
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.unit_of_work import Work
+from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.http.auth.operator_access import Operator, calling_operator
 from mudra.http.request.body_errors import BodyRefused
 from mudra.http.request.envelope import Body
-from mudra.http.request.request_context import Exchange
+from mudra.http.request.request_context import RequestContext
 from mudra.http.response import people_errors as people_errors  # noqa: PLC0414  # its rows are needed
 from mudra.http.response.errors import is_refusal
-from mudra.http.response.json_response import answered, refusal
+from mudra.http.response.json_response import refusal, response_of
 from mudra.identity.memberships.memberships import Scope
 
-MOST: Final = 1000
+MAX_COUNT: Final = 1000
 
-Act = Callable[[Work, Caller], Awaitable[object]]
+OperatorHandler = Callable[[UnitOfWork, Caller], Awaitable[object]]
 """Acts in an open transaction; gives the members of the answer, or a refusal."""
 
 
-async def operator_call(
-    exchange: Exchange, order: object, scope: Scope, act: Act
+async def run_as_operator(
+    context: RequestContext, order: object, scope: Scope, act: OperatorHandler
 ) -> Response[bytes]:
     """Answer for `order`, which may be the refusal of a body or query that cannot be taken."""
     if isinstance(order, BodyRefused):
-        return refusal(exchange.envelope, order).response()
-    async with exchange.service.open_work() as work:
-        outcome: object = await calling_operator(exchange, work, scope)
+        return refusal(context.envelope, order).response()
+    async with context.service.unit_of_work() as work:
+        outcome: object = await calling_operator(context, work, scope)
         if isinstance(outcome, Operator):
-            caller = exchange.caller(outcome.actor)
+            caller = context.caller(outcome.actor)
             outcome = order if is_refusal(order) else await act(work, caller)
-    return answered(exchange.envelope, outcome).response()
+    return response_of(context.envelope, outcome).response()
 
 
 def page(name: str, rows: Sequence[Body], limit: int, key: str) -> Body:

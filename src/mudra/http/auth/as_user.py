@@ -9,28 +9,28 @@ from collections.abc import Awaitable, Callable
 from litestar import Response
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.unit_of_work import Work
+from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.http.auth.bearer import SignedInUser, calling_user
 from mudra.http.request.body_errors import BodyRefused
-from mudra.http.request.request_context import Exchange
+from mudra.http.request.request_context import RequestContext
 from mudra.http.response.errors import is_refusal
-from mudra.http.response.json_response import answered, refusal
+from mudra.http.response.json_response import refusal, response_of
 from mudra.identity.accounts.user import User
 
-Act = Callable[[Work, Caller, User], Awaitable[object]]
+UserHandler = Callable[[UnitOfWork, Caller, User], Awaitable[object]]
 """Acts in an open transaction; gives the members of the answer, or a refusal."""
 
 
-async def user_call(
-    exchange: Exchange, order: object, act: Act, *, scheme_needed: bool = True
+async def as_user(
+    context: RequestContext, order: object, act: UserHandler, *, scheme_needed: bool = True
 ) -> Response[bytes]:
     """Answer for `order`, which may be the refusal of a body or query that cannot be taken."""
     if isinstance(order, BodyRefused):
-        return refusal(exchange.envelope, order).response()
-    async with exchange.service.open_work() as work:
-        who = await calling_user(exchange, work, scheme_needed=scheme_needed)
+        return refusal(context.envelope, order).response()
+    async with context.service.unit_of_work() as work:
+        who = await calling_user(context, work, scheme_needed=scheme_needed)
         outcome: object = who
         if isinstance(who, SignedInUser):
-            caller = exchange.caller(f"user:{who.user.user_id}")
+            caller = context.caller(f"user:{who.user.user_id}")
             outcome = order if is_refusal(order) else await act(work, caller, who.user)
-    return answered(exchange.envelope, outcome).response()
+    return response_of(context.envelope, outcome).response()

@@ -1,15 +1,16 @@
 """Which entity calls: its Entity Access Token, checked (spec 2.2)."""
 
-from mudra.bootstrap.unit_of_work import Work
+from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.http.auth.bearer import token_in
-from mudra.http.dependencies import Service
+from mudra.http.dependencies import HttpDependencies
 from mudra.http.response.errors import NoAuthorization
+from mudra.shared.entity_type import EntityType
 from mudra.tokens.authentication.token_check import TokenFacts, TokenInvalid, TokenRevoked
-from mudra.tokens.issuing.claims import EntityType, TokenKind
+from mudra.tokens.issuing.claims import TokenKind
 
 
-async def calling_entity(
-    header: str | None, service: Service, *of_types: EntityType
+async def authenticate_entity(
+    header: str | None, service: HttpDependencies, *of_types: EntityType
 ) -> TokenFacts | object:
     """Find the entity whose token the header holds, without asking the database when possible.
 
@@ -24,7 +25,7 @@ async def calling_entity(
         return facts
     if facts.kind is not TokenKind.ENTITY:
         return TokenInvalid()
-    credentials = service.credentials.at_hand(facts.subject)
+    credentials = service.credentials.get_cached(facts.subject)
     if credentials is None:
         credentials = await service.credentials.of(facts.subject)
     if credentials is None or not credentials.active:
@@ -34,6 +35,6 @@ async def calling_entity(
     return facts
 
 
-async def revoked(facts: TokenFacts, work: Work) -> TokenRevoked | None:
+async def revoked(facts: TokenFacts, work: UnitOfWork) -> TokenRevoked | None:
     """Say so when the token was revoked before its end."""
     return TokenRevoked() if await work.tokens.entity_token_revoked(facts.jti) else None

@@ -9,9 +9,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.bootstrap.unit_of_work import Work
-from mudra.http.dependencies import Service
-from mudra.http.request.request_context import AnyRequest, Exchange, address_of
+from mudra.bootstrap.unit_of_work import UnitOfWork
+from mudra.http.dependencies import HttpDependencies
+from mudra.http.request.request_context import AnyRequest, RequestContext, address_of
 from mudra.http.response.errors import NoAuthorization
 from mudra.identity.accounts.user import User, UserState
 from mudra.shared.secret_text import SecretText
@@ -51,7 +51,12 @@ def token_in(header: str | None, *, scheme_needed: bool) -> SecretText | NoAutho
 
 
 async def signed_in_user(
-    header: str | None, service: Service, work: Work, *, scheme_needed: bool, address: str = ""
+    header: str | None,
+    service: HttpDependencies,
+    work: UnitOfWork,
+    *,
+    scheme_needed: bool,
+    address: str = "",
 ) -> SignedInUser | TokenRefusal:
     """Find the user whose token the header holds; `address` is kept as that of its last use."""
     token = token_in(header, scheme_needed=scheme_needed)
@@ -73,15 +78,15 @@ async def signed_in_user(
     user = await work.people.by_id(facts.subject)
     if user is None or user.state is not UserState.ACTIVE:
         return TokenInvalid()
-    await work.roster.token_used(facts.jti, address)
+    await work.memberships.token_used(facts.jti, address)
     return SignedInUser(user, facts)
 
 
 async def calling_user(
-    exchange: Exchange, work: Work, *, scheme_needed: bool = True
+    context: RequestContext, work: UnitOfWork, *, scheme_needed: bool = True
 ) -> SignedInUser | TokenRefusal:
     """Find the user who sent the request of an exchange."""
-    request, service = exchange.request, exchange.service
+    request, service = context.request, context.service
     return await signed_in_user(
         authorization_of(request),
         service,

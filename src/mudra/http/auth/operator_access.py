@@ -2,10 +2,10 @@
 
 from msgspec import Struct
 
-from mudra.audit.event import Act, EventName, Outcome
-from mudra.bootstrap.unit_of_work import Work
+from mudra.audit.event import AuditEntry, EventName, Outcome
+from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.http.auth.bearer import SignedInUser, TokenRefusal, calling_user
-from mudra.http.request.request_context import Exchange
+from mudra.http.request.request_context import RequestContext
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.memberships import Scope
 
@@ -34,18 +34,18 @@ class NoOperator(Struct, frozen=True):
 
 
 async def calling_operator(
-    exchange: Exchange, work: Work, scope: Scope
+    context: RequestContext, work: UnitOfWork, scope: Scope
 ) -> Operator | TokenRefusal | ScopeMissing:
     """Find the operator who calls, if it has the scope; a refused scope is noted for the audit."""
-    caller = await calling_user(exchange, work)
+    caller = await calling_user(context, work)
     if not isinstance(caller, SignedInUser):
         return caller
     found = await as_operator(caller.user, work, scope)
     if isinstance(found, ScopeMissing):
         await work.journal.note(
-            Act(
+            AuditEntry(
                 EventName.OPERATOR_SIGN_IN_REFUSE,
-                exchange.caller(f"user:{caller.user.user_id}"),
+                context.caller(f"user:{caller.user.user_id}"),
                 reason=f"scope-{scope.value}-missing",
                 outcome=Outcome.REFUSED,
             )
@@ -53,32 +53,34 @@ async def calling_operator(
     return found
 
 
-async def as_operator(user: User, work: Work, scope: Scope) -> Operator | ScopeMissing:
+async def as_operator(user: User, work: UnitOfWork, scope: Scope) -> Operator | ScopeMissing:
     """Find what `user` may do as an operator, if that includes the scope."""
-    scopes = await work.roster.scopes(user.user_id)
+    scopes = await work.memberships.scopes(user.user_id)
     if scope not in scopes:
         return ScopeMissing(scope)
     return Operator(user.user_id, user.email, scopes)
 
 
-async def found_operator(
-    exchange: Exchange, scope: Scope
+async def find_operator(
+    context: RequestContext, scope: Scope
 ) -> Operator | TokenRefusal | ScopeMissing:
     """Find the caller in a transaction of its own, for what opens another one to act."""
-    async with exchange.service.open_work() as work:
-        return await calling_operator(exchange, work, scope)
+    async with context.service.unit_of_work() as work:
+        return await calling_operator(context, work, scope)
 
 
-async def operator_refused(exchange: Exchange, scope: Scope) -> object | None:
+async def operator_refused(context: RequestContext, scope: Scope) -> object | None:
     """Tell why the caller may not act as an operator with this scope; None when it may."""
-    found = await found_operator(exchange, scope)
+    found = await find_operator(context, scope)
     return None if isinstance(found, Operator) else found
 
 
-async def any_operator(exchange: Exchange, work: Work) -> Operator | TokenRefusal | NoOperator:
+async def any_operator(
+    context: RequestContext, work: UnitOfWork
+) -> Operator | TokenRefusal | NoOperator:
     """Find an operator of whatever scope: what it sees of the answer depends on its scopes."""
-    caller = await calling_user(exchange, work)
+    caller = await calling_user(context, work)
     if not isinstance(caller, SignedInUser):
         return caller
-    scopes = await work.roster.scopes(caller.user.user_id)
+    scopes = await work.memberships.scopes(caller.user.user_id)
     return Operator(caller.user.user_id, caller.user.email, scopes) if scopes else NoOperator()

@@ -9,29 +9,31 @@ from mudra.http.auth.bearer import (
     signed_in_user,
     token_in,
 )
-from mudra.http.dependencies import Service
+from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_context import AnyRequest, address_of
 from mudra.http.response.errors import NoAuthorization
 from mudra.identity.memberships.memberships import Scope
-from mudra.registry.directory.directory import Sight, sight_of
+from mudra.registry.directory.directory import Visibility, visibility_of
 from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
-from mudra.registry.payload.entry import EntityType
+from mudra.shared.entity_type import EntityType
 from mudra.tokens.authentication.token_check import TokenFacts, TokenInvalid, TokenRevoked
 from mudra.tokens.issuing.claims import TokenKind
 
 
-class CallingEntity(Struct, frozen=True):
+class RegistryCaller(Struct, frozen=True):
     """An entity whose token stands and which is active."""
 
     entity_id: str
     entity_type: EntityType
 
-    def sight(self, *, opened: bool) -> Sight:
+    def sight(self, *, opened: bool) -> Visibility:
         """What it sees."""
-        return sight_of(self.entity_type, self.entity_id, opened=opened)
+        return visibility_of(self.entity_type, self.entity_id, opened=opened)
 
 
-async def calling_entity(request: AnyRequest, service: Service) -> CallingEntity | TokenRefusal:
+async def registry_caller(
+    request: AnyRequest, service: HttpDependencies
+) -> RegistryCaller | TokenRefusal:
     """Find the entity whose Entity Access Token the request holds."""
     facts = await _facts(authorization_of(request), service)
     if not isinstance(facts, TokenFacts):
@@ -41,7 +43,7 @@ async def calling_entity(request: AnyRequest, service: Service) -> CallingEntity
     return await _entity(facts, service)
 
 
-async def calling_actor(request: AnyRequest, service: Service) -> Actor | TokenRefusal:
+async def registry_actor(request: AnyRequest, service: HttpDependencies) -> Actor | TokenRefusal:
     """Find who wants to change the registry: an entity, a member's admin, or an operator.
 
     An operator is one with the scope `registry`, read from the database at each call.
@@ -52,17 +54,17 @@ async def calling_actor(request: AnyRequest, service: Service) -> Actor | TokenR
         return facts
     if facts.kind is TokenKind.ENTITY:
         entity = await _entity(facts, service)
-        if not isinstance(entity, CallingEntity):
+        if not isinstance(entity, RegistryCaller):
             return entity
         own = frozenset({entity.entity_id})
         return Actor(ActorKind.ENTITY, f"entity:{entity.entity_id}", own)
-    async with service.open_work() as work:
+    async with service.unit_of_work() as work:
         caller = await signed_in_user(
             header, service, work, scheme_needed=True, address=address_of(request, service)
         )
         if not isinstance(caller, SignedInUser):
             return caller
-        scopes = await work.roster.scopes(caller.user.user_id)
+        scopes = await work.memberships.scopes(caller.user.user_id)
     if Scope.REGISTRY in scopes:
         rights = frozenset({SUBMIT, DECIDE})
         return Actor(ActorKind.OPERATOR, f"operator:{caller.user.email}", scopes=rights)
@@ -70,7 +72,7 @@ async def calling_actor(request: AnyRequest, service: Service) -> Actor | TokenR
     return Actor(ActorKind.MEMBER_ADMIN, f"user:{caller.user.user_id}", own)
 
 
-async def _facts(header: str | None, service: Service) -> TokenFacts | TokenRefusal:
+async def _facts(header: str | None, service: HttpDependencies) -> TokenFacts | TokenRefusal:
     token = token_in(header, scheme_needed=True)
     if isinstance(token, NoAuthorization):
         return token
@@ -78,12 +80,12 @@ async def _facts(header: str | None, service: Service) -> TokenFacts | TokenRefu
     return service.examined.examine(token)
 
 
-async def _entity(facts: TokenFacts, service: Service) -> CallingEntity | TokenRefusal:
+async def _entity(facts: TokenFacts, service: HttpDependencies) -> RegistryCaller | TokenRefusal:
     if await service.revocations.holds(facts.jti):
         return TokenRevoked()
-    credentials = service.credentials.at_hand(facts.subject)
+    credentials = service.credentials.get_cached(facts.subject)
     if credentials is None:
         credentials = await service.credentials.of(facts.subject)
     if credentials is None or not credentials.active:
         return TokenInvalid()
-    return CallingEntity(facts.subject, EntityType(credentials.entity_type.value))
+    return RegistryCaller(facts.subject, EntityType(credentials.entity_type.value))

@@ -23,11 +23,11 @@ from mudra.tokens.authentication.token_check import (
 )
 from mudra.tokens.issuing.claims import TokenKind, TokenTerms
 
-_MOST: Final = 5_000
+_MAX_COUNT: Final = 5_000
 _LEEWAY: Final = timedelta(seconds=LEEWAY_S)
 
 
-class ExaminedTokens:
+class VerifiedTokenCache:
     """Examines tokens, each signature once. Keeps digests and claims, never a token's text."""
 
     def __init__(self, terms: TokenTerms, find_key: FindKey, clock: Callable[[], datetime]) -> None:
@@ -53,7 +53,7 @@ class ExaminedTokens:
         if isinstance(verdict, TokenFacts):
             self._kept[digest] = kids[-1], verdict
             self._kept.move_to_end(digest)
-            if len(self._kept) > _MOST:
+            if len(self._kept) > _MAX_COUNT:
                 self._kept.popitem(last=False)
         else:
             self._kept.pop(digest, None)

@@ -3,9 +3,9 @@
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from mudra.bootstrap.unit_of_work import Work
+from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.http.request.client_address import address_key
-from mudra.http.request.request_context import Exchange
+from mudra.http.request.request_context import RequestContext
 from mudra.identity.accounts.password_rules import MAX_LENGTH
 from mudra.identity.accounts.user import User
 from mudra.identity.ports import HashingBusy
@@ -24,19 +24,19 @@ PasswordRefused = SignInRefused | TooManyAttempts | HashingBusy
 
 
 async def with_password(
-    exchange: Exchange,
+    context: RequestContext,
     username: str,
     password: SecretText,
-    enter: Callable[[Work, User], Awaitable[T]],
+    enter: Callable[[UnitOfWork, User], Awaitable[T]],
 ) -> T | PasswordRefused:
     """Sign in and `enter` in the same transaction; one hash on every branch (quality A6)."""
-    service = exchange.service
-    anonymous = exchange.caller("nobody")
+    service = context.service
+    anonymous = context.caller("nobody")
     # A flood asks the throttle a few at a time: tokens are issued on the same loop (A8).
     async with service.sign_in_turns.turn() as came:
         if not came:
             return HashingBusy(int(service.sign_in_turns.wait_s))
-        async with service.open_work() as work:
+        async with service.unit_of_work() as work:
             admitted = await admit(
                 username,
                 anonymous,
@@ -52,7 +52,7 @@ async def with_password(
     matches = await service.hasher.verify(admitted.stored_hash, tried)
     if isinstance(matches, HashingBusy):
         return matches
-    async with service.open_work() as work:
+    async with service.unit_of_work() as work:
         user = await settle(
             admitted,
             anonymous,
@@ -64,18 +64,18 @@ async def with_password(
         if not isinstance(user, User):
             return user
         entered = await enter(work, user)
-    await _rehash(exchange, user, tried)
+    await _rehash(context, user, tried)
     return entered
 
 
-async def _rehash(exchange: Exchange, user: User, password: SecretText) -> None:
+async def _rehash(context: RequestContext, user: User, password: SecretText) -> None:
     """Hash a right password anew when the parameters were changed since (quality A11)."""
-    hasher = exchange.service.hasher
+    hasher = context.service.hasher
     if user.password_hash is None or not hasher.needs_rehash(user.password_hash):
         return
     hashed = await hasher.hash(password)
     if isinstance(hashed, HashingBusy):
         return  # the next sign-in comes by here too
-    async with exchange.service.open_work() as work:
-        caller = exchange.caller(f"user:{user.user_id}")
+    async with context.service.unit_of_work() as work:
+        caller = context.caller(f"user:{user.user_id}")
         await keep_rehashed(user, hashed, caller, people=work.people, journal=work.journal)

@@ -15,19 +15,20 @@ from litestar import Response, get
 from litestar.handlers import HTTPRouteHandler
 from msgspec import Struct
 
-from mudra.http.auth.as_entity import member_refused
-from mudra.http.dependencies import Injected, Service
-from mudra.http.health.health_responses import PublicAnswer
+from mudra.http.auth.as_entity import entity_refused
+from mudra.http.dependencies import HttpDependencies, InjectedDependencies
+from mudra.http.health.health_responses import PublicStatusResponse
 from mudra.http.openapi.operation import CSV, JSON, described
-from mudra.http.request.request_context import AnyRequest, Exchange, new_exchange
+from mudra.http.request.request_context import AnyRequest, RequestContext, new_context
 from mudra.http.response.json_response import refusal
 from mudra.metrics.health.feed import HealthFeed, health_feed, public_csv, public_status
 from mudra.metrics.health.picture import Coverage, expected_windows
 from mudra.metrics.payload.catalogue import Tag, window_start
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.rollup import Rollup
+from mudra.shared.entity_type import EntityType
 from mudra.storage.database.deadline import TRANSACTION_S
-from mudra.tokens.issuing.claims import EntityType, TokenKind
+from mudra.tokens.issuing.claims import TokenKind
 
 FEED_SPAN: Final = timedelta(hours=1)
 PUBLIC_SPAN: Final = timedelta(days=1)
@@ -43,7 +44,7 @@ class NetworkHealth(Struct, frozen=True):
     coverage: Coverage
 
 
-class Kept:
+class TtlCache:
     """One answer for all who ask within some seconds and before the next window closes."""
 
     def __init__(self, span: timedelta) -> None:
@@ -53,7 +54,9 @@ class Kept:
         self._closed: datetime | None = None
         self._health: NetworkHealth | None = None
 
-    async def health(self, service: Service, within_s: float = TRANSACTION_S) -> NetworkHealth:
+    async def health(
+        self, service: HttpDependencies, within_s: float = TRANSACTION_S
+    ) -> NetworkHealth:
         """The health of the network, at most some seconds old, read within `within_s` seconds."""
         async with self._lock:
             closed = window_start(service.clock())
@@ -71,7 +74,7 @@ class Signatures:
     def __init__(self) -> None:
         self._last: tuple[bytes, str, str] = (b"", "", "")
 
-    def of(self, body: bytes, service: Service) -> str:
+    def of(self, body: bytes, service: HttpDependencies) -> str:
         """The detached JWS of a body by the key that signs now."""
         kid = service.signer.signing_kid(TokenKind.ENTITY)
         if self._last[:2] != (body, kid):
@@ -80,8 +83,8 @@ class Signatures:
         return self._last[2]
 
 
-async def _read(service: Service, within: TimeRange, within_s: float) -> NetworkHealth:
-    async with service.open_work(within_s=within_s) as work:
+async def _read(service: HttpDependencies, within: TimeRange, within_s: float) -> NetworkHealth:
+    async with service.unit_of_work(within_s=within_s) as work:
         totals = await work.figures.over_aas(within)
         heard = await work.figures.heard(within)
         since = await work.aas_and_fips.reporting_aas()
@@ -94,7 +97,7 @@ async def _read(service: Service, within: TimeRange, within_s: float) -> Network
     )
 
 
-def feed_routes(prefixes: Sequence[str], kept: Kept) -> list[HTTPRouteHandler]:
+def feed_routes(prefixes: Sequence[str], kept: TtlCache) -> list[HTTPRouteHandler]:
     """Make the feed's handler at every address of the metrics."""
     signatures = Signatures()
 
@@ -106,14 +109,14 @@ def feed_routes(prefixes: Sequence[str], kept: Kept) -> list[HTTPRouteHandler]:
             headers=_REVALIDATED | {"x-jws-signature": "Detached JWS over the body (RFC 7797)."},
         ),
     )
-    async def feed(request: AnyRequest, service: Injected) -> Response[bytes]:
+    async def feed(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
         """Show status, success and p50 by FIP and API over the last hour of closed windows."""
-        exchange = new_exchange(request, service)
-        refused = await member_refused(exchange, EntityType.FIU, EntityType.AA)
+        context = new_context(request, service)
+        refused = await entity_refused(context, EntityType.FIU, EntityType.AA)
         if refused is not None:
-            return refusal(exchange.envelope, refused).response()
+            return refusal(context.envelope, refused).response()
         body = msgspec.json.encode(_feed(await kept.health(service)))
-        answer = _tagged(exchange, body, JSON, "private, no-cache")
+        answer = _tagged(context, body, JSON, "private, no-cache")
         answer.headers["Vary"] = "Authorization"
         # As the registry's answers: a copy that is passed on can still be checked.
         answer.headers["x-jws-signature"] = signatures.of(body, service)
@@ -124,36 +127,36 @@ def feed_routes(prefixes: Sequence[str], kept: Kept) -> list[HTTPRouteHandler]:
 
 def public_status_routes() -> list[HTTPRouteHandler]:
     """Make the handlers of the public status."""
-    kept = Kept(PUBLIC_SPAN)
+    kept = TtlCache(PUBLIC_SPAN)
 
     @get(
         "/status/v1/fips.json",
         operation_class=described(
-            "Read the public status", None, PublicAnswer, headers=_REVALIDATED
+            "Read the public status", None, PublicStatusResponse, headers=_REVALIDATED
         ),
     )
-    async def status_json(request: AnyRequest, service: Injected) -> Response[bytes]:
+    async def status_json(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
         """Show status by FIP and API over the last day; names no AA."""
         health = await kept.health(service)
         body = msgspec.json.encode(
-            PublicAnswer(_feed(health).time_range, public_status(health.fips))
+            PublicStatusResponse(_feed(health).time_range, public_status(health.fips))
         )
-        return _tagged(new_exchange(request, service), body, JSON, "public, max-age=60")
+        return _tagged(new_context(request, service), body, JSON, "public, max-age=60")
 
     @get(
         "/status/v1/fips.csv",
         operation_class=described(
-            *("Read the public status as CSV", None, PublicAnswer),
+            *("Read the public status as CSV", None, PublicStatusResponse),
             headers=_REVALIDATED,
             forms=(CSV,),
         ),
     )
-    async def status_csv(request: AnyRequest, service: Injected) -> Response[bytes]:
+    async def status_csv(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
         """Show the same as CSV."""
         rows = public_status((await kept.health(service)).fips)
         form = f"{CSV}; charset=utf-8"
         return _tagged(
-            new_exchange(request, service), public_csv(rows).encode(), form, "public, max-age=60"
+            new_context(request, service), public_csv(rows).encode(), form, "public, max-age=60"
         )
 
     return [status_json, status_csv]
@@ -163,16 +166,16 @@ def _feed(health: NetworkHealth) -> HealthFeed:
     return health_feed(health.fips, health.within.start, health.within.end, health.coverage.proof())
 
 
-def _tagged(exchange: Exchange, body: bytes, media_type: str, cache: str) -> Response[bytes]:
+def _tagged(context: RequestContext, body: bytes, media_type: str, cache: str) -> Response[bytes]:
     """Answer with an ETag, or 304 when the caller has this already (RFC 9110 13.1.2)."""
     tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
     headers = {
         "ETag": tag,
         "Cache-Control": cache,
         "Access-Control-Allow-Origin": "*",
-        "X-Request-Id": exchange.txn_id,
+        "X-Request-Id": context.txn_id,
     }
-    sent = exchange.request.headers.get("if-none-match", "")
+    sent = context.request.headers.get("if-none-match", "")
     known = [one.strip().removeprefix("W/") for one in sent.split(",")]
     if tag in known or "*" in known:
         return Response(b"", status_code=304, headers=headers, media_type=media_type)

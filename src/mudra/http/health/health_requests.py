@@ -10,10 +10,10 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 from mudra.http.response.errors import InvalidField
 from mudra.metrics.health.picture import Grouping
 from mudra.metrics.incidents.silence import CODES as SILENCED
-from mudra.metrics.incidents.silence import LONGEST_REASON
+from mudra.metrics.incidents.silence import MAX_REASON
 from mudra.metrics.payload.catalogue import RequestType, window_start
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.registry.payload.url_rules import LONGEST_URL
+from mudra.registry.payload.url_rules import MAX_URL
 
 CODES: Final = sorted(str(code) for code in RequestType)
 GROUPED_BY: Final[Mapping[str, Grouping]] = {
@@ -22,7 +22,7 @@ GROUPED_BY: Final[Mapping[str, Grouping]] = {
     "aas": Grouping.AA,
     "pairs": Grouping.PAIR,
 }
-LONGEST: Final = timedelta(days=400)
+MAX_LENGTH: Final = timedelta(days=400)
 """The longest time of one picture."""
 _FIRST: Final = datetime(2000, 1, 1, tzinfo=UTC)
 _LAST: Final = datetime(2200, 1, 1, tzinfo=UTC)
@@ -103,7 +103,7 @@ class SilencesQuery(Struct, frozen=True):
     past: _Flag = "false"
 
 
-class SilenceOrder(Struct, frozen=True):
+class SilenceRequest(Struct, frozen=True):
     """Wake nobody about an entity, one of its APIs, or anybody at all, for at most 30 days."""
 
     ends: _Instant
@@ -111,8 +111,8 @@ class SilenceOrder(Struct, frozen=True):
         str,
         Meta(
             min_length=1,
-            max_length=LONGEST_REASON,
-            description=f"a text of 1 to {LONGEST_REASON} characters",
+            max_length=MAX_REASON,
+            description=f"a text of 1 to {MAX_REASON} characters",
             examples=["planned work of the bank until 04:00"],
         ),
     ]
@@ -125,7 +125,7 @@ _Url = Annotated[
     str,
     Meta(
         min_length=8,
-        max_length=LONGEST_URL,
+        max_length=MAX_URL,
         description="an absolute https URL",
         examples=["https://alarms.finsight.example/mudra"],
         extra_json_schema={"format": "webhook-url"},
@@ -133,13 +133,13 @@ _Url = Annotated[
 ]
 
 
-class OwnWebhookOrder(Struct, frozen=True):
+class OwnWebhookRequest(Struct, frozen=True):
     """Have alarms about the calling entity sent to an address."""
 
     url: _Url
 
 
-class WebhookOrder(Struct, frozen=True):
+class WebhookRequest(Struct, frozen=True):
     """Have alarms sent to an address: those of one entity, or all without `entityId`."""
 
     url: _Url

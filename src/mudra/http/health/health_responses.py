@@ -2,7 +2,7 @@
 
 from msgspec import Struct, field
 
-from mudra.http.health.health_shapes import CellShown, ProofShown, RowShown, VerdictShown
+from mudra.http.health.health_shapes import CellDetails, ProofDetails, RowDetails, VerdictDetails
 from mudra.http.request.envelope import iso_ms
 from mudra.http.token.responses import Enveloped
 from mudra.metrics.health.feed import FeedTime, PublicRow
@@ -12,32 +12,32 @@ from mudra.metrics.notifications.incident_notifications import StoredIncident
 from mudra.metrics.notifications.webhook import Webhook
 
 
-class PictureAnswer(Enveloped, kw_only=True):
+class PictureResponse(Enveloped, kw_only=True):
     """Rows of a picture."""
 
     start: str = field(name="from")
     end: str = field(name="to")
-    rows: list[RowShown]
+    rows: list[RowDetails]
 
 
-class MatrixAnswer(Enveloped, kw_only=True):
+class MatrixResponse(Enveloped, kw_only=True):
     """AA x FIP."""
 
     start: str = field(name="from")
     end: str = field(name="to")
-    cells: list[CellShown]
-    verdicts: list[VerdictShown]
-    proof: ProofShown
+    cells: list[CellDetails]
+    verdicts: list[VerdictDetails]
+    proof: ProofDetails
 
 
-class PublicAnswer(Struct):
+class PublicStatusResponse(Struct):
     """The status of the network for everybody."""
 
     time_range: FeedTime
     fips: list[PublicRow]
 
 
-class IncidentShown(Struct, rename="camel", kw_only=True):
+class IncidentDetails(Struct, rename="camel", kw_only=True):
     """One incident; `type` is a code of spec 2.5, or empty."""
 
     incident_id: str
@@ -54,26 +54,26 @@ class IncidentShown(Struct, rename="camel", kw_only=True):
     acknowledged_by: str | None
 
 
-class IncidentsAnswer(Enveloped, kw_only=True):
+class IncidentsResponse(Enveloped, kw_only=True):
     """Incidents, newest first."""
 
-    incidents: list[IncidentShown]
+    incidents: list[IncidentDetails]
 
 
-class IncidentAnswer(Enveloped, kw_only=True):
+class IncidentResponse(Enveloped, kw_only=True):
     """One incident."""
 
-    incident: IncidentShown
+    incident: IncidentDetails
 
 
-class AcknowledgedAnswer(Enveloped, kw_only=True):
+class AcknowledgedResponse(Enveloped, kw_only=True):
     """Who looks after an incident now."""
 
     incident_id: str = field(name="incidentId")
     acknowledged_by: str = field(name="acknowledgedBy")
 
 
-class SilenceShown(Struct, rename="camel", kw_only=True):
+class SilenceDetails(Struct, rename="camel", kw_only=True):
     """One silence; an empty entity or type stands for all."""
 
     silence_id: str
@@ -85,19 +85,19 @@ class SilenceShown(Struct, rename="camel", kw_only=True):
     made_by: str
 
 
-class SilencesAnswer(Enveloped, kw_only=True):
+class SilencesResponse(Enveloped, kw_only=True):
     """Silences, the earliest end first."""
 
-    silences: list[SilenceShown]
+    silences: list[SilenceDetails]
 
 
-class SilenceAnswer(Enveloped, kw_only=True):
+class SilenceResponse(Enveloped, kw_only=True):
     """One silence as it is now."""
 
-    silence: SilenceShown
+    silence: SilenceDetails
 
 
-class WebhookShown(Struct, rename="camel", kw_only=True):
+class WebhookDetails(Struct, rename="camel", kw_only=True):
     """One webhook; an empty entity stands for the whole network."""
 
     webhook_id: str
@@ -110,28 +110,28 @@ class WebhookShown(Struct, rename="camel", kw_only=True):
     problem: str
 
 
-class WebhooksAnswer(Enveloped, kw_only=True):
+class WebhooksResponse(Enveloped, kw_only=True):
     """Webhooks, the oldest first."""
 
-    webhooks: list[WebhookShown]
+    webhooks: list[WebhookDetails]
 
 
-class WebhookAnswer(Enveloped, kw_only=True):
+class WebhookResponse(Enveloped, kw_only=True):
     """The webhook that was removed."""
 
-    webhook: WebhookShown
+    webhook: WebhookDetails
 
 
-class NewWebhookAnswer(WebhookAnswer, kw_only=True):
+class NewWebhookResponse(WebhookResponse, kw_only=True):
     """A new webhook; `secret` signs its messages and is shown this once."""
 
     secret: str
 
 
-def incident_shown(stored: StoredIncident) -> IncidentShown:
+def incident_details(stored: StoredIncident) -> IncidentDetails:
     """Write an incident."""
     incident, name = stored.incident, name_of(stored.incident.subject)
-    return IncidentShown(
+    return IncidentDetails(
         incident_id=stored.incident_id,
         kind=name.kind.value,
         entity_id=name.entity_id,
@@ -147,9 +147,9 @@ def incident_shown(stored: StoredIncident) -> IncidentShown:
     )
 
 
-def silence_shown(silence: Silence) -> SilenceShown:
+def silence_details(silence: Silence) -> SilenceDetails:
     """Write a silence."""
-    return SilenceShown(
+    return SilenceDetails(
         silence_id=silence.silence_id,
         entity_id=silence.entity_id,
         type=silence.type,
@@ -160,9 +160,9 @@ def silence_shown(silence: Silence) -> SilenceShown:
     )
 
 
-def webhook_shown(webhook: Webhook) -> WebhookShown:
+def webhook_details(webhook: Webhook) -> WebhookDetails:
     """Write a webhook, without the key that signs its messages."""
-    return WebhookShown(
+    return WebhookDetails(
         webhook_id=webhook.webhook_id,
         entity_id=webhook.entity_id,
         url=webhook.url,

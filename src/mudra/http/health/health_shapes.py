@@ -14,7 +14,7 @@ from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.percentile import Percentile, ResponseTime
 
 
-class TimeShown(Struct, rename="camel"):
+class TimeDetails(Struct, rename="camel"):
     """Milliseconds over the answered calls; p100 is exact, the others surely within bounds."""
 
     samples: int
@@ -24,7 +24,7 @@ class TimeShown(Struct, rename="camel"):
     p100: int
 
 
-class ErrorsShown(
+class ErrorDetails(
     Struct,
     rename={
         "not_found_404": "notFound404",
@@ -41,7 +41,7 @@ class ErrorsShown(
     no_answer: int
 
 
-class ApiShown(Struct, rename="camel", kw_only=True):
+class ApiDetails(Struct, rename="camel", kw_only=True):
     """One API."""
 
     tag: str
@@ -50,15 +50,15 @@ class ApiShown(Struct, rename="camel", kw_only=True):
     succeeded: int | None
     judged: int | None
     success_rate: float | None
-    errors: ErrorsShown | None
+    errors: ErrorDetails | None
     status: Status | None
     certain: bool | None
-    time: TimeShown | None
+    time: TimeDetails | None
     data_bytes: str | None
     fi_requests: FiOutcomes | None
 
 
-class ProofShown(Struct, rename="camel"):
+class ProofDetails(Struct, rename="camel"):
     """How much was heard of what was to be heard."""
 
     reporters_heard: int
@@ -68,16 +68,16 @@ class ProofShown(Struct, rename="camel"):
     complete: bool
 
 
-class RowShown(Struct, rename="camel"):
+class RowDetails(Struct, rename="camel"):
     """One subject; an empty ID stands for all."""
 
     aa_id: str
     fip_id: str
-    apis: list[ApiShown]
-    proof: ProofShown
+    apis: list[ApiDetails]
+    proof: ProofDetails
 
 
-class CellShown(Struct, rename="camel"):
+class CellDetails(Struct, rename="camel"):
     """One AA at one FIP."""
 
     aa_id: str
@@ -87,7 +87,7 @@ class CellShown(Struct, rename="camel"):
     judged: int
 
 
-class VerdictShown(Struct, rename="camel"):
+class VerdictDetails(Struct, rename="camel"):
     """Whose fault a bad cell is, with the counts behind it."""
 
     aa_id: str
@@ -99,28 +99,28 @@ class VerdictShown(Struct, rename="camel"):
     other_fips_bad: int
 
 
-def shown_rows(rows: Iterable[Row]) -> list[RowShown]:
+def row_details(rows: Iterable[Row]) -> list[RowDetails]:
     """Rows as they are written."""
     return [_row(row) for row in rows]
 
 
-def shown_range(within: TimeRange) -> dict[str, object]:
+def range_details(within: TimeRange) -> dict[str, object]:
     """The members that say which time a picture covers."""
     return {"from": iso_ms(within.start), "to": iso_ms(within.end)}
 
 
-def shown_matrix(matrix: Matrix, proof: Proof) -> dict[str, object]:
+def matrix_details(matrix: Matrix, proof: Proof) -> dict[str, object]:
     """The matrix: its cells, and a verdict for each bad one."""
     return {
         "cells": [_cell(cell) for cell in matrix.cells],
         "verdicts": [_verdict(verdict) for verdict in matrix.verdicts],
-        "proof": shown_proof(proof),
+        "proof": proof_details(proof),
     }
 
 
-def shown_proof(proof: Proof) -> ProofShown:
+def proof_details(proof: Proof) -> ProofDetails:
     """The proof of an aggregate."""
-    return ProofShown(
+    return ProofDetails(
         proof.reporters_heard,
         proof.reporters_expected,
         proof.windows_heard,
@@ -174,14 +174,14 @@ def _heard(row: Row) -> list[object]:
     ]
 
 
-def _row(row: Row) -> RowShown:
+def _row(row: Row) -> RowDetails:
     apis = [_api(api) for api in row.apis]
-    return RowShown(row.subject.aa_id, row.subject.fip_id, apis, shown_proof(row.proof))
+    return RowDetails(row.subject.aa_id, row.subject.fip_id, apis, proof_details(row.proof))
 
 
-def _api(api: ApiPicture) -> ApiShown:
+def _api(api: ApiPicture) -> ApiDetails:
     health: Health | None = api.health
-    return ApiShown(
+    return ApiDetails(
         tag=api.tag.value,
         type=api.type,
         requests=health.total if health else None,
@@ -197,20 +197,20 @@ def _api(api: ApiPicture) -> ApiShown:
     )
 
 
-def _errors(errors: Errors) -> ErrorsShown:
-    return ErrorsShown(errors.not_found_404, errors.other_4xx, errors.server_5xx, errors.no_answer)
+def _errors(errors: Errors) -> ErrorDetails:
+    return ErrorDetails(errors.not_found_404, errors.other_4xx, errors.server_5xx, errors.no_answer)
 
 
-def _time(time: ResponseTime) -> TimeShown:
-    return TimeShown(time.samples, time.p50, time.p95, time.p99, time.p100)
+def _time(time: ResponseTime) -> TimeDetails:
+    return TimeDetails(time.samples, time.p50, time.p95, time.p99, time.p100)
 
 
-def _cell(cell: MatrixCell) -> CellShown:
-    return CellShown(cell.aa_id, cell.fip_id, cell.status, cell.succeeded, cell.judged)
+def _cell(cell: MatrixCell) -> CellDetails:
+    return CellDetails(cell.aa_id, cell.fip_id, cell.status, cell.succeeded, cell.judged)
 
 
-def _verdict(verdict: Verdict) -> VerdictShown:
-    return VerdictShown(
+def _verdict(verdict: Verdict) -> VerdictDetails:
+    return VerdictDetails(
         verdict.cell.aa_id,
         verdict.cell.fip_id,
         verdict.blame,

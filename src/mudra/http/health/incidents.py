@@ -9,17 +9,17 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.unit_of_work import Work
-from mudra.http.account.people_requests import NothingOrder
-from mudra.http.auth.as_entity import member_call
-from mudra.http.auth.as_operator import operator_call
-from mudra.http.dependencies import Injected
+from mudra.bootstrap.unit_of_work import UnitOfWork
+from mudra.http.account.people_requests import NoParameters
+from mudra.http.auth.as_entity import as_entity
+from mudra.http.auth.as_operator import run_as_operator
+from mudra.http.dependencies import InjectedDependencies
 from mudra.http.health.health_requests import IncidentsQuery
 from mudra.http.health.health_responses import (
-    AcknowledgedAnswer,
-    IncidentAnswer,
-    IncidentsAnswer,
-    incident_shown,
+    AcknowledgedResponse,
+    IncidentResponse,
+    IncidentsResponse,
+    incident_details,
 )
 from mudra.http.openapi.operation import described
 from mudra.http.request.envelope import Body
@@ -29,65 +29,65 @@ from mudra.metrics.notifications.alarm_service import NoSuchIncident
 from mudra.metrics.notifications.incident_notifications import StoredIncident
 from mudra.tokens.authentication.token_check import TokenFacts
 
-_MOST: Final = 500
+_MAX_COUNT: Final = 500
 
 
 @get(
     "/operator/v1/incidents",
     operation_class=described(
-        "List incidents", None, IncidentsAnswer, bearer=True, query=IncidentsQuery
+        "List incidents", None, IncidentsResponse, bearer=True, query=IncidentsQuery
     ),
 )
-async def incidents(request: AnyRequest, service: Injected) -> Response[bytes]:
+async def incidents(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """List the latest incidents; `open=true` for those that are not over."""
-    exchange, order = receive_query(request, service, IncidentsQuery)
+    context, order = receive_query(request, service, IncidentsQuery)
 
-    async def act(work: Work, _: Caller) -> object:
+    async def act(work: UnitOfWork, _: Caller) -> object:
         assert isinstance(order, IncidentsQuery)
         return _listed(
             await work.incidents.shown(
-                only_open=order.open == "true", entity_id=order.entity_id or None, limit=_MOST
+                only_open=order.open == "true", entity_id=order.entity_id or None, limit=_MAX_COUNT
             )
         )
 
-    return await operator_call(exchange, order, Scope.HEALTH, act)
+    return await run_as_operator(context, order, Scope.HEALTH, act)
 
 
 @get(
     "/operator/v1/incidents/{incident_id:uuid}",
-    operation_class=described("Show an incident", None, IncidentAnswer, bearer=True),
+    operation_class=described("Show an incident", None, IncidentResponse, bearer=True),
 )
 async def incident(
-    request: AnyRequest, service: Injected, incident_id: FromPath[UUID]
+    request: AnyRequest, service: InjectedDependencies, incident_id: FromPath[UUID]
 ) -> Response[bytes]:
     """Show one incident, however old."""
-    exchange, order = receive_query(request, service, NothingOrder)
+    context, order = receive_query(request, service, NoParameters)
 
-    async def act(work: Work, _: Caller) -> object:
+    async def act(work: UnitOfWork, _: Caller) -> object:
         found = await work.incidents.one(str(incident_id))
-        return NoSuchIncident() if found is None else {"incident": incident_shown(found)}
+        return NoSuchIncident() if found is None else {"incident": incident_details(found)}
 
-    return await operator_call(exchange, order, Scope.HEALTH, act)
+    return await run_as_operator(context, order, Scope.HEALTH, act)
 
 
 @post(
     "/operator/v1/incidents/{incident_id:uuid}/acknowledge",
     status_code=200,
     operation_class=described(
-        "Acknowledge an incident", NothingOrder, AcknowledgedAnswer, bearer=True
+        "Acknowledge an incident", NoParameters, AcknowledgedResponse, bearer=True
     ),
 )
 async def acknowledge(
-    request: AnyRequest, service: Injected, incident_id: FromPath[UUID]
+    request: AnyRequest, service: InjectedDependencies, incident_id: FromPath[UUID]
 ) -> Response[bytes]:
     """Note that this operator looks after an incident."""
-    exchange, order = await receive_json(request, service, NothingOrder)
+    context, order = await receive_json(request, service, NoParameters)
 
-    async def act(work: Work, caller: Caller) -> object:
-        refused = await work.alarm_desk.acknowledge(str(incident_id), caller)
+    async def act(work: UnitOfWork, caller: Caller) -> object:
+        refused = await work.alarm_service.acknowledge(str(incident_id), caller)
         return refused or {"incidentId": str(incident_id), "acknowledgedBy": caller.actor}
 
-    return await operator_call(exchange, order, Scope.HEALTH, act)
+    return await run_as_operator(context, order, Scope.HEALTH, act)
 
 
 def member_incident_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
@@ -95,24 +95,26 @@ def member_incident_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
 
     @get(
         [f"{prefix}/incidents" for prefix in prefixes],
-        operation_class=described("List own incidents", None, IncidentsAnswer, bearer=True),
+        operation_class=described("List own incidents", None, IncidentsResponse, bearer=True),
     )
-    async def own_incidents(request: AnyRequest, service: Injected) -> Response[bytes]:
+    async def own_incidents(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
         """List the latest incidents of the calling entity."""
-        exchange, order = receive_query(request, service, NothingOrder)
+        context, order = receive_query(request, service, NoParameters)
 
-        async def act(work: Work, facts: TokenFacts, _: Caller) -> object:
+        async def act(work: UnitOfWork, facts: TokenFacts, _: Caller) -> object:
             return _listed(
-                await work.incidents.shown(only_open=False, entity_id=facts.subject, limit=_MOST)
+                await work.incidents.shown(
+                    only_open=False, entity_id=facts.subject, limit=_MAX_COUNT
+                )
             )
 
-        return await member_call(exchange, order, act)
+        return await as_entity(context, order, act)
 
     return [own_incidents]
 
 
 def _listed(found: Sequence[StoredIncident]) -> Body:
-    return {"incidents": [incident_shown(one) for one in found]}
+    return {"incidents": [incident_details(one) for one in found]}
 
 
 operator_handlers: Final = [incidents, incident, acknowledge]

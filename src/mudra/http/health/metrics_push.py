@@ -8,26 +8,26 @@ import structlog
 from litestar import Response, post
 from litestar.handlers import HTTPRouteHandler
 
-from mudra.http.auth.authenticate_entity import calling_entity, revoked
+from mudra.http.auth.authenticate_entity import authenticate_entity, revoked
 from mudra.http.auth.bearer import authorization_of
-from mudra.http.dependencies import Injected, Service
+from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.health.metrics_responses import PushResponse
 from mudra.http.health.push_gate import PushGate
 from mudra.http.openapi.operation import described
 from mudra.http.request.envelope import Envelope, new_txn_id
 from mudra.http.request.request_body import METRICS_LIMITS, read_typed_body
-from mudra.http.request.request_context import AnyRequest, Exchange
+from mudra.http.request.request_context import AnyRequest, RequestContext
 from mudra.http.response.errors import problem_of
-from mudra.http.response.json_response import Answer, refusal, success, told
+from mudra.http.response.json_response import JsonResponse, refusal, response_body, success
 from mudra.http.response.metrics_errors import NotYourMetrics, TooManyPushes
 from mudra.metrics.payload.receive import Received, keep_refused, receive
 from mudra.metrics.payload.report import Report
 from mudra.metrics.payload.validation import CheckedReport, ReportRefused, check_report
+from mudra.shared.entity_type import EntityType
 from mudra.tokens.authentication.token_check import TokenFacts
-from mudra.tokens.issuing.claims import EntityType
 
 AGENT_NOTE: Final = "mudra-agent-note"
-MOST_NOTE: Final = 300
+MAX_NOTE: Final = 300
 _log = structlog.get_logger()
 
 
@@ -39,7 +39,7 @@ def push_route(prefixes: Sequence[str], gate: PushGate) -> HTTPRouteHandler:
         status_code=200,
         operation_class=described("Push metrics", Report, PushResponse, bearer=True, conflict=True),
     )
-    async def push(request: AnyRequest, service: Injected) -> Response[bytes]:
+    async def push(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
         """Take a payload; the answer comes once it is durable."""
         busy = gate.admit()
         if busy is not None:
@@ -52,8 +52,8 @@ def push_route(prefixes: Sequence[str], gate: PushGate) -> HTTPRouteHandler:
     return push
 
 
-async def _answer(request: AnyRequest, service: Service, gate: PushGate) -> Answer:
-    facts = await calling_entity(authorization_of(request), service, EntityType.AA)
+async def _answer(request: AnyRequest, service: HttpDependencies, gate: PushGate) -> JsonResponse:
+    facts = await authenticate_entity(authorization_of(request), service, EntityType.AA)
     if not isinstance(facts, TokenFacts):
         return refusal(_envelope(service), facts)
     body = await read_typed_body(request.receive, request.scope["headers"], METRICS_LIMITS)
@@ -63,48 +63,48 @@ async def _answer(request: AnyRequest, service: Service, gate: PushGate) -> Answ
     del body
     txn_id = checked.report.txn_id if isinstance(checked, CheckedReport) else new_txn_id()
     tag = checked.tag.value if isinstance(checked, CheckedReport) else "refused"
-    exchange = Exchange(service, request, txn_id)
+    context = RequestContext(service, request, txn_id)
     if isinstance(checked, CheckedReport) and checked.report.aa_id != facts.subject:
-        return refusal(exchange.envelope, NotYourMetrics(facts.subject))
+        return refusal(context.envelope, NotYourMetrics(facts.subject))
     wait_s = service.push_rate.wait_s(f"{facts.subject}\0{tag}")
     if wait_s:
-        return refusal(exchange.envelope, TooManyPushes(wait_s))
+        return refusal(context.envelope, TooManyPushes(wait_s))
     _tell_note(request.headers.get(AGENT_NOTE), facts.subject, txn_id)
     async with gate.at_database():
-        outcome = await _stored(checked, facts, exchange)
+        outcome = await _stored(checked, facts, context)
     if isinstance(outcome, Received):
-        return _taken(exchange.envelope, outcome)
+        return _taken(context.envelope, outcome)
     if isinstance(outcome, ReportRefused):
-        return told(
-            exchange.envelope,
+        return response_body(
+            context.envelope,
             problem_of(outcome),
             {"findings": msgspec.to_builtins(outcome.findings)},
         )
-    return refusal(exchange.envelope, outcome)
+    return refusal(context.envelope, outcome)
 
 
 def _tell_note(note: str | None, aa_id: str, txn_id: str) -> None:
     """Log what the agent says beside the payload: drops, jumps of its clock (quality G3, G8)."""
     if note:
-        _log.warning("agent note", aa_id=aa_id, note=note[:MOST_NOTE], txn_id=txn_id)
+        _log.warning("agent note", aa_id=aa_id, note=note[:MAX_NOTE], txn_id=txn_id)
 
 
 async def _stored(
-    checked: CheckedReport | ReportRefused, facts: TokenFacts, exchange: Exchange
+    checked: CheckedReport | ReportRefused, facts: TokenFacts, context: RequestContext
 ) -> object:
-    service = exchange.service
-    caller = exchange.caller(f"entity:{facts.subject}")
-    async with service.open_work() as work:
+    service = context.service
+    caller = context.caller(f"entity:{facts.subject}")
+    async with service.unit_of_work() as work:
         ended = await revoked(facts, work)
         if ended is not None:
             return ended
         if isinstance(checked, ReportRefused):
-            await keep_refused(facts.subject, checked, caller, work.receive_desk)
+            await keep_refused(facts.subject, checked, caller, work.receive_service)
             return checked
-        return await receive(checked, service.new_id(), caller, work.receive_desk)
+        return await receive(checked, service.new_id(), caller, work.receive_service)
 
 
-def _taken(envelope: Envelope, received: Received) -> Answer:
+def _taken(envelope: Envelope, received: Received) -> JsonResponse:
     return success(
         envelope,
         {
@@ -115,5 +115,5 @@ def _taken(envelope: Envelope, received: Received) -> Answer:
     )
 
 
-def _envelope(service: Service) -> Envelope:
+def _envelope(service: HttpDependencies) -> Envelope:
     return Envelope(new_txn_id(), service.clock())

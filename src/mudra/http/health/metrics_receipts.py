@@ -9,28 +9,28 @@ from litestar.handlers import HTTPRouteHandler
 from msgspec import Struct, UnsetType
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.unit_of_work import Work
-from mudra.http.auth.as_entity import member_call
-from mudra.http.dependencies import Injected
+from mudra.bootstrap.unit_of_work import UnitOfWork
+from mudra.http.auth.as_entity import as_entity
+from mudra.http.dependencies import InjectedDependencies
 from mudra.http.health.health_requests import ReceiptsQuery, time_range
 from mudra.http.health.metrics_responses import (
-    GapShown,
-    ReceiptShown,
+    GapDetails,
+    ReceiptDetails,
     ReceiptsResponse,
-    RefusedShown,
+    RefusedDetails,
 )
 from mudra.http.openapi.operation import described
 from mudra.http.request.envelope import Body, iso_ms
-from mudra.http.request.request_context import AnyRequest, Exchange, receive_query
+from mudra.http.request.request_context import AnyRequest, RequestContext, receive_query
 from mudra.http.response.errors import InvalidField
 from mudra.metrics.payload.catalogue import WINDOW, Tag, window_start
 from mudra.metrics.payload.ingest_rule import Receipt
 from mudra.metrics.rollup.coverage import TimeRange, gaps
+from mudra.shared.entity_type import EntityType
 from mudra.tokens.authentication.token_check import TokenFacts
-from mudra.tokens.issuing.claims import EntityType
 
 _USUAL: Final = timedelta(days=1)
-_LONGEST: Final = timedelta(days=31)
+_MAX_LENGTH: Final = timedelta(days=31)
 _REFUSED_SHOWN: Final = 20
 
 
@@ -51,23 +51,23 @@ def receipts_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
             "Show own receipts", None, ReceiptsResponse, bearer=True, query=ReceiptsQuery
         ),
     )
-    async def receipts(request: AnyRequest, service: Injected) -> Response[bytes]:
+    async def receipts(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
         """Show receipts, gaps, late windows and findings of the calling AA."""
-        exchange, order = receive_query(request, service, ReceiptsQuery)
+        context, order = receive_query(request, service, ReceiptsQuery)
 
-        async def act(work: Work, facts: TokenFacts, _: Caller) -> object:
+        async def act(work: UnitOfWork, facts: TokenFacts, _: Caller) -> object:
             assert isinstance(order, ReceiptsQuery)
             asked = _asked(order, service.clock())
             if not isinstance(asked, Asked):
                 return asked
-            return await _shown(facts.subject, asked, exchange, work)
+            return await _shown(facts.subject, asked, context, work)
 
-        return await member_call(exchange, order, act, EntityType.AA)
+        return await as_entity(context, order, act, EntityType.AA)
 
     return [receipts]
 
 
-async def _shown(aa_id: str, asked: Asked, exchange: Exchange, work: Work) -> Body:
+async def _shown(aa_id: str, asked: Asked, context: RequestContext, work: UnitOfWork) -> Body:
     within = asked.within
     page = await work.receipts.receipts(aa_id, TimeRange(asked.after, within.end), asked.limit + 1)
     following = None
@@ -76,7 +76,7 @@ async def _shown(aa_id: str, asked: Asked, exchange: Exchange, work: Work) -> Bo
         page = [receipt for receipt in page if receipt.key.window < following]
     since = (await work.aas_and_fips.reporting_aas()).get(aa_id, within.end)
     heard = await work.receipts.windows(aa_id, within)
-    closed = min(within.end, window_start(exchange.service.clock()))
+    closed = min(within.end, window_start(context.service.clock()))
     expected = TimeRange(max(within.start, since), closed)
     refused = await work.receipts.refused(aa_id, within.start, _REFUSED_SHOWN)
     return {
@@ -86,15 +86,15 @@ async def _shown(aa_id: str, asked: Asked, exchange: Exchange, work: Work) -> Bo
         "receipts": [_receipt(receipt) for receipt in page],
         "gaps": [_gap(tag, gap) for tag in Tag for gap in gaps(expected, heard[tag])],
         "refused": [
-            RefusedShown(at=iso_ms(one.at), total=one.total, findings=list(one.findings))
+            RefusedDetails(at=iso_ms(one.at), total=one.total, findings=list(one.findings))
             for one in refused
         ],
         "next": iso_ms(following) if following else None,
     }
 
 
-def _receipt(receipt: Receipt) -> ReceiptShown:
-    return ReceiptShown(
+def _receipt(receipt: Receipt) -> ReceiptDetails:
+    return ReceiptDetails(
         receipt_id=receipt.receipt_id,
         tag=receipt.key.tag.value,
         window=iso_ms(receipt.key.window),
@@ -106,8 +106,8 @@ def _receipt(receipt: Receipt) -> ReceiptShown:
     )
 
 
-def _gap(tag: Tag, gap: TimeRange) -> GapShown:
-    return GapShown(
+def _gap(tag: Tag, gap: TimeRange) -> GapDetails:
+    return GapDetails(
         tag=tag.value,
         start=iso_ms(gap.start),
         end=iso_ms(gap.end),
@@ -116,7 +116,7 @@ def _gap(tag: Tag, gap: TimeRange) -> GapShown:
 
 
 def _asked(query: ReceiptsQuery, now: datetime) -> Asked | InvalidField:
-    within = time_range(query, now, usual=_USUAL, longest=_LONGEST)
+    within = time_range(query, now, usual=_USUAL, longest=_MAX_LENGTH)
     if isinstance(within, InvalidField):
         return within
     after = within.start if isinstance(query.next, UnsetType) else query.next

@@ -16,7 +16,7 @@ class PushResponse(Enveloped, kw_only=True):
     findings: list[Finding]
 
 
-class ReceiptShown(Struct, rename="camel", kw_only=True):
+class ReceiptDetails(Struct, rename="camel", kw_only=True):
     """One receipt."""
 
     receipt_id: str
@@ -29,7 +29,7 @@ class ReceiptShown(Struct, rename="camel", kw_only=True):
     findings: list[Finding]
 
 
-class GapShown(Struct, rename="camel", kw_only=True):
+class GapDetails(Struct, rename="camel", kw_only=True):
     """Windows of one tag that were not received: from the start of the first to the end."""
 
     tag: str
@@ -38,7 +38,7 @@ class GapShown(Struct, rename="camel", kw_only=True):
     windows: int
 
 
-class RefusedShown(Struct, rename="camel", kw_only=True):
+class RefusedDetails(Struct, rename="camel", kw_only=True):
     """A payload that was answered with 400."""
 
     at: str
@@ -52,7 +52,7 @@ class ReceiptsResponse(Enveloped, kw_only=True):
     aa_id: str = field(name="aaId")
     start: str = field(name="from")
     end: str = field(name="to")
-    receipts: list[ReceiptShown]
-    gaps: list[GapShown]
-    refused: list[RefusedShown]
+    receipts: list[ReceiptDetails]
+    gaps: list[GapDetails]
+    refused: list[RefusedDetails]
     next: str | None

@@ -4,19 +4,19 @@ from collections.abc import Callable, Sequence
 
 from litestar.types import ControllerRouterHandler
 
-from mudra.http.health.feeds import FEED_SPAN, Kept, feed_routes, public_status_routes
 from mudra.http.health import incidents, silences, webhooks
+from mudra.http.health.feeds import FEED_SPAN, TtlCache, feed_routes, public_status_routes
 from mudra.http.health.health_matrix import health_matrix, health_rows, member_health_routes
 from mudra.http.health.metrics_push import push_route
 from mudra.http.health.metrics_receipts import receipts_routes
 from mudra.http.health.push_gate import PushGate
-from mudra.http.response import alarm_errors as alarm_errors
+from mudra.http.response import alarm_errors as alarm_errors  # noqa: PLC0414  # its rows are needed
 from mudra.http.server.router import Router
 
 
 def metrics_routes(prefixes: Sequence[str]) -> list[ControllerRouterHandler]:
     """Make the handlers for members under every prefix, for operators and for everybody."""
-    gate, kept = PushGate(), Kept(FEED_SPAN)
+    gate, kept = PushGate(), TtlCache(FEED_SPAN)
 
     def of_members(some: Sequence[str]) -> list[ControllerRouterHandler]:
         return [

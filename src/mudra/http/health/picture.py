@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from mudra.bootstrap.unit_of_work import Work
+from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.metrics.health.picture import Coverage, Grouping, Row, expected_windows, picture
 from mudra.metrics.rollup.coverage import TimeRange
 
@@ -11,7 +11,7 @@ async def rows_of(  # whom and when, and what to ask
     asked: TimeRange,
     grouping: Grouping,
     now: datetime,
-    work: Work,
+    work: UnitOfWork,
     *,
     aa_id: str | None = None,
     fip_id: str | None = None,
@@ -25,7 +25,7 @@ async def rows_with(
     heard: Coverage,
     asked: TimeRange,
     grouping: Grouping,
-    work: Work,
+    work: UnitOfWork,
     *,
     aa_id: str | None = None,
     fip_id: str | None = None,
@@ -39,7 +39,7 @@ async def rows_with(
 
 
 async def coverage(
-    asked: TimeRange, now: datetime, work: Work, aa_id: str | None = None
+    asked: TimeRange, now: datetime, work: UnitOfWork, aa_id: str | None = None
 ) -> Coverage:
     """Say what was to be heard in a time, and what was."""
     since = await work.aas_and_fips.reporting_aas()

@@ -9,17 +9,17 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.unit_of_work import Work
-from mudra.http.account.people_requests import NothingOrder
-from mudra.http.auth.as_entity import member_call
-from mudra.http.auth.as_operator import operator_call
-from mudra.http.dependencies import Injected
-from mudra.http.health.health_requests import OwnWebhookOrder, WebhookOrder
+from mudra.bootstrap.unit_of_work import UnitOfWork
+from mudra.http.account.people_requests import NoParameters
+from mudra.http.auth.as_entity import as_entity
+from mudra.http.auth.as_operator import run_as_operator
+from mudra.http.dependencies import InjectedDependencies
+from mudra.http.health.health_requests import OwnWebhookRequest, WebhookRequest
 from mudra.http.health.health_responses import (
-    NewWebhookAnswer,
-    WebhookAnswer,
-    WebhooksAnswer,
-    webhook_shown,
+    NewWebhookResponse,
+    WebhookResponse,
+    WebhooksResponse,
+    webhook_details,
 )
 from mudra.http.openapi.operation import described
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
@@ -30,51 +30,51 @@ from mudra.tokens.authentication.token_check import TokenFacts
 _PATH: Final = "/operator/v1/health/webhooks"
 
 
-@get(_PATH, operation_class=described("List webhooks", None, WebhooksAnswer, bearer=True))
-async def webhooks(request: AnyRequest, service: Injected) -> Response[bytes]:
+@get(_PATH, operation_class=described("List webhooks", None, WebhooksResponse, bearer=True))
+async def webhooks(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """List all webhooks, the network's and those of members, with what waits for them."""
-    exchange, order = receive_query(request, service, NothingOrder)
+    context, order = receive_query(request, service, NoParameters)
 
-    async def act(work: Work, _: Caller) -> object:
-        return _listed(await work.alarm_desk.webhooks.all(None))
+    async def act(work: UnitOfWork, _: Caller) -> object:
+        return _listed(await work.alarm_service.webhooks.all(None))
 
-    return await operator_call(exchange, order, Scope.HEALTH, act)
+    return await run_as_operator(context, order, Scope.HEALTH, act)
 
 
 @post(
     _PATH,
     status_code=200,
     operation_class=described(
-        "Add a webhook", WebhookOrder, NewWebhookAnswer, bearer=True, conflict=True
+        "Add a webhook", WebhookRequest, NewWebhookResponse, bearer=True, conflict=True
     ),
 )
-async def add(request: AnyRequest, service: Injected) -> Response[bytes]:
+async def add(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """Have alarms sent to an address; the answer alone has the key that signs them."""
-    exchange, order = await receive_json(request, service, WebhookOrder)
+    context, order = await receive_json(request, service, WebhookRequest)
 
-    async def act(work: Work, caller: Caller) -> object:
-        assert isinstance(order, WebhookOrder)
+    async def act(work: UnitOfWork, caller: Caller) -> object:
+        assert isinstance(order, WebhookRequest)
         now = await work.people.now()
-        return _told(await work.alarm_desk.add_webhook(order.entity_id, order.url, caller, now))
+        return _told(await work.alarm_service.add_webhook(order.entity_id, order.url, caller, now))
 
-    return await operator_call(exchange, order, Scope.HEALTH, act)
+    return await run_as_operator(context, order, Scope.HEALTH, act)
 
 
 @post(
     _PATH + "/{webhook_id:uuid}/remove",
     status_code=200,
-    operation_class=described("Remove a webhook", NothingOrder, WebhookAnswer, bearer=True),
+    operation_class=described("Remove a webhook", NoParameters, WebhookResponse, bearer=True),
 )
 async def remove(
-    request: AnyRequest, service: Injected, webhook_id: FromPath[UUID]
+    request: AnyRequest, service: InjectedDependencies, webhook_id: FromPath[UUID]
 ) -> Response[bytes]:
     """Send nothing more there, and forget what waits."""
-    exchange, order = await receive_json(request, service, NothingOrder)
+    context, order = await receive_json(request, service, NoParameters)
 
-    async def act(work: Work, caller: Caller) -> object:
-        return _told(await work.alarm_desk.remove_webhook(str(webhook_id), None, caller))
+    async def act(work: UnitOfWork, caller: Caller) -> object:
+        return _told(await work.alarm_service.remove_webhook(str(webhook_id), None, caller))
 
-    return await operator_call(exchange, order, Scope.HEALTH, act)
+    return await run_as_operator(context, order, Scope.HEALTH, act)
 
 
 def member_webhook_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
@@ -82,66 +82,68 @@ def member_webhook_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
 
     @get(
         [f"{prefix}/webhooks" for prefix in prefixes],
-        operation_class=described("List own webhooks", None, WebhooksAnswer, bearer=True),
+        operation_class=described("List own webhooks", None, WebhooksResponse, bearer=True),
     )
-    async def own_webhooks(request: AnyRequest, service: Injected) -> Response[bytes]:
+    async def own_webhooks(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
         """List the calling entity's webhooks, with what waits for them."""
-        exchange, order = receive_query(request, service, NothingOrder)
+        context, order = receive_query(request, service, NoParameters)
 
-        async def act(work: Work, facts: TokenFacts, _: Caller) -> object:
-            return _listed(await work.alarm_desk.webhooks.all(facts.subject))
+        async def act(work: UnitOfWork, facts: TokenFacts, _: Caller) -> object:
+            return _listed(await work.alarm_service.webhooks.all(facts.subject))
 
-        return await member_call(exchange, order, act)
+        return await as_entity(context, order, act)
 
     @post(
         [f"{prefix}/webhooks" for prefix in prefixes],
         status_code=200,
         operation_class=described(
-            "Add an own webhook", OwnWebhookOrder, NewWebhookAnswer, bearer=True, conflict=True
+            "Add an own webhook", OwnWebhookRequest, NewWebhookResponse, bearer=True, conflict=True
         ),
     )
-    async def add_own(request: AnyRequest, service: Injected) -> Response[bytes]:
+    async def add_own(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
         """Have alarms about the calling entity sent to an address."""
-        exchange, order = await receive_json(request, service, OwnWebhookOrder)
+        context, order = await receive_json(request, service, OwnWebhookRequest)
 
-        async def act(work: Work, facts: TokenFacts, caller: Caller) -> object:
-            assert isinstance(order, OwnWebhookOrder)
+        async def act(work: UnitOfWork, facts: TokenFacts, caller: Caller) -> object:
+            assert isinstance(order, OwnWebhookRequest)
             now = await work.people.now()
-            return _told(await work.alarm_desk.add_webhook(facts.subject, order.url, caller, now))
+            return _told(
+                await work.alarm_service.add_webhook(facts.subject, order.url, caller, now)
+            )
 
-        return await member_call(exchange, order, act)
+        return await as_entity(context, order, act)
 
     @post(
         [f"{prefix}/webhooks/{{webhook_id:uuid}}/remove" for prefix in prefixes],
         status_code=200,
         operation_class=described(
-            "Remove an own webhook", NothingOrder, WebhookAnswer, bearer=True
+            "Remove an own webhook", NoParameters, WebhookResponse, bearer=True
         ),
     )
     async def remove_own(
-        request: AnyRequest, service: Injected, webhook_id: FromPath[UUID]
+        request: AnyRequest, service: InjectedDependencies, webhook_id: FromPath[UUID]
     ) -> Response[bytes]:
         """Send nothing more there, and forget what waits."""
-        exchange, order = await receive_json(request, service, NothingOrder)
+        context, order = await receive_json(request, service, NoParameters)
 
-        async def act(work: Work, facts: TokenFacts, caller: Caller) -> object:
+        async def act(work: UnitOfWork, facts: TokenFacts, caller: Caller) -> object:
             wanted, own = str(webhook_id), facts.subject
-            return _told(await work.alarm_desk.remove_webhook(wanted, own, caller))
+            return _told(await work.alarm_service.remove_webhook(wanted, own, caller))
 
-        return await member_call(exchange, order, act)
+        return await as_entity(context, order, act)
 
     return [own_webhooks, add_own, remove_own]
 
 
 def _listed(found: Sequence[Webhook]) -> dict[str, object]:
-    return {"webhooks": [webhook_shown(one) for one in found]}
+    return {"webhooks": [webhook_details(one) for one in found]}
 
 
 def _told(outcome: object) -> object:
     if isinstance(outcome, AddedWebhook):
-        shown = webhook_shown(outcome.webhook)
+        shown = webhook_details(outcome.webhook)
         return {"webhook": shown, "secret": outcome.secret.reveal()}
-    return {"webhook": webhook_shown(outcome)} if isinstance(outcome, Webhook) else outcome
+    return {"webhook": webhook_details(outcome)} if isinstance(outcome, Webhook) else outcome
 
 
 operator_handlers: Final[list[HTTPRouteHandler]] = [webhooks, add, remove]

@@ -7,15 +7,15 @@ from litestar import Response, get, post
 from litestar.types import ControllerRouterHandler
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.unit_of_work import Work
-from mudra.http.account.people_requests import AuditQuery, NothingOrder
+from mudra.bootstrap.unit_of_work import UnitOfWork
+from mudra.http.account.people_requests import AuditQuery, NoParameters
 from mudra.http.account.people_responses import EventsPage
-from mudra.http.account.people_shapes import event_members
-from mudra.http.auth.as_operator import operator_call, page
-from mudra.http.auth.operator_access import Operator, found_operator
-from mudra.http.dependencies import Injected
+from mudra.http.account.people_shapes import event_fields
+from mudra.http.auth.as_operator import page, run_as_operator
+from mudra.http.auth.operator_access import Operator, find_operator
+from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
-from mudra.http.operator.shapes import VerdictAnswer
+from mudra.http.operator.shapes import AuditVerdictResponse
 from mudra.http.request.envelope import Body
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
 from mudra.http.response.errors import is_refusal
@@ -28,11 +28,11 @@ from mudra.storage.audit.search import AuditFilter
     "/audit",
     operation_class=described("Search the audit", None, EventsPage, bearer=True, query=AuditQuery),
 )
-async def search(request: AnyRequest, service: Injected) -> Response[bytes]:
+async def search(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """List events, the newest first; `event` may end in `*`."""
-    exchange, order = receive_query(request, service, AuditQuery)
+    context, order = receive_query(request, service, AuditQuery)
 
-    async def act(work: Work, _: Caller) -> object:
+    async def act(work: UnitOfWork, _: Caller) -> object:
         assert isinstance(order, AuditQuery)
         which = AuditFilter(
             event=order.event,
@@ -47,31 +47,31 @@ async def search(request: AnyRequest, service: Injected) -> Response[bytes]:
         limit = int(order.limit)
         before = int(order.after) if order.after else None
         rows = await work.audit_search.events(which, before, limit + 1)
-        return page("events", [event_members(row) for row in rows], limit, "seq")
+        return page("events", [event_fields(row) for row in rows], limit, "seq")
 
-    return await operator_call(exchange, order, Scope.AUDIT, act)
+    return await run_as_operator(context, order, Scope.AUDIT, act)
 
 
 @post(
     "/audit/verify",
     status_code=200,
-    operation_class=described("Verify the audit", NothingOrder, VerdictAnswer, bearer=True),
+    operation_class=described("Verify the audit", NoParameters, AuditVerdictResponse, bearer=True),
 )
-async def verify(request: AnyRequest, service: Injected) -> Response[bytes]:
+async def verify(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """Verify every sealed row and the checkpoints beside the database: a minute per million."""
-    exchange, order = await receive_json(request, service, NothingOrder)
-    found = await found_operator(exchange, Scope.AUDIT)
+    context, order = await receive_json(request, service, NoParameters)
+    found = await find_operator(context, Scope.AUDIT)
     if not isinstance(found, Operator) or is_refusal(order):
         problem = order if isinstance(found, Operator) else found
-        return refusal(exchange.envelope, problem).response()
-    verdict = await service.verify_audit(exchange.caller(found.actor))
+        return refusal(context.envelope, problem).response()
+    verdict = await service.verify_audit(context.caller(found.actor))
     members: Body = {
         "intact": verdict.intact,
         "rows": verdict.rows,
         "vouched": verdict.vouched,
         "problem": verdict.problem,
     }
-    return success(exchange.envelope, members).response()
+    return success(context.envelope, members).response()
 
 
 handlers: Final[list[ControllerRouterHandler]] = [search, verify]

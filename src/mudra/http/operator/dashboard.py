@@ -6,11 +6,11 @@ from litestar import Response, get
 from litestar.types import ControllerRouterHandler
 
 from mudra.bootstrap.config import shown_settings
-from mudra.http.account.people_requests import NothingOrder
+from mudra.http.account.people_requests import NoParameters
 from mudra.http.auth.operator_access import Operator, any_operator
-from mudra.http.dependencies import Injected
+from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
-from mudra.http.operator.shapes import BoardAnswer, SettingsAnswer
+from mudra.http.operator.shapes import BoardResponse, SettingsResponse
 from mudra.http.request.envelope import Body, iso_ms
 from mudra.http.request.request_context import AnyRequest, receive_query
 from mudra.http.response.errors import is_refusal
@@ -18,32 +18,32 @@ from mudra.http.response.json_response import refusal, success
 from mudra.overview.operator_dashboard import BoardRow, board
 
 
-@get("/board", operation_class=described("Show the board", None, BoardAnswer, bearer=True))
-async def show_board(request: AnyRequest, service: Injected) -> Response[bytes]:
+@get("/board", operation_class=described("Show the board", None, BoardResponse, bearer=True))
+async def show_board(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """Show what breaks this week, as far as the caller's scopes show it."""
-    exchange, order = receive_query(request, service, NothingOrder)
-    async with service.open_work() as work:
-        found = await any_operator(exchange, work)
+    context, order = receive_query(request, service, NoParameters)
+    async with service.unit_of_work() as work:
+        found = await any_operator(context, work)
         if not isinstance(found, Operator) or is_refusal(order):
             problem = order if isinstance(found, Operator) else found
-            return refusal(exchange.envelope, problem).response()
+            return refusal(context.envelope, problem).response()
         shown = await board(work, found.scopes)
     members: Body = {
-        "rows": [board_members(row) for row in shown.rows],
+        "rows": [board_fields(row) for row in shown.rows],
         "hidden": [kind.value for kind in shown.hidden],
     }
-    return success(exchange.envelope, members).response()
+    return success(context.envelope, members).response()
 
 
-@get("/settings", operation_class=described("Show settings", None, SettingsAnswer, bearer=True))
-async def show_settings(request: AnyRequest, service: Injected) -> Response[bytes]:
+@get("/settings", operation_class=described("Show settings", None, SettingsResponse, bearer=True))
+async def show_settings(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """Show the settings in force with their sources, to an operator of any scope."""
-    exchange, order = receive_query(request, service, NothingOrder)
-    async with service.open_work() as work:
-        found = await any_operator(exchange, work)
+    context, order = receive_query(request, service, NoParameters)
+    async with service.unit_of_work() as work:
+        found = await any_operator(context, work)
     if not isinstance(found, Operator) or is_refusal(order):
         problem = order if isinstance(found, Operator) else found
-        return refusal(exchange.envelope, problem).response()
+        return refusal(context.envelope, problem).response()
     rows = [
         {
             "name": one.env,
@@ -54,10 +54,10 @@ async def show_settings(request: AnyRequest, service: Injected) -> Response[byte
         }
         for one in shown_settings(service.settings)
     ]
-    return success(exchange.envelope, {"settings": rows}).response()
+    return success(context.envelope, {"settings": rows}).response()
 
 
-def board_members(row: BoardRow) -> Body:
+def board_fields(row: BoardRow) -> Body:
     """Write one row of the board."""
     return {
         "kind": row.kind.value,

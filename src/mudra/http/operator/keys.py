@@ -7,13 +7,13 @@ from litestar import Response, get, post
 from litestar.types import ControllerRouterHandler
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.unit_of_work import Work
-from mudra.http.account.people_requests import NothingOrder
-from mudra.http.auth.as_operator import operator_call
-from mudra.http.auth.operator_access import Operator, found_operator
-from mudra.http.dependencies import Injected
+from mudra.bootstrap.unit_of_work import UnitOfWork
+from mudra.http.account.people_requests import NoParameters
+from mudra.http.auth.as_operator import run_as_operator
+from mudra.http.auth.operator_access import Operator, find_operator
+from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
-from mudra.http.operator.shapes import KeysAnswer, RotationAnswer, RotationOrder
+from mudra.http.operator.shapes import KeysResponse, RotationRequest, RotationResponse
 from mudra.http.request.envelope import Body, iso_ms
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
 from mudra.http.response.errors import is_refusal
@@ -25,46 +25,48 @@ from mudra.tokens.signing_keys.key_lifecycle import SigningKey
 from mudra.tokens.signing_keys.rotate_keys import KeyChange
 
 
-@get("/keys", operation_class=described("List signing keys", None, KeysAnswer, bearer=True))
-async def list_keys(request: AnyRequest, service: Injected) -> Response[bytes]:
+@get("/keys", operation_class=described("List signing keys", None, KeysResponse, bearer=True))
+async def list_keys(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """List the signing keys, where each stands in its life, and who fetched it how often."""
-    exchange, order = receive_query(request, service, NothingOrder)
+    context, order = receive_query(request, service, NoParameters)
 
-    async def act(work: Work, _: Caller) -> object:
+    async def act(work: UnitOfWork, _: Caller) -> object:
         now, fetches = await work.people.now(), await work.key_fetches.fetches()
         return {
             "keys": [
-                key_members(key)
+                key_fields(key)
                 | {"state": key.state(now).value, "fetches": fetches_of(key, fetches)}
                 for key in await work.keys.all_keys()
             ]
         }
 
-    return await operator_call(exchange, order, Scope.KEYS, act)
+    return await run_as_operator(context, order, Scope.KEYS, act)
 
 
 @post(
     "/keys/rotate",
     status_code=200,
-    operation_class=described("Rotate signing keys", RotationOrder, RotationAnswer, bearer=True),
+    operation_class=described(
+        "Rotate signing keys", RotationRequest, RotationResponse, bearer=True
+    ),
 )
-async def rotate(request: AnyRequest, service: Injected) -> Response[bytes]:
+async def rotate(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """Let the next keys sign once everybody can have fetched them; in an emergency, now."""
-    exchange, order = await receive_json(request, service, RotationOrder)
-    found = await found_operator(exchange, Scope.KEYS)
+    context, order = await receive_json(request, service, RotationRequest)
+    found = await find_operator(context, Scope.KEYS)
     if not isinstance(found, Operator) or is_refusal(order):
         problem = order if isinstance(found, Operator) else found
-        return refusal(exchange.envelope, problem).response()
-    assert isinstance(order, RotationOrder)
+        return refusal(context.envelope, problem).response()
+    assert isinstance(order, RotationRequest)
     kinds = frozenset([TokenKind(order.kind)] if order.kind else TokenKind)
     changes = await service.rotate_keys(
-        kinds, exchange.caller(found.actor), emergency=order.emergency
+        kinds, context.caller(found.actor), emergency=order.emergency
     )
-    members: Body = {"changes": [change_members(change) for change in changes]}
-    return success(exchange.envelope, members).response()
+    members: Body = {"changes": [change_fields(change) for change in changes]}
+    return success(context.envelope, members).response()
 
 
-def key_members(key: SigningKey) -> Body:
+def key_fields(key: SigningKey) -> Body:
     """Write a key without its state, which is a matter of time."""
     return {
         "kid": key.kid,
@@ -75,7 +77,7 @@ def key_members(key: SigningKey) -> Body:
     }
 
 
-def change_members(change: KeyChange) -> Body:
+def change_fields(change: KeyChange) -> Body:
     """Write one thing that was done to a key."""
     return {
         "kid": change.kid,

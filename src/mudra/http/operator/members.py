@@ -9,26 +9,26 @@ from litestar.types import ControllerRouterHandler
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.onboarding import onboard
-from mudra.bootstrap.unit_of_work import Work
-from mudra.http.account.admin_calls import ADMIN_CALLS, AdminCall, Asker
+from mudra.bootstrap.unit_of_work import UnitOfWork
+from mudra.http.account.admin_calls import ADMIN_CALLS, AdminCall, AdminCaller
 from mudra.http.account.people_requests import (
     MemberQuery,
-    OnboardOrder,
-    StatusOrder,
+    OnboardRequest,
+    StatusRequest,
 )
 from mudra.http.account.people_responses import (
-    AdminsAnswer,
-    MemberAnswer,
+    AdminsResponse,
+    MemberResponse,
     MembersPage,
-    StatusAnswer,
+    StatusResponse,
 )
-from mudra.http.account.people_shapes import member_members
-from mudra.http.auth.as_operator import operator_call, page
-from mudra.http.dependencies import Injected
+from mudra.http.account.people_shapes import member_fields
+from mudra.http.auth.as_operator import page, run_as_operator
+from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
 from mudra.identity.memberships.admins import ValueRefused
-from mudra.identity.memberships.memberships import EntityStatus, Scope
+from mudra.identity.memberships.memberships import MemberStatus, Scope
 from mudra.identity.memberships.onboard import NewMember, Onboarded, OnboardRefused
 from mudra.storage.identity.member_search import MemberFilter
 
@@ -40,11 +40,11 @@ _WIRE_NAMES: Final = {"ENTITY_ID": "entityId", "admin": "adminEmail", "admin-nam
     "/members",
     operation_class=described("List members", None, MembersPage, bearer=True, query=MemberQuery),
 )
-async def list_members(request: AnyRequest, service: Injected) -> Response[bytes]:
+async def list_members(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """List members by entity ID, a page at a time."""
-    exchange, order = receive_query(request, service, MemberQuery)
+    context, order = receive_query(request, service, MemberQuery)
 
-    async def act(work: Work, _: Caller) -> object:
+    async def act(work: UnitOfWork, _: Caller) -> object:
         assert isinstance(order, MemberQuery)
         which = MemberFilter(
             entity_type=order.type,
@@ -54,24 +54,24 @@ async def list_members(request: AnyRequest, service: Injected) -> Response[bytes
         )
         limit = int(order.limit)
         rows = await work.directory.members(which, order.after, limit + 1)
-        return page("members", [member_members(row) for row in rows], limit, "entityId")
+        return page("members", [member_fields(row) for row in rows], limit, "entityId")
 
-    return await operator_call(exchange, order, Scope.MEMBERS, act)
+    return await run_as_operator(context, order, Scope.MEMBERS, act)
 
 
 @post(
     "/members",
     status_code=200,
     operation_class=described(
-        "Onboard a member", OnboardOrder, MemberAnswer, bearer=True, conflict=True
+        "Onboard a member", OnboardRequest, MemberResponse, bearer=True, conflict=True
     ),
 )
-async def onboard_member(request: AnyRequest, service: Injected) -> Response[bytes]:
+async def onboard_member(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """Onboard a member: makes its first secret and invites its admin; repeating changes nothing."""
-    exchange, order = await receive_json(request, service, OnboardOrder)
+    context, order = await receive_json(request, service, OnboardRequest)
 
-    async def act(work: Work, caller: Caller) -> object:
-        assert isinstance(order, OnboardOrder)
+    async def act(work: UnitOfWork, caller: Caller) -> object:
+        assert isinstance(order, OnboardRequest)
         new = NewMember(
             order.entity_id, order.type, order.name, order.admin_email, order.admin_name
         )
@@ -90,30 +90,30 @@ async def onboard_member(request: AnyRequest, service: Injected) -> Response[byt
             "invited": outcome.invited,
         }
 
-    return await operator_call(exchange, order, Scope.MEMBERS, act)
+    return await run_as_operator(context, order, Scope.MEMBERS, act)
 
 
 @post(
     "/members/{entity_id:str}/status",
     status_code=200,
     operation_class=described(
-        "Suspend, restore, retire", StatusOrder, StatusAnswer, bearer=True, conflict=True
+        "Suspend, restore, retire", StatusRequest, StatusResponse, bearer=True, conflict=True
     ),
 )
 async def set_status(
-    request: AnyRequest, service: Injected, entity_id: FromPath[str]
+    request: AnyRequest, service: InjectedDependencies, entity_id: FromPath[str]
 ) -> Response[bytes]:
     """Change an entity's status; from the commit on no node gives a suspended one a token."""
-    exchange, order = await receive_json(request, service, StatusOrder)
+    context, order = await receive_json(request, service, StatusRequest)
 
-    async def act(work: Work, caller: Caller) -> object:
-        assert isinstance(order, StatusOrder)
+    async def act(work: UnitOfWork, caller: Caller) -> object:
+        assert isinstance(order, StatusRequest)
         outcome = await work.members.set_status(
-            entity_id, EntityStatus(order.status), order.reason, caller
+            entity_id, MemberStatus(order.status), order.reason, caller
         )
-        return {"status": outcome.value} if isinstance(outcome, EntityStatus) else outcome
+        return {"status": outcome.value} if isinstance(outcome, MemberStatus) else outcome
 
-    return await operator_call(exchange, order, Scope.MEMBERS, act)
+    return await run_as_operator(context, order, Scope.MEMBERS, act)
 
 
 def _admin_route(call: AdminCall) -> HTTPRouteHandler:
@@ -123,16 +123,16 @@ def _admin_route(call: AdminCall) -> HTTPRouteHandler:
         call.operator_path,
         status_code=200,
         operation_class=described(
-            call.operator_summary, call.reads, AdminsAnswer, bearer=True, conflict=True
+            call.operator_summary, call.reads, AdminsResponse, bearer=True, conflict=True
         ),
     )
-    async def change(request: AnyRequest, service: Injected) -> Response[bytes]:
-        exchange, order = await receive_json(request, service, call.reads)
+    async def change(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
+        context, order = await receive_json(request, service, call.reads)
 
-        async def act(work: Work, caller: Caller) -> object:
-            return await call.do(work, Asker(caller), order)
+        async def act(work: UnitOfWork, caller: Caller) -> object:
+            return await call.do(work, AdminCaller(caller), order)
 
-        return await operator_call(exchange, order, Scope.MEMBERS, act)
+        return await run_as_operator(context, order, Scope.MEMBERS, act)
 
     return change
 

@@ -6,11 +6,11 @@ from litestar import Response, post
 from litestar.types import ControllerRouterHandler
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.unit_of_work import Work
+from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.http.auth.operator_access import Operator, calling_operator
-from mudra.http.dependencies import Injected
+from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
-from mudra.http.operator.shapes import OperatorAnswer, OperatorOrder
+from mudra.http.operator.shapes import OperatorRequest, OperatorResponse
 from mudra.http.request.request_context import AnyRequest, receive_json
 from mudra.http.response.errors import is_refusal
 from mudra.http.response.json_response import refusal, success
@@ -23,25 +23,25 @@ from mudra.identity.memberships.memberships import Scope, may_change_scopes
     "/operators",
     status_code=200,
     operation_class=described(
-        "Make an operator", OperatorOrder, OperatorAnswer, bearer=True, conflict=True
+        "Make an operator", OperatorRequest, OperatorResponse, bearer=True, conflict=True
     ),
 )
-async def make_operator(request: AnyRequest, service: Injected) -> Response[bytes]:
+async def make_operator(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """Make an operator and invite it, or set its scopes anew; they hold from the next request."""
-    exchange, order = await receive_json(request, service, OperatorOrder)
-    async with service.open_work() as work:
-        found = await calling_operator(exchange, work, Scope.MEMBERS)
+    context, order = await receive_json(request, service, OperatorRequest)
+    async with service.unit_of_work() as work:
+        found = await calling_operator(context, work, Scope.MEMBERS)
         outcome: object = order if isinstance(found, Operator) else found
-        if isinstance(found, Operator) and isinstance(order, OperatorOrder):
+        if isinstance(found, Operator) and isinstance(order, OperatorRequest):
             scopes = frozenset(Scope(word) for word in order.scopes)
             outcome = await set_scopes(
-                work, found, order.email, order.name, scopes, exchange.caller(found.actor)
+                work, found, order.email, order.name, scopes, context.caller(found.actor)
             )
     if not isinstance(outcome, OperatorMade):
         assert is_refusal(outcome)
-        return refusal(exchange.envelope, outcome).response()
+        return refusal(context.envelope, outcome).response()
     return success(
-        exchange.envelope,
+        context.envelope,
         {
             "userId": outcome.user.user_id,
             "email": outcome.user.email,
@@ -52,7 +52,7 @@ async def make_operator(request: AnyRequest, service: Injected) -> Response[byte
 
 
 async def set_scopes(  # what the use case needs, and who asks
-    work: Work,
+    work: UnitOfWork,
     operator: Operator,
     email: str,
     name: str,
@@ -62,7 +62,7 @@ async def set_scopes(  # what the use case needs, and who asks
     """Set an operator's scopes, unless this operator may not give or take them."""
     address = normalise_email(email)
     user = await work.people.by_username(address) if isinstance(address, str) else None
-    former = await work.roster.scopes(user.user_id) if user else frozenset()
+    former = await work.memberships.scopes(user.user_id) if user else frozenset()
     own = user is not None and user.user_id == operator.user_id
     barred = may_change_scopes(operator.scopes, former, scopes, own=own)
     return barred or await work.accounts.make_operator(email, name, scopes, caller)

@@ -8,102 +8,102 @@ from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.unit_of_work import Work
-from mudra.http.account.people_requests import NothingOrder
-from mudra.http.auth.as_operator import operator_call
-from mudra.http.auth.operator_access import Operator, found_operator
-from mudra.http.dependencies import Injected
+from mudra.bootstrap.unit_of_work import UnitOfWork
+from mudra.http.account.people_requests import NoParameters
+from mudra.http.auth.as_operator import run_as_operator
+from mudra.http.auth.operator_access import Operator, find_operator
+from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
 from mudra.http.operator.shapes import (
-    DecisionAnswer,
-    DecisionOrder,
-    RecordAnswer,
-    WaitingAnswer,
+    DecisionRequest,
+    DecisionResponse,
+    PendingEntriesResponse,
+    RecordResponse,
 )
 from mudra.http.registry.directory_response import BadQuery, read_moment
-from mudra.http.registry.record_response import record_members, waiting_members
+from mudra.http.registry.record_response import pending_fields, record_fields
 from mudra.http.request.envelope import Body
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
 from mudra.http.response.errors import is_refusal
 from mudra.http.response.json_response import refusal, success
 from mudra.identity.memberships.memberships import Scope
 from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
-from mudra.registry.lifecycle.decision import Act, Decision
+from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.refusal import UnknownEntity
-from mudra.registry.lifecycle.register import Order, decide
+from mudra.registry.lifecycle.register import Command, decide
 
-MOST_WAITING: Final = 1000
+MAX_WAITING: Final = 1000
 
 
 @get(
     "/registry/waiting",
-    operation_class=described("List what waits for approval", None, WaitingAnswer, bearer=True),
+    operation_class=described(
+        "List what waits for approval", None, PendingEntriesResponse, bearer=True
+    ),
 )
-async def waiting(request: AnyRequest, service: Injected) -> Response[bytes]:
+async def waiting(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """List pending versions, the longest waiting first, each with what it would change."""
-    exchange, order = receive_query(request, service, NothingOrder)
+    context, order = receive_query(request, service, NoParameters)
 
-    async def act(work: Work, _: Caller) -> object:
-        found = await work.waiting_entries.waiting(MOST_WAITING)
-        return {"waiting": [waiting_members(one) for one in found]}
+    async def act(work: UnitOfWork, _: Caller) -> object:
+        found = await work.pending_entries.waiting(MAX_WAITING)
+        return {"waiting": [pending_fields(one) for one in found]}
 
-    return await operator_call(exchange, order, Scope.REGISTRY, act)
+    return await run_as_operator(context, order, Scope.REGISTRY, act)
 
 
 @get(
     "/registry/entries/{entity_id:str}",
-    operation_class=described("Show the history of an entry", None, RecordAnswer, bearer=True),
+    operation_class=described("Show the history of an entry", None, RecordResponse, bearer=True),
 )
 async def history(
-    request: AnyRequest, service: Injected, entity_id: FromPath[str]
+    request: AnyRequest, service: InjectedDependencies, entity_id: FromPath[str]
 ) -> Response[bytes]:
     """Show every version of an entry with who, when and what it changed, and its keys."""
-    exchange, order = receive_query(request, service, NothingOrder)
+    context, order = receive_query(request, service, NoParameters)
 
-    async def act(_: Work, caller: Caller) -> object:
+    async def act(_: UnitOfWork, caller: Caller) -> object:
         record = await service.registry.registry(caller).history(entity_id)
-        return UnknownEntity(entity_id) if record is None else record_members(record)
+        return UnknownEntity(entity_id) if record is None else record_fields(record)
 
-    return await operator_call(exchange, order, Scope.REGISTRY, act)
+    return await run_as_operator(context, order, Scope.REGISTRY, act)
 
 
 @post(
     "/registry/entries/{entity_id:str}/decide",
     status_code=200,
     operation_class=described(
-        "Decide on an entry", DecisionOrder, DecisionAnswer, bearer=True, conflict=True
+        "Decide on an entry", DecisionRequest, DecisionResponse, bearer=True, conflict=True
     ),
 )
 async def decide_on(
-    request: AnyRequest, service: Injected, entity_id: FromPath[str]
+    request: AnyRequest, service: InjectedDependencies, entity_id: FromPath[str]
 ) -> Response[bytes]:
     """Approve (now or from `goesLiveAt`), reject, suspend, restore, retire or roll back."""
-    exchange, order = await receive_json(request, service, DecisionOrder)
-    found = await found_operator(exchange, Scope.REGISTRY)
+    context, order = await receive_json(request, service, DecisionRequest)
+    found = await find_operator(context, Scope.REGISTRY)
     if not isinstance(found, Operator) or is_refusal(order):
-        return refusal(
-            exchange.envelope, order if isinstance(found, Operator) else found
-        ).response()
-    assert isinstance(order, DecisionOrder)
+        return refusal(context.envelope, order if isinstance(found, Operator) else found).response()
+    assert isinstance(order, DecisionRequest)
     due = read_moment(order.goes_live_at or None, "goesLiveAt")
     if isinstance(due, BadQuery):
-        return refusal(exchange.envelope, due.told()).response()
-    registry = service.registry.registry(exchange.caller(found.actor))
-    outcome = await decide(registry, order_of(found, entity_id, order, due))
+        return refusal(context.envelope, due.told()).response()
+    registry = service.registry.registry(context.caller(found.actor))
+    outcome = await decide(registry, command_of(found, entity_id, order, due))
     if not isinstance(outcome, Decision):
-        return refusal(exchange.envelope, outcome).response()
-    return success(exchange.envelope, decision_members(outcome)).response()
+        return refusal(context.envelope, outcome).response()
+    return success(context.envelope, decision_fields(outcome)).response()
 
 
-def order_of(
-    operator: Operator, entity_id: str, order: DecisionOrder, due: datetime | None
-) -> Order:
+def command_of(
+    operator: Operator, entity_id: str, order: DecisionRequest, due: datetime | None
+) -> Command:
     """Make the use case's order of what an operator asked for."""
     actor = Actor(ActorKind.OPERATOR, operator.actor, scopes=frozenset({SUBMIT, DECIDE}))
-    return Order(Act(order.act), entity_id, actor, order.reason, order.version, due)
+    return Command(RegistryAction(order.act), entity_id, actor, order.reason, order.version, due)
 
 
-def decision_members(decision: Decision) -> Body:
+def decision_fields(decision: Decision) -> Body:
     """Write what was decided."""
     return {
         "entityId": decision.after.entity_id,

@@ -16,7 +16,7 @@ _Due = Annotated[
     Meta(
         max_length=40,
         description="an ISO 8601 date-time with its offset, or empty for at once",
-        # Which dates there are, no pattern can say: http/registry/directory_response.py read_moment does.
+        # A pattern cannot say which dates exist: `read_moment` checks that.
         extra_json_schema={"anyOf": [{"format": "date-time"}, {"maxLength": 0}]},
     ),
 ]
@@ -26,7 +26,7 @@ _Scope = Annotated[
 ]
 
 
-class DecisionOrder(Struct, frozen=True):
+class DecisionRequest(Struct, frozen=True):
     """An operator's word on an entry; `version` is the one that was looked at."""
 
     act: Annotated[
@@ -38,14 +38,14 @@ class DecisionOrder(Struct, frozen=True):
     goes_live_at: _Due = field(name="goesLiveAt", default="")
 
 
-class RotationOrder(Struct, frozen=True):
+class RotationRequest(Struct, frozen=True):
     """Let the next key sign; `kind` empty for both, `emergency` to drop the present one now."""
 
     kind: Annotated[Literal["", "entity", "user"], Meta(description="entity or user")] = ""
     emergency: bool = False
 
 
-class OperatorOrder(Struct, frozen=True):
+class OperatorRequest(Struct, frozen=True):
     """Make an operator, or set its scopes anew; no scope ends the role."""
 
     email: Email
@@ -53,20 +53,20 @@ class OperatorOrder(Struct, frozen=True):
     name: Name = ""
 
 
-class TokenCountsAnswer(Enveloped, kw_only=True):
+class TokenCountsResponse(Enveloped, kw_only=True):
     """Tokens issued by day of UTC; days without any are left out."""
 
     entity_id: str = field(name="entityId")
     days: list[dict[str, object]]
 
 
-class WaitingAnswer(Enveloped, kw_only=True):
+class PendingEntriesResponse(Enveloped, kw_only=True):
     """The approver's queue, the longest waiting first."""
 
     waiting: list[dict[str, object]]
 
 
-class RecordAnswer(Enveloped, kw_only=True):
+class RecordResponse(Enveloped, kw_only=True):
     """All that is kept of an entry."""
 
     entity_id: str = field(name="entityId")
@@ -76,7 +76,7 @@ class RecordAnswer(Enveloped, kw_only=True):
     keys: list[dict[str, object]]
 
 
-class DecisionAnswer(Enveloped, kw_only=True):
+class DecisionResponse(Enveloped, kw_only=True):
     """What was decided, and where the entry stands now."""
 
     entity_id: str = field(name="entityId")
@@ -86,25 +86,25 @@ class DecisionAnswer(Enveloped, kw_only=True):
     version: int
 
 
-class KeysAnswer(Enveloped, kw_only=True):
+class KeysResponse(Enveloped, kw_only=True):
     """The signing keys, and how often each was fetched by whom."""
 
     keys: list[dict[str, object]]
 
 
-class RotationAnswer(Enveloped, kw_only=True):
+class RotationResponse(Enveloped, kw_only=True):
     """What was done to which key; nothing when a rotation is under way already."""
 
     changes: list[dict[str, object]]
 
 
-class SettingsAnswer(Enveloped, kw_only=True):
+class SettingsResponse(Enveloped, kw_only=True):
     """The settings in force; of a secret one only whether it is set."""
 
     settings: list[dict[str, object]]
 
 
-class OperatorAnswer(Enveloped, kw_only=True):
+class OperatorResponse(Enveloped, kw_only=True):
     """An operator after the call."""
 
     user_id: str = field(name="userId")
@@ -113,14 +113,14 @@ class OperatorAnswer(Enveloped, kw_only=True):
     invited: bool
 
 
-class BoardAnswer(Enveloped, kw_only=True):
+class BoardResponse(Enveloped, kw_only=True):
     """What breaks this week; `hidden` are the kinds that the caller's scopes do not show."""
 
     rows: list[dict[str, object]]
     hidden: list[str]
 
 
-class VerdictAnswer(Enveloped, kw_only=True):
+class AuditVerdictResponse(Enveloped, kw_only=True):
     """Whether the audit is as it was written; `problem` says what is not."""
 
     intact: bool

@@ -8,12 +8,12 @@ from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.unit_of_work import Work
-from mudra.http.account.people_requests import NothingOrder
-from mudra.http.auth.as_operator import operator_call
-from mudra.http.dependencies import Injected
+from mudra.bootstrap.unit_of_work import UnitOfWork
+from mudra.http.account.people_requests import NoParameters
+from mudra.http.auth.as_operator import run_as_operator
+from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
-from mudra.http.operator.shapes import TokenCountsAnswer
+from mudra.http.operator.shapes import TokenCountsResponse
 from mudra.http.request.request_context import AnyRequest, receive_query
 from mudra.identity.memberships.admins import NoSuchEntity
 from mudra.identity.memberships.memberships import Scope
@@ -23,15 +23,15 @@ DAYS: Final = 90
 
 @get(
     "/members/{entity_id:str}/tokens",
-    operation_class=described("Count a member's tokens", None, TokenCountsAnswer, bearer=True),
+    operation_class=described("Count a member's tokens", None, TokenCountsResponse, bearer=True),
 )
 async def token_counts(
-    request: AnyRequest, service: Injected, entity_id: FromPath[str]
+    request: AnyRequest, service: InjectedDependencies, entity_id: FromPath[str]
 ) -> Response[bytes]:
     """Count the Entity Access Tokens of the last 90 days of UTC; days without any are left out."""
-    exchange, order = receive_query(request, service, NothingOrder)
+    context, order = receive_query(request, service, NoParameters)
 
-    async def act(work: Work, _: Caller) -> object:
+    async def act(work: UnitOfWork, _: Caller) -> object:
         if await work.people.member(entity_id) is None:
             return NoSuchEntity(entity_id)
         since = (await work.people.now()).date() - timedelta(days=DAYS - 1)
@@ -39,7 +39,7 @@ async def token_counts(
         days = [{"day": one.day.isoformat(), "count": one.count} for one in counts]
         return {"entityId": entity_id, "days": days}
 
-    return await operator_call(exchange, order, Scope.MEMBERS, act)
+    return await run_as_operator(context, order, Scope.MEMBERS, act)
 
 
 handlers: Final[list[ControllerRouterHandler]] = [token_counts]

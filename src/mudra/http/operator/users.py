@@ -8,18 +8,23 @@ from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.unit_of_work import Work
-from mudra.http.account.people_requests import AddressOrder, NothingOrder, RevokeOrder, UserQuery
-from mudra.http.account.people_responses import (
-    AccountAnswer,
-    StatusAnswer,
-    TokensAnswer,
-    UsersPage,
-    account_members,
+from mudra.bootstrap.unit_of_work import UnitOfWork
+from mudra.http.account.people_requests import (
+    AddressRequest,
+    NoParameters,
+    RevokeRequest,
+    UserQuery,
 )
-from mudra.http.account.people_shapes import token_members, user_members
-from mudra.http.auth.as_operator import operator_call, page
-from mudra.http.dependencies import Injected
+from mudra.http.account.people_responses import (
+    AccountResponse,
+    StatusResponse,
+    TokensResponse,
+    UsersPage,
+    account_fields,
+)
+from mudra.http.account.people_shapes import token_fields, user_fields
+from mudra.http.auth.as_operator import page, run_as_operator
+from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
 from mudra.identity.accounts.account_service import AccountChanged, NoSuchUser
@@ -32,11 +37,11 @@ from mudra.storage.identity.member_search import UserFilter
     "/users",
     operation_class=described("List people", None, UsersPage, bearer=True, query=UserQuery),
 )
-async def list_users(request: AnyRequest, service: Injected) -> Response[bytes]:
+async def list_users(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """List people by address, a page at a time."""
-    exchange, order = receive_query(request, service, UserQuery)
+    context, order = receive_query(request, service, UserQuery)
 
-    async def act(work: Work, _: Caller) -> object:
+    async def act(work: UnitOfWork, _: Caller) -> object:
         assert isinstance(order, UserQuery)
         which = UserFilter(
             state=order.state,
@@ -46,123 +51,123 @@ async def list_users(request: AnyRequest, service: Injected) -> Response[bytes]:
         )
         limit = int(order.limit)
         rows = await work.directory.users(which, order.after, limit + 1)
-        return page("users", [user_members(row) for row in rows], limit, "email")
+        return page("users", [user_fields(row) for row in rows], limit, "email")
 
-    return await operator_call(exchange, order, Scope.MEMBERS, act)
+    return await run_as_operator(context, order, Scope.MEMBERS, act)
 
 
 @post(
     "/users/{user_id:uuid}/disable",
     status_code=200,
-    operation_class=described("Switch an account off", NothingOrder, AccountAnswer, bearer=True),
+    operation_class=described("Switch an account off", NoParameters, AccountResponse, bearer=True),
 )
 async def disable(
-    request: AnyRequest, service: Injected, user_id: FromPath[UUID]
+    request: AnyRequest, service: InjectedDependencies, user_id: FromPath[UUID]
 ) -> Response[bytes]:
     """Switch an account off and end its tokens; `warnings` names entities left alone."""
-    exchange, order = await receive_json(request, service, NothingOrder)
+    context, order = await receive_json(request, service, NoParameters)
 
-    async def act(work: Work, caller: Caller) -> object:
+    async def act(work: UnitOfWork, caller: Caller) -> object:
         return _told(await work.accounts.disable(str(user_id), caller))
 
-    return await operator_call(exchange, order, Scope.MEMBERS, act)
+    return await run_as_operator(context, order, Scope.MEMBERS, act)
 
 
 @post(
     "/users/{user_id:uuid}/enable",
     status_code=200,
-    operation_class=described("Switch an account on", NothingOrder, AccountAnswer, bearer=True),
+    operation_class=described("Switch an account on", NoParameters, AccountResponse, bearer=True),
 )
 async def enable(
-    request: AnyRequest, service: Injected, user_id: FromPath[UUID]
+    request: AnyRequest, service: InjectedDependencies, user_id: FromPath[UUID]
 ) -> Response[bytes]:
     """Switch an account on again; its former tokens stay ended."""
-    exchange, order = await receive_json(request, service, NothingOrder)
+    context, order = await receive_json(request, service, NoParameters)
 
-    async def act(work: Work, caller: Caller) -> object:
+    async def act(work: UnitOfWork, caller: Caller) -> object:
         return _told(await work.accounts.enable(str(user_id), caller))
 
-    return await operator_call(exchange, order, Scope.MEMBERS, act)
+    return await run_as_operator(context, order, Scope.MEMBERS, act)
 
 
 @post(
     "/users/{user_id:uuid}/invite",
     status_code=200,
-    operation_class=described("Send a link again", NothingOrder, StatusAnswer, bearer=True),
+    operation_class=described("Send a link again", NoParameters, StatusResponse, bearer=True),
 )
 async def invite(
-    request: AnyRequest, service: Injected, user_id: FromPath[UUID]
+    request: AnyRequest, service: InjectedDependencies, user_id: FromPath[UUID]
 ) -> Response[bytes]:
     """Send a new link: invitation, or for an active user one to set a new password."""
-    exchange, order = await receive_json(request, service, NothingOrder)
+    context, order = await receive_json(request, service, NoParameters)
 
-    async def act(work: Work, caller: Caller) -> object:
+    async def act(work: UnitOfWork, caller: Caller) -> object:
         outcome = await work.accounts.invite_again(str(user_id), caller)
         return {"status": "link sent"} if isinstance(outcome, User) else outcome
 
-    return await operator_call(exchange, order, Scope.MEMBERS, act)
+    return await run_as_operator(context, order, Scope.MEMBERS, act)
 
 
 @post(
     "/users/{user_id:uuid}/email",
     status_code=200,
     operation_class=described(
-        "Change an address", AddressOrder, AccountAnswer, bearer=True, conflict=True
+        "Change an address", AddressRequest, AccountResponse, bearer=True, conflict=True
     ),
 )
 async def change_address(
-    request: AnyRequest, service: Injected, user_id: FromPath[UUID]
+    request: AnyRequest, service: InjectedDependencies, user_id: FromPath[UUID]
 ) -> Response[bytes]:
     """Move an account to a new address; both addresses are told, the new one must be verified."""
-    exchange, order = await receive_json(request, service, AddressOrder)
+    context, order = await receive_json(request, service, AddressRequest)
 
-    async def act(work: Work, caller: Caller) -> object:
-        assert isinstance(order, AddressOrder)
+    async def act(work: UnitOfWork, caller: Caller) -> object:
+        assert isinstance(order, AddressRequest)
         return _told(await work.accounts.change_address(str(user_id), order.email, caller))
 
-    return await operator_call(exchange, order, Scope.MEMBERS, act)
+    return await run_as_operator(context, order, Scope.MEMBERS, act)
 
 
 @get(
     "/users/{user_id:uuid}/tokens",
-    operation_class=described("List a user's tokens", None, TokensAnswer, bearer=True),
+    operation_class=described("List a user's tokens", None, TokensResponse, bearer=True),
 )
 async def list_tokens(
-    request: AnyRequest, service: Injected, user_id: FromPath[UUID]
+    request: AnyRequest, service: InjectedDependencies, user_id: FromPath[UUID]
 ) -> Response[bytes]:
     """List a user's tokens with the last use of each; never their text."""
-    exchange, order = receive_query(request, service, NothingOrder)
+    context, order = receive_query(request, service, NoParameters)
 
-    async def act(work: Work, _: Caller) -> object:
+    async def act(work: UnitOfWork, _: Caller) -> object:
         if await work.people.by_id(str(user_id)) is None:
             return NoSuchUser()
-        tokens = await work.roster.tokens(str(user_id))
-        return {"tokens": [token_members(token) for token in tokens]}
+        tokens = await work.memberships.tokens(str(user_id))
+        return {"tokens": [token_fields(token) for token in tokens]}
 
-    return await operator_call(exchange, order, Scope.MEMBERS, act)
+    return await run_as_operator(context, order, Scope.MEMBERS, act)
 
 
 @post(
     "/users/{user_id:uuid}/tokens/revoke",
     status_code=200,
-    operation_class=described("End a user's tokens", RevokeOrder, StatusAnswer, bearer=True),
+    operation_class=described("End a user's tokens", RevokeRequest, StatusResponse, bearer=True),
 )
 async def revoke(
-    request: AnyRequest, service: Injected, user_id: FromPath[UUID]
+    request: AnyRequest, service: InjectedDependencies, user_id: FromPath[UUID]
 ) -> Response[bytes]:
     """End one token of a user, or all of them."""
-    exchange, order = await receive_json(request, service, RevokeOrder)
+    context, order = await receive_json(request, service, RevokeRequest)
 
-    async def act(work: Work, caller: Caller) -> object:
-        assert isinstance(order, RevokeOrder)
+    async def act(work: UnitOfWork, caller: Caller) -> object:
+        assert isinstance(order, RevokeRequest)
         outcome = await work.accounts.end_tokens(str(user_id), order.jti, caller)
         return {"status": f"{outcome} revoked"} if isinstance(outcome, int) else outcome
 
-    return await operator_call(exchange, order, Scope.MEMBERS, act)
+    return await run_as_operator(context, order, Scope.MEMBERS, act)
 
 
 def _told(outcome: object) -> object:
-    return account_members(outcome) if isinstance(outcome, AccountChanged) else outcome
+    return account_fields(outcome) if isinstance(outcome, AccountChanged) else outcome
 
 
 handlers: Final[list[ControllerRouterHandler]] = [

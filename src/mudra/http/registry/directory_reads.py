@@ -10,30 +10,35 @@ from typing import TypeAlias
 from litestar import Request
 from litestar.types import Receive, Scope, Send
 
-from mudra.http.auth.registry_caller import CallingEntity, calling_entity
-from mudra.http.dependencies import Service
+from mudra.http.auth.registry_caller import RegistryCaller, registry_caller
+from mudra.http.dependencies import HttpDependencies
 from mudra.http.registry.directory_response import (
     BadQuery,
-    changes_answer,
+    changes_response,
     read_moment,
     read_query,
     read_since,
-    signed_answer,
+    signed_response,
 )
 from mudra.http.request.envelope import Envelope, new_txn_id
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.errors import NoSuchAddress
-from mudra.http.response.json_response import Answer, refusal
-from mudra.registry.directory.directory import Answer as Finished
-from mudra.registry.directory.directory import Directory, Sight, listing, single
+from mudra.http.response.json_response import JsonResponse, refusal
+from mudra.registry.directory.directory import (
+    Directory,
+    DirectoryListing,
+    Visibility,
+    listing,
+    single,
+)
 from mudra.registry.directory.read import changes_since, directory_at
-from mudra.registry.payload.entry import EntityType
+from mudra.shared.entity_type import EntityType
 
-Make: TypeAlias = Callable[[Directory, Sight], Finished | None]
+Make: TypeAlias = Callable[[Directory, Visibility], DirectoryListing | None]
 _TYPES = {kind.value: kind for kind in EntityType}
 
 
-async def respond(scope: Scope, receive: Receive, send: Send, service: Service) -> None:
+async def respond(scope: Scope, receive: Receive, send: Send, service: HttpDependencies) -> None:
     """Answer a read of the directory whose path `addressed` knows."""
     found = addressed(scope, service)
     assert found is not None
@@ -41,7 +46,7 @@ async def respond(scope: Scope, receive: Receive, send: Send, service: Service) 
     await answer.send(send)
 
 
-def addressed(scope: Scope, service: Service) -> tuple[str, str] | None:
+def addressed(scope: Scope, service: HttpDependencies) -> tuple[str, str] | None:
     """Give type and ID (empty for a list) of a read of the directory; None for another path."""
     for prefix in service.settings.registry_prefixes:
         start = f"{prefix}/entityInfo/"
@@ -53,14 +58,14 @@ def addressed(scope: Scope, service: Service) -> tuple[str, str] | None:
 
 
 async def read_entries(
-    request: AnyRequest, service: Service, entity_type: str, entity_id: str = ""
-) -> Answer:
+    request: AnyRequest, service: HttpDependencies, entity_type: str, entity_id: str = ""
+) -> JsonResponse:
     """Show the live entries of a type that the caller may see, or the one of an ID."""
     kind = _TYPES.get(entity_type)
     if kind is None:
         return _refused(service, NoSuchAddress())
-    caller = await calling_entity(request, service)
-    if not isinstance(caller, CallingEntity):
+    caller = await registry_caller(request, service)
+    if not isinstance(caller, RegistryCaller):
         return _refused(service, caller)
     query = read_query(request)
     moment = query if isinstance(query, BadQuery) else read_moment(query.get("at"))
@@ -78,13 +83,13 @@ async def read_entries(
         signed = None if then is None else desk.finished.sign(then)
     if signed is None:
         return _refused(service, NoSuchAddress())
-    return signed_answer(request, signed, service.clock())
+    return signed_response(request, signed, service.clock())
 
 
-async def read_changes(request: AnyRequest, service: Service) -> Answer:
+async def read_changes(request: AnyRequest, service: HttpDependencies) -> JsonResponse:
     """Give the changes after `?since=N` that the caller may see."""
-    caller = await calling_entity(request, service)
-    if not isinstance(caller, CallingEntity):
+    caller = await registry_caller(request, service)
+    if not isinstance(caller, RegistryCaller):
         return _refused(service, caller)
     query = read_query(request)
     since = query if isinstance(query, BadQuery) else read_since(query.get("since"))
@@ -92,7 +97,7 @@ async def read_changes(request: AnyRequest, service: Service) -> Answer:
         return _refused(service, since.told())
     desk = service.registry
     page = await changes_since(desk.log, caller.sight(opened=service.settings.registry_open), since)
-    return signed_answer(request, desk.finished.sign(changes_answer(page)), service.clock())
+    return signed_response(request, desk.finished.sign(changes_response(page)), service.clock())
 
 
 def _maker(kind: EntityType, entity_id: str) -> Make:
@@ -101,5 +106,5 @@ def _maker(kind: EntityType, entity_id: str) -> Make:
     return lambda directory, sight: listing(directory, sight, kind)
 
 
-def _refused(service: Service, outcome: object) -> Answer:
+def _refused(service: HttpDependencies, outcome: object) -> JsonResponse:
     return refusal(Envelope(new_txn_id(), service.clock()), outcome)

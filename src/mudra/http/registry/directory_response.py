@@ -14,9 +14,9 @@ from mudra.http.request.envelope import Envelope, new_txn_id
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.request.strict_form import FormRefused, parse_form
 from mudra.http.response.errors import InvalidField, problem_of
-from mudra.http.response.json_response import Answer
+from mudra.http.response.json_response import JsonResponse
 from mudra.http.response.registry_errors import PayloadRefused
-from mudra.registry.directory.directory import Answer as Finished
+from mudra.registry.directory.directory import DirectoryListing
 from mudra.registry.directory.mirror import Page
 from mudra.registry.payload.entry import digest
 
@@ -68,13 +68,13 @@ def read_moment(text: str | None, name: str = "at") -> dt.datetime | BadQuery | 
     )
 
 
-def changes_answer(page: Page) -> Finished:
+def changes_response(page: Page) -> DirectoryListing:
     """Write a page of changes."""
     body = msgspec.json.encode(page)
-    return Finished(body, f'"{digest(body)}"', None)
+    return DirectoryListing(body, f'"{digest(body)}"', None)
 
 
-def signed_answer(request: AnyRequest, signed: Signed, now: dt.datetime) -> Answer:
+def signed_response(request: AnyRequest, signed: Signed, now: dt.datetime) -> JsonResponse:
     """Answer with the signed bytes, or 304 when the caller has them (RFC 9110 13.2.2)."""
     answer = signed.answer
     headers = {
@@ -91,8 +91,8 @@ def signed_answer(request: AnyRequest, signed: Signed, now: dt.datetime) -> Answ
     if changed is not None and changed <= now:
         headers["Last-Modified"] = _http_date(changed)
     if _has_it(request, answer.etag, changed):
-        return Answer(304, b"", headers)
-    return Answer(200, answer.body, headers)
+        return JsonResponse(304, b"", headers)
+    return JsonResponse(200, answer.body, headers)
 
 
 @lru_cache(maxsize=256)
@@ -100,7 +100,7 @@ def _http_date(moment: dt.datetime) -> str:
     return format_datetime(moment, usegmt=True)
 
 
-def refused(envelope: Envelope, outcome: PayloadRefused) -> Answer:
+def refused(envelope: Envelope, outcome: PayloadRefused) -> JsonResponse:
     """Answer with the error body of spec 7 and all findings beside it."""
     problem = problem_of(outcome)
     body = envelope.body(
@@ -110,7 +110,7 @@ def refused(envelope: Envelope, outcome: PayloadRefused) -> Answer:
             "findings": list(outcome.findings),
         }
     )
-    return Answer(
+    return JsonResponse(
         problem.status, body, {"Cache-Control": "no-store", "X-Request-Id": envelope.txn_id}
     )
 

@@ -9,7 +9,8 @@ from msgspec import Meta, Struct
 from mudra.http.openapi.operation import described
 from mudra.http.registry.submission_schema import EXAMPLE, SUBMISSION
 from mudra.registry.directory.mirror import PUT, REMOVE
-from mudra.registry.payload.entry import EntityType, Entry
+from mudra.registry.payload.entry import Entry
+from mudra.shared.entity_type import EntityType
 from mudra.shared.finding import Finding
 
 TypeInPath: TypeAlias = Annotated[
@@ -28,7 +29,7 @@ IdInPath: TypeAlias = Annotated[
 ]
 
 
-class Written(Struct):
+class WriteResponse(Struct):
     """The answer of a write (decisions 4)."""
 
     ver: str
@@ -41,7 +42,7 @@ class Written(Struct):
     findings: list[Finding]
 
 
-class Linted(Struct):
+class LintResponse(Struct):
     """What is found in a payload that is not submitted."""
 
     ver: str
@@ -75,7 +76,7 @@ class Since(Struct):
     since: Annotated[str, Meta(pattern=r"^[0-9]{1,15}$", description="upto of the last page")] = "0"
 
 
-class ShownChange(Struct):
+class ChangeResponse(Struct):
     """One change; `entry` is null when the entry left."""
 
     sequence: int
@@ -86,7 +87,7 @@ class ShownChange(Struct):
     entry: Entry | None
 
 
-class ShownPage(Struct):
+class ChangesResponse(Struct):
     """A page of changes: see docs/reference/registry.md for the hash."""
 
     since: int
@@ -94,7 +95,7 @@ class ShownPage(Struct):
     more: bool
     complete: bool
     hash: str
-    changes: list[ShownChange]
+    changes: list[ChangeResponse]
 
 
 _SIGNED: Final = {
@@ -103,20 +104,22 @@ _SIGNED: Final = {
     "x-jws-signature": "Detached JWS over the bytes of the body (RFC 7515 F, RFC 7797).",
 }
 
-submit = described("Submit an entry", SUBMISSION, Written, bearer=True, conflict=True)
-update = described("Update an entry", SUBMISSION, Written, bearer=True, conflict=True)
+submit = described("Submit an entry", SUBMISSION, WriteResponse, bearer=True, conflict=True)
+update = described("Update an entry", SUBMISSION, WriteResponse, bearer=True, conflict=True)
 # Any JSON value: what a submission refuses is what this call is there to say.
 lint = described(
     "Lint an entry",
     {"description": "a payload as it would be submitted", "examples": [EXAMPLE]},
-    Linted,
+    LintResponse,
     bearer=True,
 )
-retire = described("Retire an entry", None, Written, bearer=True, conflict=True, query=Retirement)
+retire = described(
+    "Retire an entry", None, WriteResponse, bearer=True, conflict=True, query=Retirement
+)
 read_all = described(
     "List live entries", None, list[Entry], bearer=True, query=Moment, headers=_SIGNED
 )
 read_one = described("Show a live entry", None, Entry, bearer=True, query=Moment, headers=_SIGNED)
 read_changes = described(
-    "Follow changes", None, ShownPage, bearer=True, query=Since, headers=_SIGNED
+    "Follow changes", None, ChangesResponse, bearer=True, query=Since, headers=_SIGNED
 )

@@ -5,11 +5,11 @@ from datetime import datetime
 from mudra.http.request.envelope import Body, iso_ms
 from mudra.registry.lifecycle.difference import FieldChange
 from mudra.registry.lifecycle.history import KeyPeriod, Step, history, key_periods
-from mudra.registry.lifecycle.pending_entries import Waiting
+from mudra.registry.lifecycle.pending_entries import PendingEntry
 from mudra.registry.lifecycle.record import Record
 
 
-def record_members(record: Record) -> Body:
+def record_fields(record: Record) -> Body:
     """Write all that is kept of an entity."""
     return {
         "entityId": record.entity_id,
@@ -20,7 +20,7 @@ def record_members(record: Record) -> Body:
     }
 
 
-def waiting_members(waiting: Waiting) -> Body:
+def pending_fields(waiting: PendingEntry) -> Body:
     """Write one row of the approver's queue."""
     pending = waiting.pending
     return {

@@ -7,25 +7,25 @@ from typing import Final
 from msgspec import Struct
 
 from mudra.audit.event import Caller
-from mudra.registry.directory.directory import Answer, Directory
+from mudra.registry.directory.directory import Directory, DirectoryListing
 from mudra.registry.payload.url_rules import AddressPolicy
 from mudra.registry.payload.validation import CheckedPayload, check_submission
 from mudra.registry.payload.vocabulary import Vocabulary, shipped_vocabulary
 from mudra.registry.ports import DirectoryLog, Registry, Wordbook
 from mudra.shared.finding import Finding
 
-_MOST: Final = 2_000
+_MAX_COUNT: Final = 2_000
 """Finished answers kept. Three of them are whole lists, a megabyte each; others hold one entry."""
 
 
 class Signed(Struct, frozen=True):
     """A finished answer with its detached signature."""
 
-    answer: Answer
+    answer: DirectoryListing
     signature: str
 
 
-class FinishedAnswers:
+class FinishedResponses:
     """Answers ready to be sent, kept as long as the directory and the signing key are the same."""
 
     def __init__(self, sign: Callable[[bytes], str], signing_kid: Callable[[], str]) -> None:
@@ -35,7 +35,7 @@ class FinishedAnswers:
         self._kept: OrderedDict[Hashable, Signed] = OrderedDict()
 
     def give(
-        self, directory: Directory, what: Hashable, make: Callable[[], Answer | None]
+        self, directory: Directory, what: Hashable, make: Callable[[], DirectoryListing | None]
     ) -> Signed | None:
         """Give the answer to `what`, made when it is not there."""
         of = (directory, self._signing_kid())
@@ -48,24 +48,24 @@ class FinishedAnswers:
             if answer is None:  # not kept: names that nobody has are without number
                 return None
             kept = self._kept[what] = self.sign(answer)
-            if len(self._kept) > _MOST:
+            if len(self._kept) > _MAX_COUNT:
                 self._kept.popitem(last=False)
         self._kept.move_to_end(what)
         return kept
 
-    def sign(self, answer: Answer) -> Signed:
+    def sign(self, answer: DirectoryListing) -> Signed:
         """Sign an answer that is not kept."""
         return Signed(answer, self._sign(answer.body))
 
 
-class RegistryDesk(Struct, frozen=True):
+class RegistryService(Struct, frozen=True):
     """The registry, its directory and the finished answers of this process."""
 
     registry: Callable[[Caller], Registry]
     log: DirectoryLog
     words: Wordbook
     policy: AddressPolicy
-    finished: FinishedAnswers
+    finished: FinishedResponses
 
     async def vocabulary(self) -> Vocabulary:
         """The words of this release and those that the operator added."""

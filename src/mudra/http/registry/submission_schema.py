@@ -10,7 +10,8 @@ from typing import Final, TypeAlias
 
 from mudra.registry.payload import field_rules as rule
 from mudra.registry.payload.certificate import Algorithm
-from mudra.registry.payload.entry import Category, EntityType
+from mudra.registry.payload.entry import Category
+from mudra.shared.entity_type import EntityType
 
 JsonSchema: TypeAlias = dict[str, object]
 
@@ -61,7 +62,7 @@ def _object(
 _ENTITY_ID: Final = _text(64, "[A-Za-z0-9@._-]{1,64}", description="letter case is kept")
 _PORTS: Final = _list(
     _text(11, "[1-9][0-9]{0,4}(-[1-9][0-9]{0,4})?"),
-    rule.MOST_PORTS,
+    rule.MAX_PORTS,
     "ports 1 to 65535 or ranges, as strings",
 )
 _CERTIFICATE: Final = _object(
@@ -91,17 +92,17 @@ _INFO: Final = _object(
         "baseurl": {**_URL, "description": "vN:URL, several with commas, or a bare https URL"},
         "inboundports": _PORTS,
         "outboundports": _PORTS,
-        "ips": _list(_text(64), rule.MOST_IPS, "IPv4, IPv6 or CIDR"),
+        "ips": _list(_text(64), rule.MAX_IPS, "IPv4, IPv6 or CIDR"),
         "certificate": _CERTIFICATE,
     },
     {
         "tags": _or_empty(_text(64), "environment, such as Sandbox"),
         "entityhandle": _or_empty(_text(64, "@[A-Za-z0-9][A-Za-z0-9._-]{0,62}"), "AA only, unique"),
         "Identifiers": _or_empty(
-            _list(_IDENTIFIER, rule.MOST_IDENTIFIERS, "at least one STRONG"), "FIP only"
+            _list(_IDENTIFIER, rule.MAX_IDENTIFIERS, "at least one STRONG"), "FIP only"
         ),
         "webviewurl": _or_empty(_URL, "AA only"),
-        "fitypes": _or_empty(_list(_text(200), rule.MOST_FI_TYPES, "FI types"), "FIP only"),
+        "fitypes": _or_empty(_list(_text(200), rule.MAX_FI_TYPES, "FI types"), "FIP only"),
         "gsp": {
             "anyOf": [_GATEWAY, _EMPTY, {"type": "object", "additionalProperties": _EMPTY}],
             "description": "FIP only; reserved",

@@ -42,7 +42,7 @@ class Unpacker(Protocol):
         """
 
 
-class Plain:
+class Identity:
     """No encoding: counts and keeps."""
 
     def __init__(self, limit: int) -> None:

@@ -24,14 +24,14 @@ from mudra.http.request.body_errors import (
 from mudra.http.request.decompression import (
     UNPACKERS,
     BadlyPacked,
-    Plain,
+    Identity,
     UnpackedTooLarge,
     Unpacker,
 )
 from mudra.http.request.media_type import media_type
 from mudra.http.request.strict_form import FormRefused, parse_form
 from mudra.http.request.strict_json import JsonRefused, JsonValue, parse_document, parse_json
-from mudra.http.response.printable import shown
+from mudra.http.response.printable import printable
 
 Headers: TypeAlias = Iterable[tuple[bytes, bytes]]
 """As an ASGI scope has them: names in lower case."""
@@ -172,7 +172,7 @@ async def _read(receive: Receive, framing: _Framing, limits: BodyLimits) -> byte
         return BodyTooSlow(limits.whole_s, limits.least_bytes_per_s)
     except BadlyPacked:
         sent = " and ".join(_texts(framing.encodings))
-        return MalformedBody(f"body is not whole and valid {shown(sent)}", unread=True)
+        return MalformedBody(f"body is not whole and valid {printable(sent)}", unread=True)
 
 
 async def _collect(
@@ -256,21 +256,21 @@ def _announced_size_refused(
 
 def _unpacker(framing: _Framing, limits: BodyLimits) -> Unpacker | UnsupportedEncoding:
     if not framing.encodings:
-        return Plain(limits.max_bytes)
+        return Identity(limits.max_bytes)
     sent = ", ".join(_texts(framing.encodings)).strip().lower()
     if sent in {"", "identity"}:
-        return Plain(limits.max_bytes)
+        return Identity(limits.max_bytes)
     name = "gzip" if sent == "x-gzip" else sent  # RFC 9110, 8.4.1.3: the same
     if name in limits.encodings:
         return UNPACKERS[name](limits.max_bytes)
-    return UnsupportedEncoding(shown(sent), limits.encodings)
+    return UnsupportedEncoding(printable(sent), limits.encodings)
 
 
 def _media_type_refused(framing: _Framing, allowed: str) -> UnsupportedMediaType | None:
     sent = _texts(framing.types)
     if len(sent) == 1 and media_type(sent[0]).is_utf8(allowed):
         return None
-    return UnsupportedMediaType(shown(", ".join(sent)), allowed)
+    return UnsupportedMediaType(printable(", ".join(sent)), allowed)
 
 
 def _texts(values: list[bytes]) -> list[str]:

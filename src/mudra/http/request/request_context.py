@@ -8,23 +8,23 @@ from litestar.datastructures import State
 from msgspec import Struct
 
 from mudra.audit.event import Caller
-from mudra.http.dependencies import Service
+from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.body_errors import MalformedBody
 from mudra.http.request.client_address import client_address
 from mudra.http.request.envelope import Envelope, EnvelopeFault, new_txn_id, read_txn_id
 from mudra.http.request.request_body import TOKEN_LIMITS, read_form, read_json
 from mudra.http.request.strict_form import FormRefused, parse_form
-from mudra.http.request.validation import read_members, wrong_number
+from mudra.http.request.validation import decode_struct, wrong_number
 from mudra.http.response.errors import InvalidField, is_refusal
 
 S = TypeVar("S", bound=msgspec.Struct)
 AnyRequest: TypeAlias = Request[object, object, State]
 
 
-class Exchange(Struct, frozen=True):
+class RequestContext(Struct, frozen=True):
     """A request that is being answered."""
 
-    service: Service
+    service: HttpDependencies
     request: AnyRequest
     txn_id: str
 
@@ -38,7 +38,7 @@ class Exchange(Struct, frozen=True):
         return Caller(actor, address_of(self.request, self.service), self.txn_id)
 
 
-def address_of(request: AnyRequest, service: Service) -> str:
+def address_of(request: AnyRequest, service: HttpDependencies) -> str:
     """The address of the caller, believing trusted proxies only (quality A4)."""
     peer = request.client.host if request.client else ""
     return client_address(
@@ -46,50 +46,52 @@ def address_of(request: AnyRequest, service: Service) -> str:
     )
 
 
-def new_exchange(request: AnyRequest, service: Service) -> Exchange:
+def new_context(request: AnyRequest, service: HttpDependencies) -> RequestContext:
     """Begin to answer a request that has no body."""
-    return Exchange(service, request, new_txn_id())
+    return RequestContext(service, request, new_txn_id())
 
 
 async def receive_json(
-    request: AnyRequest, service: Service, into: type[S]
-) -> tuple[Exchange, S | object]:
+    request: AnyRequest, service: HttpDependencies, into: type[S]
+) -> tuple[RequestContext, S | object]:
     """Read a strict JSON object; the second part is a refusal when it cannot be taken."""
     parsed = await read_json(request.receive, request.scope["headers"], TOKEN_LIMITS)
     return _received(request, service, parsed, into)
 
 
 async def receive_form(
-    request: AnyRequest, service: Service, into: type[S]
-) -> tuple[Exchange, S | object]:
+    request: AnyRequest, service: HttpDependencies, into: type[S]
+) -> tuple[RequestContext, S | object]:
     """Read a strict form; the second part is a refusal when it cannot be taken."""
     parsed = await read_form(request.receive, request.scope["headers"])
     return _received(request, service, parsed, into)
 
 
 def receive_query(
-    request: AnyRequest, service: Service, into: type[S]
-) -> tuple[Exchange, S | object]:
+    request: AnyRequest, service: HttpDependencies, into: type[S]
+) -> tuple[RequestContext, S | object]:
     """Read the query of a GET strictly; the second part is a refusal when it cannot be taken."""
-    exchange = Exchange(service, request, new_txn_id())
+    context = RequestContext(service, request, new_txn_id())
     try:
         members = parse_form(request.scope["query_string"])
     except FormRefused as refused:
-        return exchange, InvalidField(f"query: {refused.sentence()}")
-    return exchange, read_members(members, into)
+        return context, InvalidField(f"query: {refused.sentence()}")
+    return context, decode_struct(members, into)
 
 
 def _received(
-    request: AnyRequest, service: Service, parsed: object, into: type[S]
-) -> tuple[Exchange, S | object]:
+    request: AnyRequest, service: HttpDependencies, parsed: object, into: type[S]
+) -> tuple[RequestContext, S | object]:
     txn_id = new_txn_id()
     if isinstance(parsed, MalformedBody) and parsed.number_of:
         parsed = wrong_number(parsed.number_of, into) or parsed
     if is_refusal(parsed):
-        return Exchange(service, request, txn_id), parsed
+        return RequestContext(service, request, txn_id), parsed
     if not isinstance(parsed, dict):
-        return Exchange(service, request, txn_id), InvalidField("the body must be a JSON object")
+        return RequestContext(service, request, txn_id), InvalidField(
+            "the body must be a JSON object"
+        )
     sent = read_txn_id(parsed)
     if isinstance(sent, EnvelopeFault):
-        return Exchange(service, request, txn_id), sent
-    return Exchange(service, request, sent), read_members(parsed, into)
+        return RequestContext(service, request, txn_id), sent
+    return RequestContext(service, request, sent), decode_struct(parsed, into)

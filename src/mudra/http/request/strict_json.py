@@ -14,7 +14,7 @@ import re
 from typing import Final, NoReturn, TypeAlias
 
 from mudra.http.request import json_position as position
-from mudra.http.response.printable import shown
+from mudra.http.response.printable import printable
 
 JsonValue: TypeAlias = "bool | int | str | list[JsonValue] | dict[str, JsonValue] | None"
 """What a strict body holds. There are no floats in this interface."""
@@ -207,7 +207,7 @@ def _decode(body: bytes, text: str, decoder: json.JSONDecoder) -> JsonValue:
         problem = _SYNTAX.get(error.msg, "something else is expected")
         raise JsonRefused(at, problem) from None
     except _RepeatedFound as repeated:
-        problem = f'duplicate member "{shown(repeated.name)}"'
+        problem = f'duplicate member "{printable(repeated.name)}"'
         raise JsonRefused(position.of_repeated(body), problem) from None
     except _FloatFound:
         problem = "only whole numbers are allowed, without fraction or exponent"

@@ -19,11 +19,11 @@ S = TypeVar("S", bound=msgspec.Struct)
 _MISSING: Final = re.compile(r"missing required field `(?P<name>[^`]+)`")
 _AT: Final = re.compile(r"- at `\$\.(?P<name>[^`.\[]+)")
 _SHOWN: Final = 60
-LONGEST_SECRET: Final = 1024
+MAX_SECRET: Final = 1024
 """Characters of a password, secret or link, far beyond any that is ever stored."""
 
 
-def read_members(source: Mapping[str, object], into: type[S]) -> S | InvalidField:
+def decode_struct(source: Mapping[str, object], into: type[S]) -> S | InvalidField:
     """Convert strictly; unknown members are ignored (decisions 3)."""
     try:
         return msgspec.convert(source, into, strict=True, dec_hook=_secret)
@@ -40,7 +40,7 @@ def wrong_number(name: str, into: type[msgspec.Struct]) -> InvalidField | None:
 
 
 def _secret(wanted: type, value: object) -> object:
-    if wanted is SecretText and isinstance(value, str) and 1 <= len(value) <= LONGEST_SECRET:
+    if wanted is SecretText and isinstance(value, str) and 1 <= len(value) <= MAX_SECRET:
         return SecretText(value)
     raise TypeError("wrong type or length")
 

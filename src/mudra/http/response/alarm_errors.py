@@ -3,7 +3,7 @@
 from mudra.http.response.errors import ErrorCode, Problem, add_row
 from mudra.metrics.incidents.silence import SilenceRefused
 from mudra.metrics.notifications.alarm_service import (
-    LookedAfter,
+    Acknowledged,
     NoSuchIncident,
     NoSuchSilence,
     NoSuchWebhook,
@@ -20,7 +20,7 @@ def register() -> None:
     """Put the rows into the table."""
     add_row(NoSuchIncident, lambda _: _not_found("no incident of this ID"))
     add_row(
-        LookedAfter,
+        Acknowledged,
         lambda r: Problem(
             409,
             ErrorCode.CONFLICT,

@@ -22,7 +22,7 @@ _PRIVATE: Final = {
 """Also on answers that no layer of the framework sees: the hot path and its own refusals."""
 
 
-class Answer(msgspec.Struct, frozen=True):
+class JsonResponse(msgspec.Struct, frozen=True):
     """One answer before it is framed as HTTP."""
 
     status: int
@@ -78,21 +78,21 @@ def success(
     *,
     status: int = 200,
     headers: Mapping[str, str] | None = None,
-) -> Answer:
+) -> JsonResponse:
     """Answer with the envelope and its members; never cached, for it may carry a token (T7)."""
-    return Answer(
+    return JsonResponse(
         status,
         envelope.body(members),
         {**_PRIVATE, "X-Request-Id": envelope.txn_id, **(headers or {})},
     )
 
 
-def refusal(envelope: Envelope, outcome: object) -> Answer:
+def refusal(envelope: Envelope, outcome: object) -> JsonResponse:
     """Answer with the error body for a refusal that errors.py knows."""
-    return told(envelope, problem_of(outcome))
+    return response_body(envelope, problem_of(outcome))
 
 
-def answered(envelope: Envelope, outcome: object) -> Answer:
+def response_of(envelope: Envelope, outcome: object) -> JsonResponse:
     """Answer with what a use case gave: the members of a success, or a refusal."""
     if is_refusal(outcome):
         return refusal(envelope, outcome)
@@ -100,9 +100,9 @@ def answered(envelope: Envelope, outcome: object) -> Answer:
     return success(envelope, outcome)
 
 
-def told(envelope: Envelope, problem: Problem, more: Body | None = None) -> Answer:
+def response_body(envelope: Envelope, problem: Problem, more: Body | None = None) -> JsonResponse:
     """Answer with the error body of spec 7, and members beside it when there is more to tell."""
-    return Answer(
+    return JsonResponse(
         problem.status,
         envelope.body(
             {"errorCode": problem.code.value, "errorMsg": problem.sentence, **(more or {})}

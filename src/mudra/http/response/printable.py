@@ -2,14 +2,14 @@
 
 from typing import Final
 
-LONGEST_SHOWN: Final = 64
+MAX_SHOWN: Final = 64
 
 
-def shown(name: str) -> str:
+def printable(name: str) -> str:
     """Give `name` cut to 64 characters, with control and invisible characters escaped."""
-    cut = name[:LONGEST_SHOWN]
+    cut = name[:MAX_SHOWN]
     text = "".join(c if c.isprintable() and c not in '"\\' else _escaped(c) for c in cut)
-    return text if len(name) <= LONGEST_SHOWN else f"{text}…"
+    return text if len(name) <= MAX_SHOWN else f"{text}…"
 
 
 def _escaped(character: str) -> str:

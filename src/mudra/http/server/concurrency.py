@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator
 from weakref import WeakValueDictionary
 
 
-class Turns:
+class KeyedLock:
     """A queue for each key, in order of arrival; it is gone when nobody waits in it."""
 
     def __init__(self) -> None:
@@ -26,7 +26,7 @@ class Turns:
         return queue
 
 
-class FewAtOnce:
+class Bulkhead:
     """`most` turns at the same time, each waited for at most `wait_s` seconds."""
 
     def __init__(self, most: int, wait_s: float) -> None:

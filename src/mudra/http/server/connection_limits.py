@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import Struct
 
 from mudra.http.request.client_address import Network, address_key, is_within
-from mudra.http.server.raw_response import RawRefusal
+from mudra.http.server.raw_response import RawError
 
 
 class ConnectionLimits(Struct, frozen=True):
@@ -64,33 +64,33 @@ class OpenConnections:
 
 INVALID: Final = "InvalidRequest"
 
-TOO_MANY_CONNECTIONS: Final = RawRefusal(
+TOO_MANY_CONNECTIONS: Final = RawError(
     HTTPStatus.TOO_MANY_REQUESTS,
     "TooManyAttempts",
     "too many connections are open from this address; close some or use them again",
     ((b"retry-after", b"15"),),
 )
-NOT_HTTP: Final = RawRefusal(
+NOT_HTTP: Final = RawError(
     HTTPStatus.BAD_REQUEST, INVALID, "the request is not valid HTTP/1.1 and cannot be read"
 )
 
 
-def header_too_slow(limits: ConnectionLimits) -> RawRefusal:
+def header_too_slow(limits: ConnectionLimits) -> RawError:
     """Refuse a header that is not whole in time."""
     sentence = f"the request header must be whole within {limits.header_s:g} s"
-    return RawRefusal(HTTPStatus.REQUEST_TIMEOUT, INVALID, sentence)
+    return RawError(HTTPStatus.REQUEST_TIMEOUT, INVALID, sentence)
 
 
-def header_too_large(limits: ConnectionLimits) -> RawRefusal:
+def header_too_large(limits: ConnectionLimits) -> RawError:
     """Refuse a header beyond its limits."""
     sentence = (
         f"the request header must have at most {limits.header_bytes} bytes"
         f" and {limits.header_fields} fields"
     )
-    return RawRefusal(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, INVALID, sentence)
+    return RawError(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, INVALID, sentence)
 
 
-def framing_refused(headers: Sequence[tuple[bytes, bytes]], http_version: str) -> RawRefusal | None:
+def framing_refused(headers: Sequence[tuple[bytes, bytes]], http_version: str) -> RawError | None:
     """Refuse a request whose end, or whose host, two readers could see differently.
 
     RFC 9112, 3.2 and 6.3. The parser refuses most of these too; a proxy in
@@ -117,5 +117,5 @@ def framing_refused(headers: Sequence[tuple[bytes, bytes]], http_version: str) -
     return None
 
 
-def _bad(sentence: str) -> RawRefusal:
-    return RawRefusal(HTTPStatus.BAD_REQUEST, INVALID, sentence)
+def _bad(sentence: str) -> RawError:
+    return RawError(HTTPStatus.BAD_REQUEST, INVALID, sentence)

@@ -18,72 +18,73 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from mudra.bootstrap.clock import Clock
 from mudra.http.request.request_body import FORM_LIMITS, Headers
-from mudra.http.response.json_response import Answer
+from mudra.http.response.json_response import JsonResponse
 from mudra.http.server.connection_limits import ConnectionLimits, OpenConnections
-from mudra.http.server.limited_protocol import LimitedProtocol, Shared
-from mudra.http.server.raw_response import RawRefusal
+from mudra.http.server.limited_protocol import LimitedProtocol, ProtocolContext
+from mudra.http.server.raw_response import RawError
 
 _METHOD = b"POST"
 _TOGETHER = 16
 """Signed before the first of them is sent: 16 ms or so of waiting, as the last had anyway."""
 
 
-class Promise(Protocol):
+class PendingResponse(Protocol):
     """An answer that needs nothing more but the processor."""
 
     def sign(self) -> None:
         """Do what is costly; called once, before `answer`."""
 
-    def answer(self) -> Answer:
+    def answer(self) -> JsonResponse:
         """Give what is to be sent."""
 
 
-class Told(Struct, frozen=True):
+class ReadyResponse(Struct, frozen=True):
     """An answer that is there already."""
 
-    told: Answer
+    told: JsonResponse
 
     def sign(self) -> None:
         """Nothing: it is a refusal."""
 
-    def answer(self) -> Answer:
+    def answer(self) -> JsonResponse:
         """Give it."""
         return self.told
 
 
-PromiseAtOnce: TypeAlias = Callable[[Headers, bytes, str], Promise | None]
+TryFastPath: TypeAlias = Callable[[Headers, bytes, str], PendingResponse | None]
 """Takes headers, body and peer; None, and nothing done, where something must be waited for."""
 
 
-class Prompt(Struct, frozen=True):
+class FastPath(Struct, frozen=True):
     """What can be answered at once: POST to one address."""
 
     address: str
-    promise: PromiseAtOnce
+    promise: TryFastPath
 
 
-def prompt_protocol(
-    limits: ConnectionLimits, clock: Clock, prompt: Prompt
+def fast_path_protocol(
+    limits: ConnectionLimits, clock: Clock, prompt: FastPath
 ) -> type[HttpToolsProtocol]:
     """Give the class for `uvicorn.Config(http=...)`; all its connections are counted together."""
 
-    class Connection(_PromptProtocol):
+    class Connection(_FastPathProtocol):
         pass
 
-    Connection.shared = Shared(limits, clock, OpenConnections(limits))
+    Connection.shared = ProtocolContext(limits, clock, OpenConnections(limits))
     Connection.prompt = prompt
-    Connection.turn = _Turn()
+    Connection.turn = SigningBatch()
     Connection.address = prompt.address.encode()
     return Connection
 
 
-class _Turn:
+class SigningBatch:
     """The connections whose answers are promised, until the loop has read from all that spoke."""
 
     def __init__(self) -> None:
-        self._promised: list[_PromptProtocol] = []
+        self._promised: list[_FastPathProtocol] = []
 
-    def join(self, connection: "_PromptProtocol", loop: AbstractEventLoop) -> None:
+    def join(self, connection: "_FastPathProtocol", loop: AbstractEventLoop) -> None:
+        """Add a connection; the batch ends with this turn of the loop."""
         if not self._promised:
             loop.call_soon(self._end)
         self._promised.append(connection)
@@ -98,14 +99,14 @@ class _Turn:
                 connection.send_promised()
 
 
-class _PromptProtocol(LimitedProtocol):
-    prompt: ClassVar[Prompt]
+class _FastPathProtocol(LimitedProtocol):
+    prompt: ClassVar[FastPath]
     address: ClassVar[bytes]
-    turn: ClassVar[_Turn]
+    turn: ClassVar[SigningBatch]
 
     _held: bytes | None = None
     """The body so far of a request that may be answered at once, before uvicorn knows of it."""
-    _promise: Promise | None = None
+    _promise: PendingResponse | None = None
     _is_signed = False
     _is_last = False
     """The connection ends with the promised answer."""
@@ -200,7 +201,7 @@ class _PromptProtocol(LimitedProtocol):
             self.transport.close()
         self.on_response_complete()
 
-    def _refuse(self, refusal: RawRefusal) -> None:
+    def _refuse(self, refusal: RawError) -> None:
         self._keep_promise()
         self._held = None
         super()._refuse(refusal)

@@ -9,10 +9,10 @@ from litestar.types import ASGIApp, HTTPScope, Message, Receive, Scope, Send
 from msgspec import Struct
 
 from mudra.http.request.request_body import Headers
-from mudra.http.response.json_response import Answer
-from mudra.http.server.fast_path_protocol import Promise, Prompt
+from mudra.http.response.json_response import JsonResponse
+from mudra.http.server.fast_path_protocol import FastPath, PendingResponse
 
-Observe = Callable[[str, str, int, float, str, str], None]
+ObserveRequest = Callable[[str, str, int, float, str, str], None]
 """Takes method, path, status, seconds, address and transaction ID of an answered request."""
 
 _LATE: Final = "mudra.late_fault"
@@ -23,7 +23,7 @@ def note_late_fault(scope: HTTPScope, status: int) -> None:
     scope["state"][_LATE] = status
 
 
-def observed(app: ASGIApp, observe: Observe) -> ASGIApp:
+def instrumented(app: ASGIApp, observe: ObserveRequest) -> ASGIApp:
     """Observe every request that `app` answers."""
 
     async def watching(scope: Scope, receive: Receive, send: Send) -> None:
@@ -61,30 +61,30 @@ def observed(app: ASGIApp, observe: Observe) -> ASGIApp:
     return watching
 
 
-def observed_prompt(prompt: Prompt, observe: Observe) -> Prompt:
+def instrumented_fast_path(prompt: FastPath, observe: ObserveRequest) -> FastPath:
     """Observe every request that `prompt` answers; the others are `observed` on their way."""
 
-    def promise(headers: Headers, body: bytes, peer: str) -> Promise | None:
+    def promise(headers: Headers, body: bytes, peer: str) -> PendingResponse | None:
         started = perf_counter()
         promised = prompt.promise(headers, body, peer)
         if promised is None:
             return None
-        return _ObservedPromise(promised, started, peer, prompt.address, observe)
+        return _ObservedResponse(promised, started, peer, prompt.address, observe)
 
-    return Prompt(prompt.address, promise)
+    return FastPath(prompt.address, promise)
 
 
-class _ObservedPromise(Struct, frozen=True):
-    promise: Promise
+class _ObservedResponse(Struct, frozen=True):
+    promise: PendingResponse
     started: float
     peer: str
     address: str
-    observe: Observe
+    observe: ObserveRequest
 
     def sign(self) -> None:
         self.promise.sign()
 
-    def answer(self) -> Answer:
+    def answer(self) -> JsonResponse:
         answer = self.promise.answer()
         took = perf_counter() - self.started
         txn_id = answer.headers["X-Request-Id"]

@@ -25,13 +25,13 @@ from mudra.http.server.connection_limits import (
     header_too_slow,
 )
 from mudra.http.server.lingering_transport import LingeringTransport
-from mudra.http.server.raw_response import RawRefusal, raw_answer
+from mudra.http.server.raw_response import RawError, raw_response
 
 _LINE_OVERHEAD = 4  # ": " and the line's end
 _REQUEST_LINE_OVERHEAD = 12  # two spaces, HTTP/1.1, the line's end
 
 
-class Shared(Struct, frozen=True):
+class ProtocolContext(Struct, frozen=True):
     """What all connections of a process have in common."""
 
     limits: ConnectionLimits
@@ -46,10 +46,10 @@ class _RefusedInHeader(Exception):
 class LimitedProtocol(HttpToolsProtocol):
     """One connection; `prompt_protocol.py` makes the class that a server is given."""
 
-    shared: ClassVar[Shared]
+    shared: ClassVar[ProtocolContext]
 
     _deadline: asyncio.TimerHandle | None = None
-    _refusal: RawRefusal | None = None
+    _refusal: RawError | None = None
     _deaf = False
     """What else comes in is dropped: the connection ends after the pending answer."""
     _plain = b""
@@ -191,7 +191,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._lingering.flush()
         super().on_response_complete()
 
-    def _stop_parser(self, refusal: RawRefusal) -> None:
+    def _stop_parser(self, refusal: RawError) -> None:
         self._refusal = refusal
         raise _RefusedInHeader
 
@@ -201,7 +201,7 @@ class LimitedProtocol(HttpToolsProtocol):
         """Answer what the parser did not take; uvicorn calls this for every parser error."""
         self._refuse(self._refusal or NOT_HTTP)
 
-    def _refuse(self, refusal: RawRefusal) -> None:
+    def _refuse(self, refusal: RawError) -> None:
         """Answer and close, unless an earlier request on this connection is still unanswered.
 
         Its answer must come first, or the client would take the refusal for it;
@@ -227,10 +227,10 @@ class LimitedProtocol(HttpToolsProtocol):
         cycle = cast("RequestResponseCycle | None", self.cycle)
         return cycle is not None and not cycle.response_complete
 
-    def _answer_and_close(self, refusal: RawRefusal) -> None:
+    def _answer_and_close(self, refusal: RawError) -> None:
         self._in_message = True  # the client may be sending
         self.transport.write(
-            raw_answer(refusal, self.shared.clock(), self.server_state.default_headers)
+            raw_response(refusal, self.shared.clock(), self.server_state.default_headers)
         )
         self.transport.close()
 

@@ -2,7 +2,7 @@
 
 from litestar import Response, get
 
-from mudra.http.dependencies import Injected
+from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.envelope import Envelope, new_txn_id
 from mudra.http.response.errors import Unavailable
 from mudra.http.response.json_response import refusal
@@ -15,7 +15,7 @@ async def livez() -> Response[dict[str, str]]:
 
 
 @get("/readyz", include_in_schema=False)
-async def readyz(service: Injected) -> Response[bytes]:
+async def readyz(service: InjectedDependencies) -> Response[bytes]:
     """Tell whether this node can do its work: database reached, keys at hand."""
     if not await service.database_ready():
         return refusal(Envelope(new_txn_id(), service.clock()), Unavailable()).response()

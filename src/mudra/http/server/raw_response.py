@@ -13,7 +13,7 @@ from msgspec import Struct, field
 _VERSION: Final = "1.0.0"
 
 
-class RawRefusal(Struct, frozen=True):
+class RawError(Struct, frozen=True):
     """A status with its errorCode and errorMsg; `headers` beside the usual ones."""
 
     status: HTTPStatus
@@ -22,8 +22,8 @@ class RawRefusal(Struct, frozen=True):
     headers: tuple[tuple[bytes, bytes], ...] = field(default=())
 
 
-def raw_answer(
-    refusal: RawRefusal,
+def raw_response(
+    refusal: RawError,
     now: datetime,
     default_headers: list[tuple[bytes, bytes]],
     new_id: Callable[[], object] = uuid4,

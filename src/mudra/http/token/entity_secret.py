@@ -3,9 +3,9 @@
 from litestar import Response, post
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.unit_of_work import Work
-from mudra.http.auth.as_user import user_call
-from mudra.http.dependencies import Injected
+from mudra.bootstrap.unit_of_work import UnitOfWork
+from mudra.http.auth.as_user import as_user
+from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
 from mudra.http.request.envelope import Body, iso_ms
 from mudra.http.request.request_context import AnyRequest, receive_json
@@ -15,12 +15,12 @@ from mudra.http.token.responses import (
     EntitySecretResetResponse,
     EntitySecretRetireResponse,
 )
-from mudra.http.token.secret_reset import reset_and_tell
+from mudra.http.token.secret_reset import reset_and_notify
 from mudra.identity.accounts.user import User
 from mudra.tokens.issuing.claims import epoch_ms
 from mudra.tokens.secrets.manage_secret import (
-    ResetOrder,
-    SecretShown,
+    ResetCommand,
+    SecretDetails,
     read_secret,
     retire_old_secret,
 )
@@ -34,23 +34,23 @@ from mudra.tokens.secrets.secret import EntitySecret
         "Read the entity's secret", EntitySecretReadRequest, EntitySecretReadResponse, bearer=True
     ),
 )
-async def read(request: AnyRequest, service: Injected) -> Response[bytes]:
+async def read(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """Show the current secret to an admin of the entity."""
-    exchange, order = await receive_json(request, service, EntitySecretReadRequest)
+    context, order = await receive_json(request, service, EntitySecretReadRequest)
 
-    async def act(work: Work, caller: Caller, user: User) -> object:
+    async def act(work: UnitOfWork, caller: Caller, user: User) -> object:
         assert isinstance(order, EntitySecretReadRequest)
         shown = await read_secret(
             order.entity_id, user.administers, caller, work.secrets, work.journal
         )
-        if not isinstance(shown, SecretShown):
+        if not isinstance(shown, SecretDetails):
             return shown
         members = _members(shown)
         if shown.in_grace is not None and shown.in_grace.grace_until is not None:
             members["oldSecretExpirationDate"] = iso_ms(shown.in_grace.grace_until)
         return members
 
-    return await user_call(exchange, order, act, scheme_needed=False)
+    return await as_user(context, order, act, scheme_needed=False)
 
 
 @post(
@@ -63,25 +63,25 @@ async def read(request: AnyRequest, service: Injected) -> Response[bytes]:
         bearer=True,
     ),
 )
-async def reset(request: AnyRequest, service: Injected) -> Response[bytes]:
+async def reset(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """Replace the secret: at most 5 times in 24 hours, 5 minutes apart."""
-    exchange, order = await receive_json(request, service, EntitySecretResetRequest)
+    context, order = await receive_json(request, service, EntitySecretResetRequest)
 
-    async def act(work: Work, caller: Caller, user: User) -> object:
+    async def act(work: UnitOfWork, caller: Caller, user: User) -> object:
         assert isinstance(order, EntitySecretResetRequest)
-        shown = await reset_and_tell(
-            ResetOrder(order.entity_id, order.secret_expiry_days, order.old_secret_validity),
+        shown = await reset_and_notify(
+            ResetCommand(order.entity_id, order.secret_expiry_days, order.old_secret_validity),
             user,
             caller,
             work,
             service.random_bytes,
         )
-        return _members(shown) if isinstance(shown, SecretShown) else shown
+        return _members(shown) if isinstance(shown, SecretDetails) else shown
 
     if not isinstance(order, EntitySecretResetRequest):
-        return await user_call(exchange, order, act, scheme_needed=False)
+        return await as_user(context, order, act, scheme_needed=False)
     async with service.reset_turns.of(order.entity_id):
-        return await user_call(exchange, order, act, scheme_needed=False)
+        return await as_user(context, order, act, scheme_needed=False)
 
 
 @post(
@@ -95,11 +95,11 @@ async def reset(request: AnyRequest, service: Injected) -> Response[bytes]:
         conflict=True,
     ),
 )
-async def retire(request: AnyRequest, service: Injected) -> Response[bytes]:
+async def retire(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """End the old secret's grace period now."""
-    exchange, order = await receive_json(request, service, EntitySecretReadRequest)
+    context, order = await receive_json(request, service, EntitySecretReadRequest)
 
-    async def act(work: Work, caller: Caller, user: User) -> object:
+    async def act(work: UnitOfWork, caller: Caller, user: User) -> object:
         assert isinstance(order, EntitySecretReadRequest)
         old = await retire_old_secret(
             order.entity_id, user.administers, caller, work.secrets, work.journal
@@ -108,10 +108,10 @@ async def retire(request: AnyRequest, service: Injected) -> Response[bytes]:
             return old
         return {"entityId": old.entity_id, "oldSecretValidity": 0}
 
-    return await user_call(exchange, order, act, scheme_needed=False)
+    return await as_user(context, order, act, scheme_needed=False)
 
 
-def _members(shown: SecretShown) -> Body:
+def _members(shown: SecretDetails) -> Body:
     secret = shown.secret
     return {
         "entityId": secret.entity_id,

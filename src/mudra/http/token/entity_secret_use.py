@@ -9,16 +9,16 @@ from typing import Final
 from litestar import Response, get
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.unit_of_work import Work
-from mudra.http.auth.as_user import user_call
-from mudra.http.dependencies import Injected
+from mudra.bootstrap.unit_of_work import UnitOfWork
+from mudra.http.auth.as_user import as_user
+from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
 from mudra.http.request.envelope import Body, iso_ms
 from mudra.http.request.request_context import AnyRequest, receive_query
 from mudra.http.token.requests import EntityQuery
 from mudra.http.token.responses import EntitySecretUseResponse
 from mudra.identity.accounts.user import User
-from mudra.tokens.secrets.manage_secret import UseShown, secret_use
+from mudra.tokens.secrets.manage_secret import SecretUsage, secret_use
 from mudra.tokens.secrets.old_secret_use import SecretUse, last_use_sentence
 from mudra.tokens.secrets.secret import EntitySecret
 
@@ -35,19 +35,19 @@ _SHOWN: Final = 20
         query=EntityQuery,
     ),
 )
-async def use(request: AnyRequest, service: Injected) -> Response[bytes]:
+async def use(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """Show the use of the current secret, and of the old one while its grace runs."""
-    exchange, order = receive_query(request, service, EntityQuery)
+    context, order = receive_query(request, service, EntityQuery)
 
-    async def act(work: Work, _: Caller, user: User) -> object:
+    async def act(work: UnitOfWork, _: Caller, user: User) -> object:
         assert isinstance(order, EntityQuery)
         shown = await secret_use(order.entity_id, user.administers, work.secrets, work.uses)
-        return _members(order.entity_id, shown) if isinstance(shown, UseShown) else shown
+        return _members(order.entity_id, shown) if isinstance(shown, SecretUsage) else shown
 
-    return await user_call(exchange, order, act)
+    return await as_user(context, order, act)
 
 
-def _members(entity_id: str, shown: UseShown) -> Body:
+def _members(entity_id: str, shown: SecretUsage) -> Body:
     members: Body = {
         "entityId": entity_id,
         "current": use_members(

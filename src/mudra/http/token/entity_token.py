@@ -14,7 +14,7 @@ from litestar import Response, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.types import Receive, Scope, Send
 
-from mudra.http.dependencies import Service
+from mudra.http.dependencies import HttpDependencies
 from mudra.http.openapi.operation import FORM, described
 from mudra.http.request.client_address import address_key, client_address
 from mudra.http.request.envelope import (
@@ -27,10 +27,10 @@ from mudra.http.request.envelope import (
 )
 from mudra.http.request.request_body import Headers, plain_form, read_form
 from mudra.http.request.request_context import AnyRequest
-from mudra.http.request.validation import read_members
+from mudra.http.request.validation import decode_struct
 from mudra.http.response.errors import RateLimited, is_refusal
-from mudra.http.response.json_response import Answer, refusal, success
-from mudra.http.server.fast_path_protocol import Promise, Told
+from mudra.http.response.json_response import JsonResponse, refusal, success
+from mudra.http.server.fast_path_protocol import PendingResponse, ReadyResponse
 from mudra.http.token.requests import EntityTokenRequest
 from mudra.http.token.responses import TokenResponse
 from mudra.shared.secret_text import SecretText
@@ -49,12 +49,12 @@ class IssuedToken(msgspec.Struct, frozen=True):
     grace_until: datetime | None
 
 
-async def generate(scope: Scope, receive: Receive, send: Send, service: Service) -> None:
+async def generate(scope: Scope, receive: Receive, send: Send, service: HttpDependencies) -> None:
     """Exchange entity ID and secret for a token of 24 hours."""
-    await (await answer_to(scope, receive, service)).send(send)
+    await (await respond_to(scope, receive, service)).send(send)
 
 
-class Presented(msgspec.Struct, frozen=True):
+class PresentedCredentials(msgspec.Struct, frozen=True):
     """Entity ID and secret, as somebody at `address` shows them."""
 
     entity_id: str
@@ -66,14 +66,14 @@ class Presented(msgspec.Struct, frozen=True):
 class Accepted(msgspec.Struct, frozen=True):
     """A secret that was right at an instant, and the claims that are to be signed for it."""
 
-    presented: Presented
+    presented: PresentedCredentials
     verdict: SecretAccepted
     claims: Claims
     jti: str
     at: datetime
 
 
-async def answer_to(scope: Scope, receive: Receive, service: Service) -> Answer:
+async def respond_to(scope: Scope, receive: Receive, service: HttpDependencies) -> JsonResponse:
     """Read the form, judge the secret, sign; the answer before it is framed."""
     form = await read_form(receive, scope["headers"])
     if is_refusal(form):
@@ -81,13 +81,15 @@ async def answer_to(scope: Scope, receive: Receive, service: Service) -> Answer:
     assert isinstance(form, dict)
     peer = scope["client"]
     presented = _presented(form, scope["headers"], peer[0] if peer else "", service)
-    if isinstance(presented, Answer):
+    if isinstance(presented, JsonResponse):
         return presented
     issued = await issue_entity_token(presented, service)
     return _answer(issued, Envelope(presented.txn_id, service.clock()))
 
 
-def promise_at_once(headers: Headers, body: bytes, peer: str, service: Service) -> Promise | None:
+def try_fast_path(
+    headers: Headers, body: bytes, peer: str, service: HttpDependencies
+) -> PendingResponse | None:
     """Promise from memory alone what `answer_to` would answer.
 
     None where that is not possible: nothing was counted or noted then. A wrong secret and an
@@ -97,15 +99,15 @@ def promise_at_once(headers: Headers, body: bytes, peer: str, service: Service) 
     if form is None or not service.signer.is_ready():
         return None
     presented = _presented(form, headers, peer, service)
-    if isinstance(presented, Answer):
-        return Told(presented)
-    credentials = service.credentials.at_hand(presented.entity_id)
-    if credentials is None and not service.credentials.surely_none(presented.entity_id):
+    if isinstance(presented, JsonResponse):
+        return ReadyResponse(presented)
+    credentials = service.credentials.get_cached(presented.entity_id)
+    if credentials is None and not service.credentials.is_known_absent(presented.entity_id):
         return None
     now = service.clock()
     outcome = _limited(presented, service) or _judged(presented, credentials, service, now)
     if not isinstance(outcome, Accepted):
-        return Told(refusal(Envelope(presented.txn_id, now), outcome))
+        return ReadyResponse(refusal(Envelope(presented.txn_id, now), outcome))
     return _Granted(outcome, service)
 
 
@@ -113,25 +115,25 @@ class _Granted(msgspec.Struct):
     """The token of a secret that was right."""
 
     accepted: Accepted
-    service: Service
+    service: HttpDependencies
     token: SecretText | None = None
 
     def sign(self) -> None:
         self.token = _signed(self.accepted, self.service)
 
-    def answer(self) -> Answer:
+    def answer(self) -> JsonResponse:
         assert self.token is not None
         issued = _issued(self.accepted, self.token, self.service)
         return _answer(issued, Envelope(self.accepted.presented.txn_id, self.accepted.at))
 
 
 def _presented(
-    form: dict[str, str], headers: Headers, peer: str, service: Service
-) -> Presented | Answer:
+    form: dict[str, str], headers: Headers, peer: str, service: HttpDependencies
+) -> PresentedCredentials | JsonResponse:
     txn_id = read_txn_id(form)
     if isinstance(txn_id, EnvelopeFault):
         return refusal(Envelope(new_txn_id(), service.clock()), txn_id)
-    order = read_members(form, EntityTokenRequest)
+    order = decode_struct(form, EntityTokenRequest)
     if not isinstance(order, EntityTokenRequest):
         return refusal(Envelope(txn_id, service.clock()), order)
     trusted = service.settings.trusted_proxies
@@ -140,15 +142,19 @@ def _presented(
         for key, value in (headers if trusted else ())
         if key == b"x-forwarded-for"
     ]
-    return Presented(order.id, order.secret, client_address(peer, forwarded, trusted), txn_id)
+    return PresentedCredentials(
+        order.id, order.secret, client_address(peer, forwarded, trusted), txn_id
+    )
 
 
-async def issue_entity_token(presented: Presented, service: Service) -> IssuedToken | object:
+async def issue_entity_token(
+    presented: PresentedCredentials, service: HttpDependencies
+) -> IssuedToken | object:
     """Judge the secret and sign a token, or give the refusal; both are noted for the audit."""
     limited = _limited(presented, service)
     if limited:
         return limited
-    credentials = service.credentials.at_hand(presented.entity_id)
+    credentials = service.credentials.get_cached(presented.entity_id)
     if credentials is None:
         credentials = await service.credentials.of(presented.entity_id)
     await service.signer.ready()
@@ -158,14 +164,17 @@ async def issue_entity_token(presented: Presented, service: Service) -> IssuedTo
     return _issued(outcome, _signed(outcome, service), service)
 
 
-def _limited(presented: Presented, service: Service) -> RateLimited | None:
+def _limited(presented: PresentedCredentials, service: HttpDependencies) -> RateLimited | None:
     key = f"{presented.entity_id}\0{address_key(presented.address)}"
     wait_s = service.entity_rate.wait_s(key)
     return RateLimited(wait_s) if wait_s else None
 
 
 def _judged(
-    presented: Presented, credentials: EntityCredentials | None, service: Service, now: datetime
+    presented: PresentedCredentials,
+    credentials: EntityCredentials | None,
+    service: HttpDependencies,
+    now: datetime,
 ) -> Accepted | object:
     entity_id, address, txn_id = presented.entity_id, presented.address, presented.txn_id
     mac = service.secret_mac(entity_id, presented.secret)
@@ -173,7 +182,7 @@ def _judged(
     if not isinstance(verdict, SecretAccepted):
         reason = "wrong-credentials" if isinstance(verdict, SecretUnknown) else "secret-ended"
         known_id = entity_id if credentials else ""
-        service.issue_journal.refused(known_id, address, txn_id, reason)
+        service.issue_log.refused(known_id, address, txn_id, reason)
         return verdict
     jti = service.new_id()
     claims = entity_claims(
@@ -187,13 +196,13 @@ def _judged(
     return Accepted(presented, verdict, claims, jti, now)
 
 
-def _signed(accepted: Accepted, service: Service) -> SecretText:
+def _signed(accepted: Accepted, service: HttpDependencies) -> SecretText:
     return SecretText(service.signer.sign(TokenKind.ENTITY, accepted.claims))
 
 
-def _issued(accepted: Accepted, token: SecretText, service: Service) -> IssuedToken:
+def _issued(accepted: Accepted, token: SecretText, service: HttpDependencies) -> IssuedToken:
     presented, verdict = accepted.presented, accepted.verdict
-    service.issue_journal.issued(
+    service.issue_log.issued(
         presented.entity_id,
         presented.address,
         presented.txn_id,
@@ -204,7 +213,7 @@ def _issued(accepted: Accepted, token: SecretText, service: Service) -> IssuedTo
     return IssuedToken(token, str(accepted.claims["scope"]), verdict.grace_until)
 
 
-def _answer(issued: IssuedToken | object, envelope: Envelope) -> Answer:
+def _answer(issued: IssuedToken | object, envelope: Envelope) -> JsonResponse:
     if not isinstance(issued, IssuedToken):
         return refusal(envelope, issued)
     return success(envelope, _members(issued), headers=_sunset(issued))
@@ -231,7 +240,7 @@ def _sunset(issued: IssuedToken) -> dict[str, str]:
     return {"Sunset": format_datetime(issued.grace_until.astimezone(UTC), usegmt=True)}
 
 
-def described_route(service: Service) -> HTTPRouteHandler:
+def described_route(service: HttpDependencies) -> HTTPRouteHandler:
     """Describe this path to Litestar: for OpenAPI, and for methods other than POST."""
 
     @post(
@@ -243,6 +252,6 @@ def described_route(service: Service) -> HTTPRouteHandler:
     )
     async def entity_token(request: AnyRequest) -> Response[bytes]:
         """Exchange entity ID and secret for a token of 24 hours."""
-        return (await answer_to(request.scope, request.receive, service)).response()
+        return (await respond_to(request.scope, request.receive, service)).response()
 
     return entity_token

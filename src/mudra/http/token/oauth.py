@@ -12,14 +12,14 @@ import msgspec
 from litestar import Response, post
 from msgspec import Struct
 
-from mudra.audit.event import Act, Caller, EventName
+from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.http.auth.bearer import authorization_of, token_in
-from mudra.http.dependencies import Injected, Service
+from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.request.envelope import new_txn_id
 from mudra.http.request.request_body import read_form
 from mudra.http.request.request_context import AnyRequest, address_of
 from mudra.http.response.errors import NoAuthorization, Problem, RateLimited, problem_of
-from mudra.http.token.entity_token import IssuedToken, Presented, issue_entity_token
+from mudra.http.token.entity_token import IssuedToken, PresentedCredentials, issue_entity_token
 from mudra.shared.secret_text import SecretText
 from mudra.tokens.authentication.secret_check import SecretAccepted, judge
 from mudra.tokens.authentication.token_check import TokenFacts, examine
@@ -60,7 +60,7 @@ _BAD_CLIENT: Final = OAuthError(401, "invalid_client", "client id or secret is w
 
 
 @post("/oauth2/token", status_code=200, include_in_schema=False)
-async def token(request: AnyRequest, service: Injected) -> Response[bytes]:
+async def token(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """Grant an Entity Access Token for client credentials."""
     form = await _form(request)
     if isinstance(form, OAuthError):
@@ -75,7 +75,9 @@ async def token(request: AnyRequest, service: Injected) -> Response[bytes]:
     if isinstance(login, OAuthError):
         return login.response()
     issued = await issue_entity_token(
-        Presented(login.entity_id, login.secret, address_of(request, service), new_txn_id()),
+        PresentedCredentials(
+            login.entity_id, login.secret, address_of(request, service), new_txn_id()
+        ),
         service,
     )
     if isinstance(issued, RateLimited):
@@ -97,7 +99,7 @@ async def token(request: AnyRequest, service: Injected) -> Response[bytes]:
 
 
 @post("/oauth2/introspect", status_code=200, include_in_schema=False)
-async def introspect(request: AnyRequest, service: Injected) -> Response[bytes]:
+async def introspect(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """Tell whether a token stands; only `{"active": false}` for anything else (RFC 7662 2.2)."""
     form = await _form(request)
     if isinstance(form, OAuthError):
@@ -116,7 +118,7 @@ async def introspect(request: AnyRequest, service: Injected) -> Response[bytes]:
 
 
 @post("/oauth2/revoke", status_code=200, include_in_schema=False)
-async def revoke(request: AnyRequest, service: Injected) -> Response[bytes]:
+async def revoke(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """Revoke a token of the caller's own; 200 for an unknown one as well (RFC 7009 2.2)."""
     form = await _form(request)
     if isinstance(form, OAuthError):
@@ -133,21 +135,25 @@ async def revoke(request: AnyRequest, service: Injected) -> Response[bytes]:
         return entity_id.response()
     if isinstance(facts, TokenFacts) and facts.subject == entity_id:
         caller = Caller(f"entity:{entity_id}", address_of(request, service), new_txn_id())
-        async with service.open_work() as work:
+        async with service.unit_of_work() as work:
             if await work.tokens.revoke_entity_token(facts.jti, entity_id, facts.expires_at):
                 await work.journal.note(
-                    Act(EventName.ENTITY_TOKEN_REVOKE, caller, entity_id, detail={"jti": facts.jti})
+                    AuditEntry(
+                        EventName.ENTITY_TOKEN_REVOKE, caller, entity_id, detail={"jti": facts.jti}
+                    )
                 )
     return Response(b"", media_type="application/json", headers=_PRIVATE)
 
 
-async def _revoke_user_token(facts: TokenFacts, request: AnyRequest, service: Service) -> None:
+async def _revoke_user_token(
+    facts: TokenFacts, request: AnyRequest, service: HttpDependencies
+) -> None:
     """Whoever holds a User Access Token may end it: possession is the right to do so."""
     caller = Caller(f"user:{facts.subject}", address_of(request, service), new_txn_id())
-    async with service.open_work() as work:
+    async with service.unit_of_work() as work:
         if await work.tokens.revoke_user_token(facts.jti, await work.people.now()):
             await work.journal.note(
-                Act(
+                AuditEntry(
                     EventName.USER_TOKEN_REVOKE,
                     caller,
                     user_id=facts.subject,
@@ -156,8 +162,8 @@ async def _revoke_user_token(facts: TokenFacts, request: AnyRequest, service: Se
             )
 
 
-async def _stands(facts: TokenFacts, service: Service) -> bool:
-    async with service.open_work() as work:
+async def _stands(facts: TokenFacts, service: HttpDependencies) -> bool:
+    async with service.unit_of_work() as work:
         if await work.tokens.entity_token_revoked(facts.jti):
             return False
     credentials = await service.credentials.of(facts.subject)
@@ -165,7 +171,7 @@ async def _stands(facts: TokenFacts, service: Service) -> bool:
 
 
 async def _authenticated(
-    request: AnyRequest, form: dict[str, str], service: Service
+    request: AnyRequest, form: dict[str, str], service: HttpDependencies
 ) -> str | OAuthError:
     """Authenticate the calling entity by its secret or by an Entity Access Token."""
     header = authorization_of(request) or ""

@@ -3,21 +3,26 @@
 from collections.abc import Callable
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.unit_of_work import Work
+from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.http.request.envelope import iso_ms
 from mudra.identity.accounts.user import User
 from mudra.identity.ports import NoticeKind
-from mudra.tokens.secrets.manage_secret import NotYourEntity, ResetOrder, SecretShown, reset_secret
+from mudra.tokens.secrets.manage_secret import (
+    NotYourEntity,
+    ResetCommand,
+    SecretDetails,
+    reset_secret,
+)
 from mudra.tokens.secrets.reset_rule import ResetLimitReached, ResetTooSoon
 
 
-async def reset_and_tell(
-    order: ResetOrder,
+async def reset_and_notify(
+    order: ResetCommand,
     user: User,
     caller: Caller,
-    work: Work,
+    work: UnitOfWork,
     random_bytes: Callable[[int], bytes],
-) -> SecretShown | NotYourEntity | ResetTooSoon | ResetLimitReached:
+) -> SecretDetails | NotYourEntity | ResetTooSoon | ResetLimitReached:
     """Reset, and write to all admins and the backup contact in the same transaction."""
     shown = await reset_secret(
         order,
@@ -27,7 +32,7 @@ async def reset_and_tell(
         journal=work.journal,
         random_bytes=random_bytes,
     )
-    if isinstance(shown, SecretShown):
+    if isinstance(shown, SecretDetails):
         old = shown.in_grace
         await work.notices.tell(
             shown.secret.entity_id,

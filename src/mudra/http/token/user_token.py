@@ -3,12 +3,12 @@
 from litestar import Response, post
 from msgspec import Struct
 
-from mudra.audit.event import Act, EventName
-from mudra.bootstrap.unit_of_work import Work
+from mudra.audit.event import AuditEntry, EventName
+from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.http.auth.with_password import with_password
-from mudra.http.dependencies import Injected, Service
+from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.openapi.operation import FORM, described
-from mudra.http.request.request_context import AnyRequest, Exchange, receive_form
+from mudra.http.request.request_context import AnyRequest, RequestContext, receive_form
 from mudra.http.response.errors import is_refusal
 from mudra.http.response.json_response import refusal, success
 from mudra.http.token.requests import UserTokenRequest
@@ -27,17 +27,17 @@ from mudra.tokens.ports import UserTokenRecord
         "Generate a User Access Token", UserTokenRequest, TokenResponse, media=FORM
     ),
 )
-async def generate(request: AnyRequest, service: Injected) -> Response[bytes]:
+async def generate(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """Exchange username and password for a token of 180 days."""
-    exchange, order = await receive_form(request, service, UserTokenRequest)
+    context, order = await receive_form(request, service, UserTokenRequest)
     if not isinstance(order, UserTokenRequest):
-        return refusal(exchange.envelope, order).response()
-    outcome = await sign_in(exchange, order.username, order.password)
+        return refusal(context.envelope, order).response()
+    outcome = await sign_in(context, order.username, order.password)
     if is_refusal(outcome):
-        return refusal(exchange.envelope, outcome).response()
+        return refusal(context.envelope, outcome).response()
     assert isinstance(outcome, SecretText)
     return success(
-        exchange.envelope,
+        context.envelope,
         {
             "accessToken": outcome.reveal(),
             "expiresIn": int(USER_TOKEN_LIFE.total_seconds()),
@@ -46,27 +46,29 @@ async def generate(request: AnyRequest, service: Injected) -> Response[bytes]:
     ).response()
 
 
-async def sign_in(exchange: Exchange, username: str, password: SecretText) -> SecretText | object:
+async def sign_in(
+    context: RequestContext, username: str, password: SecretText
+) -> SecretText | object:
     """Sign in and issue a token, or give the refusal."""
-    service = exchange.service
+    service = context.service
 
-    async def issue(work: Work, user: User) -> _Issued:
+    async def issue(work: UnitOfWork, user: User) -> _Issued:
         now = await work.people.now()
         jti = service.new_id()
         await work.tokens.keep_user_token(
             UserTokenRecord(jti, user.user_id, now, now + USER_TOKEN_LIFE, None)
         )
         await work.journal.note(
-            Act(
+            AuditEntry(
                 EventName.USER_TOKEN_ISSUE,
-                exchange.caller(f"user:{user.user_id}"),
+                context.caller(f"user:{user.user_id}"),
                 user_id=user.user_id,
                 detail={"jti": jti},
             )
         )
-        return _Issued(user, jti, await work.roster.scopes(user.user_id))
+        return _Issued(user, jti, await work.memberships.scopes(user.user_id))
 
-    issued = await with_password(exchange, username, password, issue)
+    issued = await with_password(context, username, password, issue)
     if not isinstance(issued, _Issued):
         return issued
     claims = _claims(service, issued.user, issued.jti, "operator" if issued.scopes else "admin")
@@ -83,7 +85,7 @@ class _Issued(Struct, frozen=True):
     scopes: frozenset[Scope]
 
 
-def _claims(service: Service, user: User, jti: str, roles: str) -> dict[str, ClaimValue]:
+def _claims(service: HttpDependencies, user: User, jti: str, roles: str) -> dict[str, ClaimValue]:
     return user_claims(
         service.terms,
         user_id=user.user_id,

@@ -6,7 +6,7 @@ import msgspec
 from litestar import Response, get
 from litestar.handlers import HTTPRouteHandler
 
-from mudra.http.dependencies import Injected, Service
+from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.request.request_context import AnyRequest, address_of
 from mudra.tokens.signing_keys.key_lifecycle import JWKS_MAX_AGE
 
@@ -17,7 +17,7 @@ _CACHE: Final = {
 
 
 @get(["/protocol/openid-connect/certs", "/.well-known/jwks.json"], include_in_schema=False)
-async def jwks(request: AnyRequest, service: Injected) -> Response[bytes]:
+async def jwks(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """The published signing keys as a JWK Set (RFC 7517 5); who fetches them is counted."""
     keys = await service.signer.jwks()
     service.key_fetches.note(service.signer.published_kids(), address_of(request, service))
@@ -25,12 +25,12 @@ async def jwks(request: AnyRequest, service: Injected) -> Response[bytes]:
 
 
 @get("/.well-known/openid-configuration", include_in_schema=False)
-async def configuration(service: Injected) -> Response[bytes]:
+async def configuration(service: InjectedDependencies) -> Response[bytes]:
     """Metadata of the issuer at the place where most clients look."""
     return metadata(service)
 
 
-def metadata(service: Service) -> Response[bytes]:
+def metadata(service: HttpDependencies) -> Response[bytes]:
     """Authorization server metadata (RFC 8414 2)."""
     issuer = service.terms.issuer
     document = {
@@ -63,7 +63,7 @@ def authorization_server_route(prefix: str) -> HTTPRouteHandler:
     """Mount the metadata where RFC 8414 3.1 puts them: before the issuer's path."""
 
     @get(f"/.well-known/oauth-authorization-server{prefix}", include_in_schema=False)
-    async def authorization_server(service: Injected) -> Response[bytes]:
+    async def authorization_server(service: InjectedDependencies) -> Response[bytes]:
         """Metadata of the issuer (RFC 8414)."""
         return metadata(service)
 

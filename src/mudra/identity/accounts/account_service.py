@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from mudra.audit.event import Act, Caller, EventName
-from mudra.audit.ports import Journal
+from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.audit.ports import AuditLog
 from mudra.identity.accounts.email_address import (
     AddressRefused,
     NameRefused,
@@ -17,10 +17,10 @@ from mudra.identity.accounts.email_address import (
     normalise_email,
 )
 from mudra.identity.accounts.email_link import LinkPurpose
-from mudra.identity.accounts.link_service import LinkDesk
+from mudra.identity.accounts.link_service import LinkService
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.memberships.admins import RolesApart, ValueRefused
-from mudra.identity.memberships.memberships import Roster, Scope
+from mudra.identity.memberships.memberships import Memberships, Scope
 from mudra.identity.ports import Notice, NoticeKind, Outbox, People, UserTokens
 
 
@@ -48,15 +48,15 @@ class OperatorMade(Struct, frozen=True):
     invited: bool
 
 
-class AccountDesk(Struct, frozen=True):
+class AccountService(Struct, frozen=True):
     """Changes accounts, in the caller's transaction."""
 
     people: People
-    roster: Roster
-    links: LinkDesk
+    memberships: Memberships
+    links: LinkService
     tokens: UserTokens
     outbox: Outbox
-    journal: Journal
+    journal: AuditLog
     new_id: Callable[[], str]
 
     async def disable(self, user_id: str, caller: Caller) -> AccountChanged | NoSuchUser:
@@ -64,7 +64,7 @@ class AccountDesk(Struct, frozen=True):
         user = await self.people.by_id(user_id)
         if user is None:
             return NoSuchUser()
-        await self.roster.set_state(user_id, UserState.DISABLED)
+        await self.memberships.set_state(user_id, UserState.DISABLED)
         return await self._changed(user, caller, "disabled")
 
     async def enable(self, user_id: str, caller: Caller) -> AccountChanged | NoSuchUser:
@@ -74,7 +74,7 @@ class AccountDesk(Struct, frozen=True):
             return NoSuchUser()
         state = UserState.ACTIVE if user.password_hash else UserState.INVITED
         if user.state is UserState.DISABLED:
-            await self.roster.set_state(user_id, state)
+            await self.memberships.set_state(user_id, state)
         return await self._changed(user, caller, "enabled", end_tokens=False)
 
     async def invite_again(self, user_id: str, caller: Caller) -> User | NoSuchUser:
@@ -102,7 +102,7 @@ class AccountDesk(Struct, frozen=True):
             return ValueRefused("email", address.problem)
         if await self.people.by_username(address) is not None:
             return AddressTaken()
-        await self.roster.keep_email(user_id, address)
+        await self.memberships.keep_email(user_id, address)
         moved = await self.people.by_id(user_id)
         assert moved is not None
         facts = {"user_name": user.name, "old_address": user.email, "new_address": address}
@@ -134,7 +134,7 @@ class AccountDesk(Struct, frozen=True):
         if jti:
             detail["jti"] = jti
         await self.journal.note(
-            Act(EventName.USER_TOKEN_REVOKE, caller, user_id=user_id, detail=detail)
+            AuditEntry(EventName.USER_TOKEN_REVOKE, caller, user_id=user_id, detail=detail)
         )
 
     async def make_operator(
@@ -154,10 +154,12 @@ class AccountDesk(Struct, frozen=True):
         if user is None:
             user = User(self.new_id(), address, shown, UserState.INVITED, None, ())
             await self.people.add_user(user)
-        await self.roster.keep_scopes(user.user_id, scopes)
+        await self.memberships.keep_scopes(user.user_id, scopes)
         event = EventName.OPERATOR_ACCOUNT_CREATE if invited else EventName.OPERATOR_ACCOUNT_CHANGE
         words = " ".join(sorted(scope.value for scope in scopes))
-        await self.journal.note(Act(event, caller, user_id=user.user_id, detail={"scopes": words}))
+        await self.journal.note(
+            AuditEntry(event, caller, user_id=user.user_id, detail={"scopes": words})
+        )
         if invited:
             await self.links.send(
                 user, LinkPurpose.INVITE, caller, entity_name="the operator's team"
@@ -170,7 +172,7 @@ class AccountDesk(Struct, frozen=True):
         now = await self.people.now()
         ended = await self.tokens.revoke_user_tokens(user.user_id, now) if end_tokens else 0
         await self.journal.note(
-            Act(
+            AuditEntry(
                 EventName.USER_ACCOUNT_CHANGE,
                 caller,
                 user_id=user.user_id,
@@ -182,7 +184,9 @@ class AccountDesk(Struct, frozen=True):
         alone = [
             entity_id
             for entity_id in user.administers
-            if all(a.state is not UserState.ACTIVE for a in await self.roster.admins(entity_id))
+            if all(
+                a.state is not UserState.ACTIVE for a in await self.memberships.admins(entity_id)
+            )
         ]
         return AccountChanged(now_user, ended, tuple(alone))
 

@@ -6,22 +6,22 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.audit.event import Act, Caller, EventName, Outcome
-from mudra.audit.ports import Journal
+from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
+from mudra.audit.ports import AuditLog
 from mudra.identity.accounts.email_link import LinkPurpose, new_link
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.ports import Links, Notice, NoticeKind, Outbox, People
 from mudra.identity.sign_in.throttle import may_send_link
 from mudra.shared.secret_text import SecretText
 
-_LETTER: Final[Mapping[LinkPurpose, NoticeKind]] = {
+_EMAIL_OF: Final[Mapping[LinkPurpose, NoticeKind]] = {
     LinkPurpose.INVITE: NoticeKind.INVITATION,
     LinkPurpose.PASSWORD_RESET: NoticeKind.PASSWORD_RESET,
 }
 _COUNTED: Final = timedelta(hours=24)
 
 
-class LinkDesk(Struct, frozen=True):
+class LinkService(Struct, frozen=True):
     """Makes links, stores their hashes, and puts the letters into the outbox.
 
     `page` is the address of the activation page, from settings only: a Host
@@ -30,7 +30,7 @@ class LinkDesk(Struct, frozen=True):
 
     links: Links
     outbox: Outbox
-    journal: Journal
+    journal: AuditLog
     people: People
     random_bytes: Callable[[int], bytes]
     page: str
@@ -47,7 +47,7 @@ class LinkDesk(Struct, frozen=True):
         await self.outbox.post(
             Notice(
                 user.email,
-                _LETTER[purpose],
+                _EMAIL_OF[purpose],
                 {
                     "user_name": user.name,
                     "entity_name": entity_name,
@@ -57,7 +57,7 @@ class LinkDesk(Struct, frozen=True):
             )
         )
         await self.journal.note(
-            Act(
+            AuditEntry(
                 EventName.USER_LINK_SEND,
                 caller,
                 user_id=user.user_id,
@@ -72,14 +72,14 @@ class LinkDesk(Struct, frozen=True):
         A user who never set a password gets a new invitation instead.
         """
         await self.journal.note(
-            Act(EventName.USER_PASSWORD_FORGOT, caller, user_id=user.user_id if user else "")
+            AuditEntry(EventName.USER_PASSWORD_FORGOT, caller, user_id=user.user_id if user else "")
         )
         if user is None or user.state is UserState.DISABLED:
             return
         now = await self.people.now()
         if not may_send_link(await self.links.sent_to(user.user_id, now - _COUNTED), now):
             await self.journal.note(
-                Act(
+                AuditEntry(
                     EventName.USER_LINK_REFUSE,
                     caller,
                     user_id=user.user_id,

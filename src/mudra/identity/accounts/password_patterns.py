@@ -8,7 +8,7 @@ from typing import Final
 
 from mudra.identity.accounts.password_blocklist import keyboard_neighbours
 
-_FEWEST_CHARACTERS: Final = 5
+_MIN_CHARACTERS: Final = 5
 _LETTERS_THAT_TELL: Final = 8
 # Measured over 20,000 texts of English words in a row: together they refuse 1 in 1,000 of
 # those ("coltrewardedseeded"), and every walk of the test's table.
@@ -22,7 +22,7 @@ def is_repetition(text: str) -> bool:
     Signs and numbers between and after the pieces do not hide it:
     `summer-1-summer-2` repeats `summer`.
     """
-    if len(set(text)) < _FEWEST_CHARACTERS:
+    if len(set(text)) < _MIN_CHARACTERS:
         return True
     letters = "".join(char for char in text if char.isalpha())
     forms = [text, "".join(char for char in text if char.isalnum())]

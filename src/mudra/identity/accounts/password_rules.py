@@ -16,10 +16,10 @@ from mudra.identity.accounts.password_patterns import is_repetition, is_walk
 
 MIN_LENGTH: Final = 15
 MAX_LENGTH: Final = 256
-_MOST_TYPED: Final = 4 * MAX_LENGTH
+_MAX_TYPED: Final = 4 * MAX_LENGTH
 """NFC never makes of more than four code points one: a longer text stays too long."""
-_SHORTEST_WORD: Final = 4
-_SHORTEST_ACROSS: Final = 6
+_MIN_WORD: Final = 4
+_MIN_ACROSS: Final = 6
 _TOO_GENERAL: Final = frozenset(
     {
         *("bank", "limited", "private", "finance", "financial", "account", "aggregator", "admin"),
@@ -97,7 +97,7 @@ def check_password(password: str, context: PasswordContext) -> PasswordRefusal |
 
 def _fault(password: str, context: PasswordContext) -> PasswordFault | None:
     # Before all else: normalising a megabyte would stop the event loop.
-    if len(password) > _MOST_TYPED:
+    if len(password) > _MAX_TYPED:
         return PasswordFault.TOO_LONG
     text = normalised(password)
     if len(text) < MIN_LENGTH:
@@ -119,7 +119,7 @@ def _guessable(folded: str, context: PasswordContext) -> PasswordFault | None:
         return PasswordFault.SEQUENCE
     for word in context.words():
         # A short word may arise by chance where two others meet: `pizza shack` holds no `asha`.
-        if word in folded or (len(word) >= _SHORTEST_ACROSS and word in plain):
+        if word in folded or (len(word) >= _MIN_ACROSS and word in plain):
             return PasswordFault.CONTEXT
     return None
 
@@ -128,7 +128,7 @@ def _parts(text: str) -> Iterator[str]:
     folded = normalised(text).casefold()
     words = "".join(char if _is_of_a_word(char) else " " for char in folded).split()
     for word in {folded.strip(), "".join(words), *words}:
-        if len(word) >= _SHORTEST_WORD and word not in _TOO_GENERAL:
+        if len(word) >= _MIN_WORD and word not in _TOO_GENERAL:
             yield word
 
 

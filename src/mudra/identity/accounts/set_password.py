@@ -6,8 +6,8 @@ between two transactions, so that no lock is held meanwhile.
 
 from msgspec import Struct
 
-from mudra.audit.event import Act, Caller, EventName, Outcome
-from mudra.audit.ports import Journal
+from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
+from mudra.audit.ports import AuditLog
 from mudra.identity.accounts.email_link import LinkRefusal, judge, token_hash
 from mudra.identity.accounts.password_rules import PasswordContext, PasswordRefusal, check_password
 from mudra.identity.accounts.user import User, UserState
@@ -57,13 +57,15 @@ async def set_password(  # noqa: PLR0913  # its collaborators, each named
     attempts: Attempts,
     tokens: UserTokens,
     outbox: Outbox,
-    journal: Journal,
+    journal: AuditLog,
 ) -> User | LinkRefusal:
     """Consume the link and store the password; the user's tokens end (quality A14)."""
     holder = await who_holds(token, people, links)
     if isinstance(holder, LinkRefusal):
         await journal.note(
-            Act(EventName.USER_LINK_REFUSE, caller, reason=holder.value, outcome=Outcome.REFUSED)
+            AuditEntry(
+                EventName.USER_LINK_REFUSE, caller, reason=holder.value, outcome=Outcome.REFUSED
+            )
         )
         return holder
     user = holder.user
@@ -73,7 +75,7 @@ async def set_password(  # noqa: PLR0913  # its collaborators, each named
     ended = await tokens.revoke_user_tokens(user.user_id, now)
     await attempts.keep(user.email, FRESH)
     await journal.note(
-        Act(
+        AuditEntry(
             EventName.USER_PASSWORD_SET,
             caller,
             user_id=user.user_id,

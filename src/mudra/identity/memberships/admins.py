@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from mudra.audit.event import Act, Caller, EventName
-from mudra.audit.ports import Journal
+from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.audit.ports import AuditLog
 from mudra.identity.accounts.email_address import (
     AddressRefused,
     NameRefused,
@@ -18,9 +18,9 @@ from mudra.identity.accounts.email_address import (
     normalise_email,
 )
 from mudra.identity.accounts.email_link import LinkPurpose
-from mudra.identity.accounts.link_service import LinkDesk
+from mudra.identity.accounts.link_service import LinkService
 from mudra.identity.accounts.user import User, UserState
-from mudra.identity.memberships.memberships import Roster
+from mudra.identity.memberships.memberships import Memberships
 from mudra.identity.ports import People
 
 
@@ -61,13 +61,13 @@ class AdminsChanged(Struct, frozen=True):
 AdminsResult = AdminsChanged | ValueRefused | NoSuchEntity | NotAnAdmin | LastAdmin | RolesApart
 
 
-class AdminDesk(Struct, frozen=True):
+class AdminService(Struct, frozen=True):
     """Changes who administers what, in the caller's transaction."""
 
     people: People
-    roster: Roster
-    links: LinkDesk
-    journal: Journal
+    memberships: Memberships
+    links: LinkService
+    journal: AuditLog
     new_id: Callable[[], str]
 
     async def add(self, entity_id: str, email: str, name: str, caller: Caller) -> AdminsResult:
@@ -82,7 +82,7 @@ class AdminDesk(Struct, frozen=True):
         if member is None:
             return NoSuchEntity(entity_id)
         user = await self.people.by_username(address)
-        if user is not None and await self.roster.scopes(user.user_id):
+        if user is not None and await self.memberships.scopes(user.user_id):
             return RolesApart()
         if user is not None and entity_id in user.administers:
             return await self._result(entity_id, user, changed=False)
@@ -93,7 +93,7 @@ class AdminDesk(Struct, frozen=True):
             )
             await self.people.add_user(user)
             await self.journal.note(
-                Act(EventName.USER_ACCOUNT_ONBOARD, caller, entity_id, user_id=user.user_id)
+                AuditEntry(EventName.USER_ACCOUNT_ONBOARD, caller, entity_id, user_id=user.user_id)
             )
         await self.people.add_admin(entity_id, user.user_id)
         await self._note(caller, entity_id, user, "admin-added")
@@ -116,7 +116,7 @@ class AdminDesk(Struct, frozen=True):
             return NotAnAdmin()
         if not may_leave_none and await self._able(entity_id, without=user.user_id) == 0:
             return LastAdmin()
-        await self.roster.remove_admin(entity_id, user.user_id)
+        await self.memberships.remove_admin(entity_id, user.user_id)
         await self._note(caller, entity_id, user, "admin-removed")
         return await self._result(entity_id, user, changed=True)
 
@@ -132,7 +132,7 @@ class AdminDesk(Struct, frozen=True):
         leaver = normalise_email(leaving)
         if leaver == normalise_email(email):
             return ValueRefused("email", "must be another person's than the one who leaves")
-        if leaver not in {admin.email for admin in await self.roster.admins(entity_id)}:
+        if leaver not in {admin.email for admin in await self.memberships.admins(entity_id)}:
             return NotAnAdmin()
         came = await self.add(entity_id, email, name, caller)
         if not isinstance(came, AdminsChanged):
@@ -151,9 +151,9 @@ class AdminDesk(Struct, frozen=True):
         address = normalise_email(email) if email else ""
         if isinstance(address, AddressRefused):
             return ValueRefused("email", address.problem)
-        await self.roster.keep_contact(entity_id, address)
+        await self.memberships.keep_contact(entity_id, address)
         await self.journal.note(
-            Act(
+            AuditEntry(
                 EventName.ENTITY_CONTACT_CHANGE,
                 caller,
                 entity_id,
@@ -166,7 +166,7 @@ class AdminDesk(Struct, frozen=True):
         """How many admins can act: those who have a password and are not disabled."""
         return sum(
             1
-            for admin in await self.roster.admins(entity_id)
+            for admin in await self.memberships.admins(entity_id)
             if admin.user_id != without and admin.state is UserState.ACTIVE
         )
 
@@ -175,7 +175,7 @@ class AdminDesk(Struct, frozen=True):
 
     async def _note(self, caller: Caller, entity_id: str, user: User, what: str) -> None:
         await self.journal.note(
-            Act(
+            AuditEntry(
                 EventName.USER_ACCOUNT_CHANGE,
                 caller,
                 entity_id,

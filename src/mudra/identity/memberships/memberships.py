@@ -43,7 +43,7 @@ def may_change_scopes(
     return ScopeNotYours(missing[0]) if missing else None
 
 
-class EntityStatus(enum.StrEnum):
+class MemberStatus(enum.StrEnum):
     """Whether an entity gets tokens."""
 
     ACTIVE = "active"
@@ -51,9 +51,9 @@ class EntityStatus(enum.StrEnum):
     RETIRED = "retired"
 
 
-def lesser(one: EntityStatus, other: EntityStatus) -> EntityStatus:
+def lesser(one: MemberStatus, other: MemberStatus) -> MemberStatus:
     """Give the status that allows less."""
-    return max(one, other, key=list(EntityStatus).index)
+    return max(one, other, key=list(MemberStatus).index)
 
 
 class Reader(Struct, frozen=True):
@@ -84,7 +84,7 @@ class HeldToken(Struct, frozen=True):
     last_address: str
 
 
-class Roster(Protocol):
+class Memberships(Protocol):
     """Admins, contacts, operators and their states."""
 
     async def admins(self, entity_id: str) -> Sequence[Admin]:
@@ -108,10 +108,10 @@ class Roster(Protocol):
     async def keep_email(self, user_id: str, email: str) -> None:
         """Store a user's new address; the account waits for its verification."""
 
-    async def entry_status(self, entity_id: str) -> EntityStatus:
+    async def entry_status(self, entity_id: str) -> MemberStatus:
         """What the registry entry allows, and allows until this transaction ends."""
 
-    async def set_membership(self, entity_id: str, status: EntityStatus) -> EntityStatus:
+    async def set_membership(self, entity_id: str, status: MemberStatus) -> MemberStatus:
         """Store the operator's word on a member; gives the status that comes of it.
 
         Every node is told before it becomes true.

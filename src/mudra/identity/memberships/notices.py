@@ -5,19 +5,19 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from mudra.identity.accounts.user import UserState
-from mudra.identity.memberships.memberships import Reader, Roster
+from mudra.identity.memberships.memberships import Memberships, Reader
 from mudra.identity.ports import Notice, NoticeKind, Outbox
 
 
-class NoticeDesk(Struct, frozen=True):
+class NoticeService(Struct, frozen=True):
     """Puts one letter for each reader into the outbox, in the caller's transaction."""
 
-    roster: Roster
+    memberships: Memberships
     outbox: Outbox
 
     async def tell(self, entity_id: str, kind: NoticeKind, facts: Mapping[str, str]) -> int:
         """Write to everybody once; says to how many."""
-        name = await self.roster.entity_name(entity_id)
+        name = await self.memberships.entity_name(entity_id)
         readers = await self.readers(entity_id)
         for reader in readers:
             about = {"user_name": reader.name, "entity_id": entity_id, "entity_name": name}
@@ -28,10 +28,10 @@ class NoticeDesk(Struct, frozen=True):
         """The admins who are not disabled, and the backup contact, each address once."""
         readers = [
             Reader(admin.email, admin.name)
-            for admin in await self.roster.admins(entity_id)
+            for admin in await self.memberships.admins(entity_id)
             if admin.state is not UserState.DISABLED
         ]
-        contact = await self.roster.contact(entity_id)
+        contact = await self.memberships.contact(entity_id)
         if contact and contact not in {reader.email for reader in readers}:
             readers.append(Reader(contact, contact))
         return readers

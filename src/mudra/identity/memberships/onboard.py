@@ -10,8 +10,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.audit.event import Act, Caller, EventName
-from mudra.audit.ports import Journal
+from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.audit.ports import AuditLog
 from mudra.identity.accounts.email_address import (
     AddressRefused,
     NameRefused,
@@ -19,7 +19,7 @@ from mudra.identity.accounts.email_address import (
     normalise_email,
 )
 from mudra.identity.accounts.email_link import LinkPurpose
-from mudra.identity.accounts.link_service import LinkDesk
+from mudra.identity.accounts.link_service import LinkService
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.ports import Member, People
 
@@ -68,8 +68,8 @@ async def onboard_member(
     caller: Caller,
     *,
     people: People,
-    links: LinkDesk,
-    journal: Journal,
+    links: LinkService,
+    journal: AuditLog,
     new_id: Callable[[], str],
 ) -> OnboardResult:
     """Store the member and its admin, and invite the admin who has no password yet."""
@@ -94,11 +94,13 @@ async def onboard_member(
         )
         await people.add_user(admin)
         await journal.note(
-            Act(EventName.USER_ACCOUNT_ONBOARD, caller, checked.entity_id, user_id=admin.user_id)
+            AuditEntry(
+                EventName.USER_ACCOUNT_ONBOARD, caller, checked.entity_id, user_id=admin.user_id
+            )
         )
     await people.add_admin(checked.entity_id, admin.user_id)
     await journal.note(
-        Act(
+        AuditEntry(
             EventName.ENTITY_MEMBER_ONBOARD,
             caller,
             checked.entity_id,

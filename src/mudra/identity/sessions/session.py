@@ -12,8 +12,8 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-from mudra.audit.event import Act, Caller, EventName
-from mudra.audit.ports import Journal
+from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.audit.ports import AuditLog
 from mudra.shared.secret_text import SecretText
 
 LIFE: Final = timedelta(hours=12)
@@ -25,11 +25,11 @@ _RANDOM_BYTES: Final = 32
 
 
 class Session(Struct, frozen=True):
-    """A session as it is stored. `form_word` must come back with every form (CSRF)."""
+    """A session as it is stored. `csrf_token` must come back with every form (CSRF)."""
 
     key: bytes
     user_id: str
-    form_word: str
+    csrf_token: str
     started_at: datetime
     last_used_at: datetime
     proven_at: datetime
@@ -82,7 +82,7 @@ async def begin_session(  # its collaborators, each named
     now: datetime,
     *,
     sessions: Sessions,
-    journal: Journal,
+    journal: AuditLog,
     random_bytes: Callable[[int], bytes],
 ) -> SecretText:
     """Begin a session for one who has just signed in; gives what the cookie holds."""
@@ -90,23 +90,23 @@ async def begin_session(  # its collaborators, each named
     session = Session(
         key=session_key(cookie),
         user_id=user_id,
-        form_word=_word(random_bytes),
+        csrf_token=_word(random_bytes),
         started_at=now,
         last_used_at=now,
         proven_at=now,
         address=caller.address,
     )
     await sessions.keep(session)
-    await journal.note(Act(EventName.USER_SESSION_BEGIN, caller, user_id=user_id))
+    await journal.note(AuditEntry(EventName.USER_SESSION_BEGIN, caller, user_id=user_id))
     return cookie
 
 
 async def end_session(
-    session: Session, caller: Caller, sessions: Sessions, journal: Journal
+    session: Session, caller: Caller, sessions: Sessions, journal: AuditLog
 ) -> None:
     """Sign out: nothing that holds this cookie gets in from the commit on."""
     if await sessions.end(session.key):
-        await journal.note(Act(EventName.USER_SESSION_END, caller, user_id=session.user_id))
+        await journal.note(AuditEntry(EventName.USER_SESSION_END, caller, user_id=session.user_id))
 
 
 async def open_sessions(user_id: str, now: datetime, sessions: Sessions) -> Sequence[Session]:
@@ -115,7 +115,7 @@ async def open_sessions(user_id: str, now: datetime, sessions: Sessions) -> Sequ
 
 
 async def end_own_session(
-    user_id: str, session_id: str, caller: Caller, sessions: Sessions, journal: Journal
+    user_id: str, session_id: str, caller: Caller, sessions: Sessions, journal: AuditLog
 ) -> bool:
     """End one of a user's sessions by its name; False when it is not theirs or has ended."""
     for one in await sessions.of_user(user_id):

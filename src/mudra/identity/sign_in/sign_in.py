@@ -10,8 +10,8 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from mudra.audit.event import Act, Caller, EventName, Outcome
-from mudra.audit.ports import Journal
+from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
+from mudra.audit.ports import AuditLog
 from mudra.identity.accounts.email_address import AddressRefused, normalise_email
 from mudra.identity.accounts.user import User
 from mudra.identity.ports import Attempts, People
@@ -59,7 +59,7 @@ async def admit(  # its collaborators, each named
     origin: str,
     people: People,
     attempts: Attempts,
-    journal: Journal,
+    journal: AuditLog,
 ) -> Admitted | TooManyAttempts:
     """Ask the throttle before anything is hashed; a refused try is not counted."""
     username, now = username_of(typed), await people.now()
@@ -78,7 +78,7 @@ async def settle(  # its collaborators, each named
     matches: bool,
     people: People,
     attempts: Attempts,
-    journal: Journal,
+    journal: AuditLog,
 ) -> User | SignInRefused | TooManyAttempts:
     """Decide under the lock of the name, and keep the count."""
     username = admitted.username
@@ -97,7 +97,7 @@ async def settle(  # its collaborators, each named
     if matches and unchanged and user is not None and user.may_sign_in and not _off(history, now):
         if history != throttle.FRESH:
             await attempts.keep(username, throttle.FRESH)
-        await journal.note(Act(EventName.USER_SIGN_IN_SUCCEED, caller, user_id=user.user_id))
+        await journal.note(AuditEntry(EventName.USER_SIGN_IN_SUCCEED, caller, user_id=user.user_id))
         return user
     after = throttle.after_failure(history, now)
     await attempts.keep(username, after)
@@ -110,16 +110,16 @@ async def settle(  # its collaborators, each named
 
 
 async def keep_rehashed(
-    user: User, password_hash: str, caller: Caller, *, people: People, journal: Journal
+    user: User, password_hash: str, caller: Caller, *, people: People, journal: AuditLog
 ) -> None:
     """Store a right password's hash under the parameters in force (quality A11)."""
     assert user.password_hash is not None
     if await people.keep_rehashed(user.user_id, user.password_hash, password_hash):
-        await journal.note(Act(EventName.USER_PASSWORD_REHASH, caller, user_id=user.user_id))
+        await journal.note(AuditEntry(EventName.USER_PASSWORD_REHASH, caller, user_id=user.user_id))
 
 
-def _refused(caller: Caller, reason: str, user_id: str = "") -> Act:
-    return Act(
+def _refused(caller: Caller, reason: str, user_id: str = "") -> AuditEntry:
+    return AuditEntry(
         EventName.USER_SIGN_IN_REFUSE,
         caller,
         user_id=user_id,

@@ -12,8 +12,8 @@ from typing import Final
 from msgspec import Struct
 
 FREE_FAILURES: Final = 3
-LONGEST_WAIT: Final = timedelta(minutes=15)
-MOST_FAILURES: Final = 100
+MAX_WAIT: Final = timedelta(minutes=15)
+MAX_FAILURES: Final = 100
 NOTICES_AT: Final = (5, 20, 50)
 ADDRESS_FAILURES: Final = 10
 ADDRESS_PERIOD: Final = timedelta(minutes=5)
@@ -51,19 +51,19 @@ class Disabled(Struct, frozen=True):
 
 def decide(history: History, now: datetime) -> Proceed | Wait | Disabled:
     """Decide on a try at `now`. A last failure in the future counts as now."""
-    if history.failures >= MOST_FAILURES:
+    if history.failures >= MAX_FAILURES:
         return Disabled()
     if history.failures <= FREE_FAILURES or history.last_failure_at is None:
         return Proceed()
     exponent = min(history.failures - FREE_FAILURES - 1, _DOUBLINGS)
-    wait = min(timedelta(seconds=2**exponent), LONGEST_WAIT)
+    wait = min(timedelta(seconds=2**exponent), MAX_WAIT)
     until = min(history.last_failure_at, now) + wait
     return Wait(until) if now < until else Proceed()
 
 
 def after_failure(history: History, now: datetime) -> History:
     """Count a failure; beyond the hundredth nothing is counted."""
-    if history.failures >= MOST_FAILURES:
+    if history.failures >= MAX_FAILURES:
         return history
     return History(history.failures + 1, now)
 

@@ -18,7 +18,7 @@ from mudra.metrics.payload.catalogue import (
     StatusPosition,
 )
 from mudra.metrics.payload.report import RequestBlock
-from mudra.metrics.rollup.latency_distribution import surely_before
+from mudra.metrics.rollup.latency_distribution import certainly_before
 from mudra.metrics.rollup.percentile import ResponseTime, response_time
 from mudra.metrics.rollup.rollup import Rollup, answered, rollup
 
@@ -116,7 +116,7 @@ def verdict_of_calls(blocks: Sequence[RequestBlock]) -> Verdict:
         status = Status.UNSURE
     elif not (_succeeds(counts) and answered(counts)):
         status = Status.BAD
-    elif surely_before(
+    elif certainly_before(
         ((answered(block.counts), block.pxx) for block in blocks), 50, GOOD_BELOW_MS
     ):
         status = Status.GOOD

@@ -10,12 +10,12 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from mudra.audit.event import Act, Caller, EventName
-from mudra.audit.ports import Journal
+from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.audit.ports import AuditLog
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.payload.ingest_rule import Accept, Known, TxnIdReused, decide, keys_of
 from mudra.metrics.payload.validation import CheckedReport
-from mudra.metrics.ports import Intake, Receipts
+from mudra.metrics.ports import Receipts, Reports
 from mudra.metrics.rollup.coverage import TimeRange
 
 
@@ -29,16 +29,16 @@ class PastReport(Struct, frozen=True):
     """Whether it replaces what is known of its window; else it gives way to that."""
 
 
-class HistoryDesk(Struct, frozen=True):
+class HistoryService(Struct, frozen=True):
     """What filling the past works with."""
 
-    intake: Intake
+    intake: Reports
     receipts: Receipts
-    journal: Journal
+    journal: AuditLog
 
 
 async def take_history(
-    aa_id: str, reports: Sequence[PastReport], watched_from: datetime, desk: HistoryDesk
+    aa_id: str, reports: Sequence[PastReport], watched_from: datetime, desk: HistoryService
 ) -> int:
     """Store the reports of one AA whose windows are not known; gives how many were stored.
 
@@ -61,7 +61,7 @@ async def take_history(
             replaced += await _replace(one, desk.intake)
     await desk.intake.accept_all(fresh, watched_from)
     await desk.journal.note(
-        Act(
+        AuditEntry(
             EventName.SANDBOX_HISTORY_FILL,
             Caller("sandbox"),
             aa_id,
@@ -75,7 +75,7 @@ async def take_history(
     return len(fresh) + replaced
 
 
-async def _replace(one: PastReport, intake: Intake) -> int:
+async def _replace(one: PastReport, intake: Reports) -> int:
     known = await intake.known(*keys_of(one.checked))
     decision = decide(known, one.checked, one.receipt_id, one.came_at)
     if isinstance(decision, TxnIdReused):

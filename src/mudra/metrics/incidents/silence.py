@@ -16,10 +16,10 @@ from mudra.metrics.incidents.incident import Subject
 from mudra.metrics.incidents.subject import name_of
 from mudra.metrics.payload.catalogue import TIMINGS, RequestType
 
-LONGEST: Final = timedelta(days=30)
+MAX_LENGTH: Final = timedelta(days=30)
 """A silence that is forgotten must end by itself."""
 FARTHEST: Final = timedelta(days=366)
-LONGEST_REASON: Final = 500
+MAX_REASON: Final = 500
 CODES: Final = frozenset(str(code) for code in RequestType if code not in TIMINGS)
 """The two timings cannot fail, so there are no incidents of them."""
 
@@ -74,10 +74,10 @@ def begun(
         return SilenceRefused("begins", f"must be at most {FARTHEST.days} days from now")
     if wanted.ends <= begins:
         return SilenceRefused("ends", "must be later than now and than begins")
-    if wanted.ends - begins > LONGEST:
-        return SilenceRefused("ends", f"must be at most {LONGEST.days} days after begins")
-    if not reason or len(reason) > LONGEST_REASON:
-        return SilenceRefused("reason", f"must be a text of 1 to {LONGEST_REASON} characters")
+    if wanted.ends - begins > MAX_LENGTH:
+        return SilenceRefused("ends", f"must be at most {MAX_LENGTH.days} days after begins")
+    if not reason or len(reason) > MAX_REASON:
+        return SilenceRefused("reason", f"must be a text of 1 to {MAX_REASON} characters")
     if any(unicodedata.category(one) in {"Cc", "Cs"} for one in reason):
         return SilenceRefused("reason", "must be one line without control characters")
     return Silence(silence_id, wanted.entity_id, wanted.type, begins, wanted.ends, reason, made_by)

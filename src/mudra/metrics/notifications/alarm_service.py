@@ -7,12 +7,12 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.audit.event import Act, Caller, EventName
-from mudra.audit.ports import Journal
+from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.audit.ports import AuditLog
 from mudra.metrics.incidents.silence import Silence, SilenceRefused, WantedSilence, begun
 from mudra.metrics.notifications.webhook import (
-    MOST_OF_A_MEMBER,
-    MOST_OF_THE_NETWORK,
+    MAX_OF_A_MEMBER,
+    MAX_OF_THE_NETWORK,
     AddedWebhook,
     TooManyWebhooks,
     UrlRefused,
@@ -29,7 +29,7 @@ class NoSuchIncident(Struct, frozen=True):
     """None of this ID."""
 
 
-class LookedAfter(Struct, frozen=True):
+class Acknowledged(Struct, frozen=True):
     """Somebody has begun to look after the incident since the caller saw it."""
 
     by: str
@@ -49,14 +49,14 @@ class NotAMember(Struct, frozen=True):
     entity_id: str
 
 
-class AlarmDesk(Struct, frozen=True):
+class AlarmService(Struct, frozen=True):
     """Acts in the caller's transaction, each with its audit event."""
 
     incidents: Incidents
     silences: Silences
     webhooks: Webhooks
     members: Members
-    journal: Journal
+    journal: AuditLog
     new_id: Callable[[], str]
     random_bytes: Callable[[int], bytes]
     url_fault: Callable[[str], str | None]
@@ -64,7 +64,7 @@ class AlarmDesk(Struct, frozen=True):
 
     async def acknowledge(
         self, incident_id: str, caller: Caller, *, instead_of: str | None = None
-    ) -> NoSuchIncident | LookedAfter | None:
+    ) -> NoSuchIncident | Acknowledged | None:
         """Note that the caller looks after an incident.
 
         `instead_of` is who did when the caller decided, empty for nobody; None takes it from
@@ -75,8 +75,10 @@ class AlarmDesk(Struct, frozen=True):
             if stored is None:
                 return NoSuchIncident()
             mine = stored.acknowledged_by == caller.actor
-            return None if mine else LookedAfter(stored.looked_after_by)
-        await self.journal.note(Act(EventName.METRICS_INCIDENT_ACKNOWLEDGE, caller, incident_id))
+            return None if mine else Acknowledged(stored.owner)
+        await self.journal.note(
+            AuditEntry(EventName.METRICS_INCIDENT_ACKNOWLEDGE, caller, incident_id)
+        )
         return None
 
     async def silence(
@@ -92,7 +94,7 @@ class AlarmDesk(Struct, frozen=True):
         detail = {"silenceId": silence.silence_id, "type": silence.type}
         times = {"begins": silence.begins.isoformat(), "ends": silence.ends.isoformat()}
         await self.journal.note(
-            Act(
+            AuditEntry(
                 EventName.METRICS_SILENCE_BEGIN,
                 caller,
                 silence.entity_id,
@@ -111,7 +113,7 @@ class AlarmDesk(Struct, frozen=True):
             return NoSuchSilence()
         detail = {"silenceId": silence_id}
         await self.journal.note(
-            Act(EventName.METRICS_SILENCE_END, caller, ended.entity_id, detail=detail)
+            AuditEntry(EventName.METRICS_SILENCE_END, caller, ended.entity_id, detail=detail)
         )
         return ended
 
@@ -124,7 +126,7 @@ class AlarmDesk(Struct, frozen=True):
             return UrlRefused(fault)
         if entity_id and not await self.members.is_member(entity_id):
             return NotAMember(entity_id)
-        most = MOST_OF_A_MEMBER if entity_id else MOST_OF_THE_NETWORK
+        most = MAX_OF_A_MEMBER if entity_id else MAX_OF_THE_NETWORK
         if len(await self.webhooks.all(entity_id)) >= most:
             return TooManyWebhooks(most)
         webhook = Webhook(self.new_id(), entity_id, url, caller.actor, now)
@@ -147,4 +149,4 @@ class AlarmDesk(Struct, frozen=True):
 
     async def _note(self, event: EventName, webhook: Webhook, caller: Caller) -> None:
         detail = {"webhookId": webhook.webhook_id, "url": webhook.url}
-        await self.journal.note(Act(event, caller, webhook.entity_id, detail=detail))
+        await self.journal.note(AuditEntry(event, caller, webhook.entity_id, detail=detail))

@@ -33,7 +33,7 @@ class StoredIncident(Struct, frozen=True):
     acknowledged_at: datetime | None = None
 
     @property
-    def looked_after_by(self) -> str:
+    def owner(self) -> str:
         """Who acknowledged it, as people name that person; empty for nobody."""
         return (self.acknowledged_by or "").removeprefix("operator:")
 
@@ -47,7 +47,7 @@ class Event(enum.StrEnum):
     WITHDRAWN = "incident.withdrawn"
 
 
-class News(Struct, frozen=True):
+class IncidentNotification(Struct, frozen=True):
     """A change to keep; `alarm` is for those concerned, when they are to be woken now."""
 
     incident_id: str
@@ -76,19 +76,21 @@ class News(Struct, frozen=True):
                 return None
 
 
-def news(
+def incident_notifications(
     changed: Sequence[Change],
     known: Sequence[StoredIncident],
     silences: Sequence[Silence],
     now: datetime,
     new_id: Callable[[], str],
-) -> tuple[News, ...]:
+) -> tuple[IncidentNotification, ...]:
     """Say of each change whom it wakes; and of open incidents whose silence has ended."""
     before = {one.incident: one for one in known}
-    told = [_news(change, before, silences, now, new_id) for change in changed]
+    told = [_notification(change, before, silences, now, new_id) for change in changed]
     touched = {one.incident_id for one in told}
     owed = [
-        News(one.incident_id, Opened(one.incident), told=True, alarm=alarm(Opened(one.incident)))
+        IncidentNotification(
+            one.incident_id, Opened(one.incident), told=True, alarm=alarm(Opened(one.incident))
+        )
         for one in known
         if not one.told
         and one.incident.ended is None
@@ -103,21 +105,25 @@ def incident_of(change: Change) -> Incident:
     return change.known if isinstance(change, Withdrawn) else change.incident
 
 
-def _news(
+def _notification(
     change: Change,
     before: dict[Incident, StoredIncident],
     silences: Sequence[Silence],
     now: datetime,
     new_id: Callable[[], str],
-) -> News:
+) -> IncidentNotification:
     old = None if isinstance(change, Opened) else before[change.known]
     incident_id = old.incident_id if old else new_id()
     was_told = old.told if old else True
     words = alarm(change)
     if words is None:
-        return News(incident_id, change, told=was_told)
+        return IncidentNotification(incident_id, change, told=was_told)
     quiet = silent(incident_of(change).subject, silences, now)
     if isinstance(change, Opened | Reopened):
-        return News(incident_id, change, told=not quiet, alarm=None if quiet else words)
+        return IncidentNotification(
+            incident_id, change, told=not quiet, alarm=None if quiet else words
+        )
     # Nobody hears of the end of what nobody was told of.
-    return News(incident_id, change, told=was_told, alarm=words if was_told and not quiet else None)
+    return IncidentNotification(
+        incident_id, change, told=was_told, alarm=words if was_told and not quiet else None
+    )

@@ -12,11 +12,11 @@ import msgspec
 from msgspec import Struct
 
 from mudra.metrics.incidents.subject import name_of
-from mudra.metrics.notifications.incident_notifications import News
+from mudra.metrics.notifications.incident_notifications import IncidentNotification
 from mudra.shared.secret_text import SecretText
 
-MOST_OF_A_MEMBER: Final = 5
-MOST_OF_THE_NETWORK: Final = 20
+MAX_OF_A_MEMBER: Final = 5
+MAX_OF_THE_NETWORK: Final = 20
 
 
 class Webhook(Struct, frozen=True):
@@ -54,7 +54,7 @@ class UrlRefused(Struct, frozen=True):
     problem: str
 
 
-class Told(msgspec.Struct, rename="camel", kw_only=True):
+class DeliveryKind(msgspec.Struct, rename="camel", kw_only=True):
     """The incident as a message tells of it; `type` is a code of spec 2.5 or empty."""
 
     incident_id: str
@@ -75,16 +75,16 @@ class Message(msgspec.Struct):
 
     type: str
     timestamp: datetime
-    data: Told
+    data: DeliveryKind
 
 
-def message_of(one: News, now: datetime) -> bytes | None:
+def message_of(one: IncidentNotification, now: datetime) -> bytes | None:
     """Write the message about news; None for what wakes nobody."""
     event = one.event
     if one.alarm is None or event is None:
         return None
     incident, name = one.incident, name_of(one.incident.subject)
-    told = Told(
+    told = DeliveryKind(
         incident_id=one.incident_id,
         kind=name.kind.value,
         entity_id=name.entity_id,

@@ -8,7 +8,7 @@ from mudra.metrics.payload.catalogue import WINDOW_SECONDS, Tag
 from mudra.metrics.payload.explain_block import explain_block
 from mudra.metrics.payload.plain_json import JsonObject, kind_of
 from mudra.metrics.payload.report import ENTITY_ID, WORD
-from mudra.metrics.payload.validation_errors import ABSENT, FaultBook
+from mudra.metrics.payload.validation_errors import ABSENT, ValidationErrors
 from mudra.metrics.payload.window_rule import FORM, window_findings
 
 _ROOT: Final = (
@@ -23,9 +23,9 @@ _ENTITY_ID: Final = re.compile(ENTITY_ID)
 _WORD: Final = re.compile(WORD)
 
 
-def explain(value: object, now: datetime) -> FaultBook:
+def explain(value: object, now: datetime) -> ValidationErrors:
     """Walk a payload as `plain_json` reads it and book every fault in document order."""
-    book = FaultBook()
+    book = ValidationErrors()
     root = book.object_at("$", value, _ROOT, optional=())
     if root is None:
         return book
@@ -43,7 +43,7 @@ def explain(value: object, now: datetime) -> FaultBook:
     return book
 
 
-def _tag(root: JsonObject, book: FaultBook) -> Tag:
+def _tag(root: JsonObject, book: ValidationErrors) -> Tag:
     """The tag, or the one probably meant, so that the blocks can be checked all the same."""
     sent = root.get("tag", ABSENT)
     if sent in tuple(Tag):
@@ -66,7 +66,7 @@ def _tag_by_looks(root: JsonObject) -> Tag:
     return Tag.NOTIFICATIONS
 
 
-def _window(root: JsonObject, now: datetime, book: FaultBook) -> None:
+def _window(root: JsonObject, now: datetime, book: ValidationErrors) -> None:
     start = book.text_at("$.fromDateTime", root.get("fromDateTime", ABSENT), _ANY_TEXT, FORM)
     end = book.text_at("$.toDateTime", root.get("toDateTime", ABSENT), _ANY_TEXT, FORM)
     for fault in window_findings(start, end, now):
@@ -76,7 +76,9 @@ def _window(root: JsonObject, now: datetime, book: FaultBook) -> None:
         book.add("$.duration", f"is {kind_of(duration)}", "the number 600, in seconds")
 
 
-def _fip(path: str, value: object, tag: Tag, first_place: dict[str, int], book: FaultBook) -> None:
+def _fip(
+    path: str, value: object, tag: Tag, first_place: dict[str, int], book: ValidationErrors
+) -> None:
     fip = book.object_at(path, value, _FIP, optional=())
     if fip is None:
         return

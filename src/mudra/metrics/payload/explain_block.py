@@ -18,7 +18,7 @@ from mudra.metrics.payload.catalogue import (
 )
 from mudra.metrics.payload.plain_json import JsonObject, kind_of
 from mudra.metrics.payload.report import SIZE
-from mudra.metrics.payload.validation_errors import ABSENT, FaultBook
+from mudra.metrics.payload.validation_errors import ABSENT, ValidationErrors
 
 _SIZE: Final = re.compile(SIZE)
 _SIZE_NAME: Final = "sumOfSizeOfDataPackets"
@@ -32,7 +32,7 @@ _TYPES: Final = {
 _TIMING_CODES: Final = frozenset(str(code) for code in TIMINGS)
 
 
-def explain_block(path: str, value: object, tag: Tag, book: FaultBook) -> None:
+def explain_block(path: str, value: object, tag: Tag, book: ValidationErrors) -> None:
     """Book every fault of one block, in the order of the specification's table."""
     if tag is Tag.REQUESTS:
         block = book.object_at(path, value, ("type", "pxx", "counts"), (_SIZE_NAME,))
@@ -52,7 +52,7 @@ def explain_block(path: str, value: object, tag: Tag, book: FaultBook) -> None:
         _status(f"{path}.status", block, code, book)
 
 
-def _code(path: str, block: JsonObject, tag: Tag, book: FaultBook) -> str | None:
+def _code(path: str, block: JsonObject, tag: Tag, book: ValidationErrors) -> str | None:
     sent = block.get("type", ABSENT)
     if sent is ABSENT:
         return None
@@ -70,7 +70,7 @@ def _code(path: str, block: JsonObject, tag: Tag, book: FaultBook) -> str | None
     return None
 
 
-def _percentiles(path: str, block: JsonObject, book: FaultBook) -> None:
+def _percentiles(path: str, block: JsonObject, book: ValidationErrors) -> None:
     times = book.numbers_at(path, block.get("pxx", ABSENT), PERCENTILE_NAMES)
     for place in range(1, len(times or ())):
         before, here = (times or [])[place - 1 : place + 1]
@@ -84,7 +84,7 @@ def _percentiles(path: str, block: JsonObject, book: FaultBook) -> None:
 
 
 def _counts(
-    path: str, block: JsonObject, names: tuple[str, ...], book: FaultBook
+    path: str, block: JsonObject, names: tuple[str, ...], book: ValidationErrors
 ) -> list[int] | None:
     counts = book.numbers_at(path, block.get("counts", ABSENT), names)
     if counts is None:
@@ -99,7 +99,7 @@ def _counts(
     return counts
 
 
-def _timing(path: str, counts: list[int], book: FaultBook) -> None:
+def _timing(path: str, counts: list[int], book: ValidationErrors) -> None:
     """Both first positions hold the same number, the rest is 0. Decisions part 5."""
     names = REQUEST_COUNT_NAMES
     if counts[Position.OK_200] != counts[Position.TOTAL]:
@@ -117,7 +117,7 @@ def _timing(path: str, counts: list[int], book: FaultBook) -> None:
             )
 
 
-def _size(path: str, block: JsonObject, code: str | None, book: FaultBook) -> None:
+def _size(path: str, block: JsonObject, code: str | None, book: ValidationErrors) -> None:
     sent = block.get(_SIZE_NAME, ABSENT)
     if code == RequestType.FI_FETCH:
         if sent is ABSENT:
@@ -131,7 +131,7 @@ def _size(path: str, block: JsonObject, code: str | None, book: FaultBook) -> No
             book.text_at(path, sent, _SIZE, _SIZE_FORM)
 
 
-def _status(path: str, block: JsonObject, code: str | None, book: FaultBook) -> None:
+def _status(path: str, block: JsonObject, code: str | None, book: ValidationErrors) -> None:
     sent = block.get("status", ABSENT)
     if code == NotificationType.FI and sent is ABSENT:
         book.add(path, "is missing", f"for the type finot 7 values: {', '.join(STATUS_NAMES)}")

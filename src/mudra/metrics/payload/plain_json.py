@@ -13,8 +13,8 @@ from msgspec import Struct
 
 from mudra.shared.finding import Finding
 
-MOST_OBJECTS: Final = 200_000  # twice what 8 MiB of right blocks hold
-_LONGEST_NUMBER: Final = 40
+MAX_OBJECTS: Final = 200_000  # twice what 8 MiB of right blocks hold
+_MAX_NUMBER: Final = 40
 _SIMPLE_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}\Z")
 _SHOWN_OF_A_NAME: Final = 40
 
@@ -45,7 +45,7 @@ def read_json(body: bytes) -> tuple[object, Finding | None]:
         )
     except _TooManyObjectsError:
         return None, Finding(
-            "$", f"holds more than {MOST_OBJECTS} objects", "one for each FIP and type"
+            "$", f"holds more than {MAX_OBJECTS} objects", "one for each FIP and type"
         )
     except RecursionError:
         return None, Finding("$", "is nested too deep", "at most 6 levels")
@@ -66,14 +66,14 @@ def kind_of(value: object) -> str:
         case int():
             return str(value)  # `_whole` keeps them short
         case OddNumber():
-            return value.text if len(value.text) <= _LONGEST_NUMBER else "a number too long to show"
+            return value.text if len(value.text) <= _MAX_NUMBER else "a number too long to show"
         case str():
             return "a string" if value else "an empty string"
     return "an array" if isinstance(value, list) else "an object"
 
 
 def _whole(text: str) -> int | OddNumber:
-    return int(text) if len(text) <= _LONGEST_NUMBER else OddNumber(text)
+    return int(text) if len(text) <= _MAX_NUMBER else OddNumber(text)
 
 
 class _TooManyObjectsError(Exception):
@@ -96,7 +96,7 @@ class _Reader:
 
     def _keep_repeated(self, pairs: list[tuple[str, object]]) -> JsonObject:
         self._objects += 1
-        if self._objects > MOST_OBJECTS:
+        if self._objects > MAX_OBJECTS:
             raise _TooManyObjectsError
         value = JsonObject(pairs)
         if len(value) != len(pairs):

@@ -3,8 +3,8 @@
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mudra.audit.event import Act, Caller, EventName, Outcome
-from mudra.audit.ports import Journal
+from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
+from mudra.audit.ports import AuditLog
 from mudra.metrics.payload.ingest_rule import (
     IngestStatus,
     Receipt,
@@ -14,7 +14,7 @@ from mudra.metrics.payload.ingest_rule import (
     status_of,
 )
 from mudra.metrics.payload.validation import CheckedReport, ReportRefused, unknown_fips
-from mudra.metrics.ports import Intake, Members
+from mudra.metrics.ports import Members, Reports
 from mudra.shared.finding import Finding
 
 
@@ -30,16 +30,16 @@ class Received(Struct, frozen=True):
         return self.receipt.findings
 
 
-class ReceiveDesk(Struct, frozen=True):
+class ReceiveService(Struct, frozen=True):
     """What receiving works with."""
 
-    intake: Intake
+    intake: Reports
     members: Members
-    journal: Journal
+    journal: AuditLog
 
 
 async def receive(
-    checked: CheckedReport, receipt_id: str, caller: Caller, desk: ReceiveDesk
+    checked: CheckedReport, receipt_id: str, caller: Caller, desk: ReceiveService
 ) -> Received | TxnIdReused:
     """Store a checked payload, or recognise it; durable once the transaction has ended."""
     push, window = keys_of(checked)
@@ -50,7 +50,7 @@ async def receive(
     decision = decide(known, checked, receipt_id, now)
     if isinstance(decision, TxnIdReused):
         await desk.journal.note(
-            Act(
+            AuditEntry(
                 EventName.METRICS_REPORT_REFUSE,
                 caller,
                 push.aa_id,
@@ -62,7 +62,7 @@ async def receive(
     await desk.intake.carry_out(decision, checked)
     received = Received(status_of(decision), decision.receipt)
     await desk.journal.note(
-        Act(
+        AuditEntry(
             EventName.METRICS_REPORT_ACCEPT,
             caller,
             push.aa_id,
@@ -74,12 +74,12 @@ async def receive(
 
 
 async def keep_refused(
-    aa_id: str, refused: ReportRefused, caller: Caller, desk: ReceiveDesk
+    aa_id: str, refused: ReportRefused, caller: Caller, desk: ReceiveService
 ) -> None:
     """Remember a payload that breaks a rule, for its sender to look up."""
     await desk.intake.keep_refused(aa_id, refused)
     await desk.journal.note(
-        Act(
+        AuditEntry(
             EventName.METRICS_REPORT_REFUSE,
             caller,
             aa_id,

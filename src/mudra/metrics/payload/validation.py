@@ -32,7 +32,7 @@ from mudra.metrics.payload.report import (
 from mudra.metrics.payload.window_rule import parse_utc, window_findings
 from mudra.shared.finding import Finding, Severity
 
-MOST_NOTES: Final = 200
+MAX_NOTES: Final = 200
 
 _DECODER: Final = msgspec.json.Decoder(Report)
 _CANONICAL: Final = msgspec.json.Encoder()
@@ -97,7 +97,7 @@ def unknown_fips(report: Report, known: Container[str]) -> tuple[Finding, ...]:
         for place, fip in enumerate(fips)
         if fip.fip_id not in known
     ]
-    return tuple(notes[:MOST_NOTES])
+    return tuple(notes[:MAX_NOTES])
 
 
 def _refused(body: bytes, now: datetime, fault: str) -> ReportRefused:
@@ -209,7 +209,7 @@ def _notes(report: Report) -> tuple[Finding, ...]:
     for at, fip in enumerate(fips):
         blocks: tuple[Block, ...] = fip.metrics
         for place, block in enumerate(blocks):
-            if not block.counts[0] and len(silent) < MOST_NOTES:
+            if not block.counts[0] and len(silent) < MAX_NOTES:
                 silent.append(
                     Finding(
                         f"$.fips[{at}].metrics[{place}]",

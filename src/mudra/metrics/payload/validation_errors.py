@@ -10,10 +10,10 @@ from mudra.metrics.payload.catalogue import MAX_COUNT
 from mudra.metrics.payload.plain_json import JsonObject, kind_of, member
 from mudra.shared.finding import Finding
 
-MOST_FINDINGS: Final = 200
-MOST_COUNTED: Final = 10_000
+MAX_FINDINGS: Final = 200
+MAX_COUNTED: Final = 10_000
 _MANY_VALUES: Final = 1000
-_LONGEST_NAME: Final = 64
+_MAX_NAME: Final = 64
 
 
 class Absent(Enum):
@@ -25,7 +25,7 @@ class Absent(Enum):
 ABSENT: Final = Absent.ABSENT
 
 
-class FaultBook:
+class ValidationErrors:
     """The first faults in document order, and the number of all, up to 10,000 or some more."""
 
     def __init__(self) -> None:
@@ -35,12 +35,12 @@ class FaultBook:
     @property
     def full(self) -> bool:
         """Walking on would help nobody and hold up everybody else's requests."""
-        return self.total >= MOST_COUNTED
+        return self.total >= MAX_COUNTED
 
     def add(self, path: str, problem: str, allowed: str = "", nearest: str = "") -> None:
         """Book one fault; beyond the first 200 only its number is kept."""
         self.total += 1
-        if len(self.findings) < MOST_FINDINGS:
+        if len(self.findings) < MAX_FINDINGS:
             self.findings.append(Finding(path, problem, allowed, nearest))
 
     def object_at(
@@ -119,8 +119,8 @@ class FaultBook:
         Nothing as well when no more findings are kept: the search is slow, and a hostile
         payload holds a million names.
         """
-        if len(self.findings) >= MOST_FINDINGS:
+        if len(self.findings) >= MAX_FINDINGS:
             return ""
         lowered = {other.lower(): other for other in known}
-        close = get_close_matches(name[:_LONGEST_NAME].lower(), lowered, n=1, cutoff=0.6)
+        close = get_close_matches(name[:_MAX_NAME].lower(), lowered, n=1, cutoff=0.6)
         return lowered[close[0]] if close else ""

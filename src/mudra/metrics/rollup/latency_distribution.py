@@ -33,7 +33,7 @@ _FINE_BITS: Final = 4
 _FINE: Final = 1 << _FINE_BITS
 
 
-class Spread(Struct, frozen=True):
+class LatencyDistribution(Struct, frozen=True):
     """The two step functions of the times of `samples` calls.
 
     `cells` rise strictly. `surely[i]` calls are known to have ended within
@@ -56,7 +56,9 @@ class Spread(Struct, frozen=True):
         return sum(self.surely)
 
 
-NOTHING: Final = Spread(coarse=False, cells=(), surely=(), maybe=(), likely=(), longest=0)
+NOTHING: Final = LatencyDistribution(
+    coarse=False, cells=(), surely=(), maybe=(), likely=(), longest=0
+)
 
 
 def rank(samples: int, percent: int) -> int:
@@ -64,12 +66,14 @@ def rank(samples: int, percent: int) -> int:
     return -(-samples * percent // 100)
 
 
-def spread_of(samples: int, pxx: tuple[int, int, int, int]) -> Spread:
+def distribution_of(samples: int, pxx: tuple[int, int, int, int]) -> LatencyDistribution:
     """The spread of one block with this many answered calls."""
-    return spread_of_blocks([(samples, pxx)])
+    return distribution_of_blocks([(samples, pxx)])
 
 
-def spread_of_blocks(blocks: Iterable[tuple[int, tuple[int, int, int, int]]]) -> Spread:
+def distribution_of_blocks(
+    blocks: Iterable[tuple[int, tuple[int, int, int, int]]],
+) -> LatencyDistribution:
     """The exact spread of many blocks; one without answered calls says nothing."""
     rises = _Rises({}, {}, {})
     longest = 0
@@ -80,7 +84,7 @@ def spread_of_blocks(blocks: Iterable[tuple[int, tuple[int, int, int, int]]]) ->
     return _of(rises, longest, coarse=False)
 
 
-def surely_before(
+def certainly_before(
     blocks: Iterable[tuple[int, tuple[int, int, int, int]]], percent: int, limit: int
 ) -> bool:
     """Whether this percentile of all calls surely lies before `limit` ms; the estimate then does.
@@ -100,7 +104,7 @@ def surely_before(
     return 0 < rank(total, percent) <= soon
 
 
-def coarsen(spread: Spread) -> Spread:
+def coarsen(spread: LatencyDistribution) -> LatencyDistribution:
     """The same in the fixed cells of roll-ups; coarsening a sum equals summing the coarse."""
     if spread.coarse:
         return spread
@@ -114,7 +118,7 @@ def coarsen(spread: Spread) -> Spread:
     return _of_rows(rows, spread.longest, coarse=True)
 
 
-def merge_spreads(spreads: Iterable[Spread]) -> Spread:
+def merge_distributions(spreads: Iterable[LatencyDistribution]) -> LatencyDistribution:
     """The spread of all calls together: exact unless one part is coarse."""
     parts = list(spreads)
     longest = max((part.longest for part in parts), default=0)
@@ -140,7 +144,7 @@ class Dense(NamedTuple):
     likely: list[int]
 
 
-def dense(spread: Spread) -> Dense:
+def dense(spread: LatencyDistribution) -> Dense:
     """Write a coarse spread without holes."""
     cells, maybe = spread.cells, spread.maybe
     begin = 0
@@ -156,7 +160,7 @@ def dense(spread: Spread) -> Dense:
     return Dense(maybe[0] if begin else 0, first, *rises)
 
 
-def merge_dense(parts: Sequence[Dense], longest: int) -> Spread:
+def merge_dense(parts: Sequence[Dense], longest: int) -> LatencyDistribution:
     """The coarse spread of many; ten times as fast as cell by cell."""
     zero, first, surely, maybe, likely = add_dense(parts)
     rows = zip(range(first, first + len(surely)), surely, maybe, likely, strict=True)
@@ -248,7 +252,7 @@ def _quarters(first: int, last: int) -> tuple[int, int]:
     return _middle(first, middle), _middle(middle, last)
 
 
-def _add_spread(rises: _Rises, spread: Spread) -> None:
+def _add_spread(rises: _Rises, spread: LatencyDistribution) -> None:
     for held, added in (
         (rises.surely, spread.surely),
         (rises.maybe, spread.maybe),
@@ -258,7 +262,7 @@ def _add_spread(rises: _Rises, spread: Spread) -> None:
             held[cell] = held.get(cell, 0) + calls
 
 
-def _of(rises: _Rises, longest: int, *, coarse: bool) -> Spread:
+def _of(rises: _Rises, longest: int, *, coarse: bool) -> LatencyDistribution:
     surely, maybe, likely = rises.surely, rises.maybe, rises.likely
     rows = [
         (cell, surely.get(cell, 0), maybe.get(cell, 0), likely.get(cell, 0))
@@ -267,7 +271,7 @@ def _of(rises: _Rises, longest: int, *, coarse: bool) -> Spread:
     return _of_rows([row for row in rows if row[1] or row[2] or row[3]], longest, coarse=coarse)
 
 
-def _of_rows(rows: Sequence[Sequence[int]], longest: int, *, coarse: bool) -> Spread:
+def _of_rows(rows: Sequence[Sequence[int]], longest: int, *, coarse: bool) -> LatencyDistribution:
     """Rows of a cell and its three rises; cells rise strictly."""
     columns = [*zip(*rows, strict=True)] or [(), (), (), ()]
-    return Spread(coarse, columns[0], columns[1], columns[2], columns[3], longest)
+    return LatencyDistribution(coarse, columns[0], columns[1], columns[2], columns[3], longest)

@@ -10,7 +10,7 @@ from itertools import accumulate
 
 from msgspec import Struct
 
-from mudra.metrics.rollup.latency_distribution import Spread, coarse_cell_edges, rank
+from mudra.metrics.rollup.latency_distribution import LatencyDistribution, coarse_cell_edges, rank
 
 
 class Percentile(Struct, frozen=True):
@@ -36,7 +36,7 @@ class ResponseTime(Struct, frozen=True):
     p100: int
 
 
-def response_time(spread: Spread) -> ResponseTime | None:
+def response_time(spread: LatencyDistribution) -> ResponseTime | None:
     """What the spread says of p50, p95, p99 and p100, or None where no call was answered."""
     samples = spread.samples
     if not samples:
@@ -50,7 +50,7 @@ def response_time(spread: Spread) -> ResponseTime | None:
     )
 
 
-def percentile(spread: Spread, percent: int) -> Percentile:
+def percentile(spread: LatencyDistribution, percent: int) -> Percentile:
     """This percentile (50, 95 or 99) of a spread that has samples."""
     wanted = rank(spread.samples, percent)
     low = _edges(spread, _first(spread.maybe, wanted))[0]
@@ -70,6 +70,6 @@ def _first(rises: tuple[int, ...], wanted: int) -> int:
     raise ValueError(f"a spread of {sum(rises)} samples has no rank {wanted}")
 
 
-def _edges(spread: Spread, place: int) -> tuple[int, int]:
+def _edges(spread: LatencyDistribution, place: int) -> tuple[int, int]:
     cell = spread.cells[place]
     return coarse_cell_edges(cell) if spread.coarse else (cell, cell)

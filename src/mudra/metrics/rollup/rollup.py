@@ -19,10 +19,10 @@ from mudra.metrics.payload.catalogue import COUNTS, STATUSES, TIMINGS
 from mudra.metrics.payload.report import NotificationBlock, RequestBlock
 from mudra.metrics.rollup.latency_distribution import (
     NOTHING,
-    Spread,
+    LatencyDistribution,
     coarsen,
-    merge_spreads,
-    spread_of_blocks,
+    distribution_of_blocks,
+    merge_distributions,
 )
 
 NO_STATUS: Final = (0,) * STATUSES
@@ -36,7 +36,7 @@ class Rollup(Struct, frozen=True):
     counts: tuple[int, ...]
     statuses: tuple[int, ...]
     data_bytes: int
-    times: Spread
+    times: LatencyDistribution
 
 
 EMPTY: Final = Rollup(0, (0,) * COUNTS, NO_STATUS, 0, NOTHING)
@@ -62,7 +62,7 @@ def rollup(blocks: Iterable[RequestBlock | NotificationBlock]) -> Rollup:
             for block in requests
             if block.sum_of_size_of_data_packets is not UNSET
         ),
-        spread_of_blocks([(answered(block.counts), block.pxx) for block in requests]),
+        distribution_of_blocks([(answered(block.counts), block.pxx) for block in requests]),
     )
 
 
@@ -93,5 +93,5 @@ def merge_all(rows: Iterable[Rollup]) -> Rollup:
         tuple(map(sum, zip(*(part.counts for part in parts), strict=True))),
         tuple(map(sum, zip(*(part.statuses for part in parts), strict=True))),
         sum(part.data_bytes for part in parts),
-        merge_spreads(part.times for part in parts),
+        merge_distributions(part.times for part in parts),
     )

@@ -12,9 +12,10 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from mudra.registry.payload.entry import EntityType, digest
+from mudra.registry.payload.entry import digest
+from mudra.shared.entity_type import EntityType
 
-LONGEST_PAGE: Final = 500
+MAX_PAGE: Final = 500
 """Changes in one answer; more are asked for with the last number."""
 
 _SEES: Final = {
@@ -25,7 +26,7 @@ _SEES: Final = {
 _ALL: Final = frozenset(EntityType)
 
 
-class Sight(Struct, frozen=True):
+class Visibility(Struct, frozen=True):
     """What one caller sees: every entry of these types, and its own."""
 
     types: frozenset[EntityType]
@@ -35,19 +36,19 @@ class Sight(Struct, frozen=True):
         """Whether an entry of that type and ID may be shown."""
         return entity_type is not None and (entity_type in self.types or entity_id == self.own)
 
-    def within(self, entity_type: EntityType) -> "Sight":
+    def within(self, entity_type: EntityType) -> "Visibility":
         """Give the same sight of one type: equal for all callers who see the same of it."""
         if entity_type in self.types:
-            return Sight(frozenset({entity_type}))
-        return Sight(frozenset(), self.own)
+            return Visibility(frozenset({entity_type}))
+        return Visibility(frozenset(), self.own)
 
 
-OPERATOR_SIGHT: Final = Sight(_ALL)
+OPERATOR_VISIBILITY: Final = Visibility(_ALL)
 
 
-def sight_of(entity_type: EntityType, entity_id: str, *, opened: bool = False) -> Sight:
+def visibility_of(entity_type: EntityType, entity_id: str, *, opened: bool = False) -> Visibility:
     """Give what an entity sees; `opened` is the setting that shows everything to all."""
-    return Sight(_ALL) if opened else Sight(_SEES[entity_type], entity_id)
+    return Visibility(_ALL) if opened else Visibility(_SEES[entity_type], entity_id)
 
 
 class Change(Struct, frozen=True):
@@ -104,7 +105,9 @@ class Directory(Struct, frozen=True):
                 )
         return Directory(sequence, listed, changed_at)
 
-    def visible(self, sight: Sight, entity_type: EntityType | None = None) -> tuple[Listed, ...]:
+    def visible(
+        self, sight: Visibility, entity_type: EntityType | None = None
+    ) -> tuple[Listed, ...]:
         """Give what a caller sees, of one type or of all, in the order of type and ID."""
         seen = (
             one
@@ -113,19 +116,19 @@ class Directory(Struct, frozen=True):
         )
         return tuple(sorted(seen, key=lambda one: (one.entity_type, one.entity_id)))
 
-    def one(self, sight: Sight, entity_type: EntityType, entity_id: str) -> Listed | None:
+    def one(self, sight: Visibility, entity_type: EntityType, entity_id: str) -> Listed | None:
         """Give one entry, or None when it is not there or not for this caller."""
         found = self.listed.get(entity_id)
         if found is None or found.entity_type is not entity_type:
             return None
         return found if sight.sees(entity_type, entity_id) else None
 
-    def hash(self, sight: Sight) -> str:
+    def hash(self, sight: Visibility) -> str:
         """Give the hash of everything a caller sees: see `set_hash`."""
         return set_hash((one.entity_type, one.entity_id, one.digest) for one in self.visible(sight))
 
 
-class Answer(Struct, frozen=True):
+class DirectoryListing(Struct, frozen=True):
     """A finished answer of a read: its bytes, strong ETag, and when it last changed."""
 
     body: bytes
@@ -133,21 +136,21 @@ class Answer(Struct, frozen=True):
     last_modified: dt.datetime | None
 
 
-def listing(directory: Directory, sight: Sight, entity_type: EntityType) -> Answer:
+def listing(directory: Directory, sight: Visibility, entity_type: EntityType) -> DirectoryListing:
     """Give `GET /cr/v2/entityInfo/{type}`: an array of whole payloads."""
     bodies = (one.body for one in directory.visible(sight, entity_type))
     body = b"[" + b",".join(bodies) + b"]"
-    return Answer(body, f'"{digest(body)}"', _last_change(directory, sight, entity_type))
+    return DirectoryListing(body, f'"{digest(body)}"', _last_change(directory, sight, entity_type))
 
 
 def single(
-    directory: Directory, sight: Sight, entity_type: EntityType, entity_id: str
-) -> Answer | None:
+    directory: Directory, sight: Visibility, entity_type: EntityType, entity_id: str
+) -> DirectoryListing | None:
     """Give `GET /cr/v2/entityInfo/{type}/{id}`: one payload, or None for a 404."""
     found = directory.one(sight, entity_type, entity_id)
     if found is None:
         return None
-    return Answer(found.body, f'"{found.digest}"', directory.changed_at[entity_id])
+    return DirectoryListing(found.body, f'"{found.digest}"', directory.changed_at[entity_id])
 
 
 def set_hash(entries: Iterable[tuple[str, str, str]]) -> str:
@@ -161,7 +164,9 @@ def set_hash(entries: Iterable[tuple[str, str, str]]) -> str:
     return hashlib.sha256(b"".join(lines)).hexdigest()
 
 
-def _last_change(directory: Directory, sight: Sight, entity_type: EntityType) -> dt.datetime | None:
+def _last_change(
+    directory: Directory, sight: Visibility, entity_type: EntityType
+) -> dt.datetime | None:
     """Give the time of the last change that can have touched a listing.
 
     Who left is not known by type any more, so any such change counts: a time

@@ -7,9 +7,10 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from mudra.registry.directory.directory import LONGEST_PAGE, Change, Directory, Sight, set_hash
-from mudra.registry.payload.entry import EntityType, digest
+from mudra.registry.directory.directory import MAX_PAGE, Change, Directory, Visibility, set_hash
+from mudra.registry.payload.entry import digest
 from mudra.registry.payload.timestamp import wire_time
+from mudra.shared.entity_type import EntityType
 
 PUT: Final = "put"
 REMOVE: Final = "remove"
@@ -59,7 +60,7 @@ def needs_whole(since: int, directory: Directory, opened_at: int) -> bool:
     return since <= 0 or since > directory.sequence or since < opened_at
 
 
-def whole(directory: Directory, sight: Sight, since: int) -> Page:
+def whole(directory: Directory, sight: Visibility, since: int) -> Page:
     """Give every entry that the caller sees, in the order in which they last changed."""
     listed = sorted(directory.visible(sight), key=lambda one: one.sequence)
     changes = tuple(
@@ -80,9 +81,9 @@ def whole(directory: Directory, sight: Sight, since: int) -> Page:
 def page(
     directory: Directory,
     following: Sequence[Change],
-    sight: Sight,
+    sight: Visibility,
     since: int,
-    longest: int = LONGEST_PAGE,
+    longest: int = MAX_PAGE,
 ) -> Page:
     """Give the changes after `since` that the caller may see.
 

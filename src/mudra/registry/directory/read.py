@@ -2,17 +2,17 @@
 
 import datetime as dt
 
-from mudra.registry.directory.directory import LONGEST_PAGE, Directory, Sight
+from mudra.registry.directory.directory import MAX_PAGE, Directory, Visibility
 from mudra.registry.directory.mirror import Page, as_of, needs_whole, page, whole
 from mudra.registry.ports import DirectoryLog
 
 
-async def changes_since(log: DirectoryLog, sight: Sight, since: int) -> Page:
+async def changes_since(log: DirectoryLog, sight: Visibility, since: int) -> Page:
     """Give the caller's next page of changes after `since`."""
     directory = await log.current()
     if needs_whole(since, directory, await log.opened_at()):
         return whole(directory, sight, since)
-    following = await log.following(since, LONGEST_PAGE)
+    following = await log.following(since, MAX_PAGE)
     # A change that was committed after `current` was read belongs to the next page.
     seen = [one for one in following if one.sequence <= directory.sequence]
     return page(directory, seen, sight, since)

@@ -7,14 +7,14 @@ from msgspec.structs import replace
 
 from mudra.registry.lifecycle.actor import SCHEDULE, Actor, may_decide
 from mudra.registry.lifecycle.decision import (
-    Act,
     Decision,
     Facts,
+    RegistryAction,
     conflict,
     put_live,
     reason_missing,
 )
-from mudra.registry.lifecycle.record import Record, Status, Version
+from mudra.registry.lifecycle.record import Record, Version, VersionStatus
 from mudra.registry.lifecycle.refusal import GoLiveTooFar, Refusal, VersionMoved, WrongState
 
 FARTHEST_GO_LIVE: Final = dt.timedelta(days=366)
@@ -34,7 +34,7 @@ def approve(
     `expected` is the version the operator looked at, 0 for whichever is
     pending. Approving a scheduled version again moves its time.
     """
-    pending = _pending(record, actor, Act.APPROVE, expected)
+    pending = _pending(record, actor, RegistryAction.APPROVE, expected)
     if not isinstance(pending, Version):
         return pending
     # Asked again: since the submission another entity may have gone live with this key.
@@ -45,45 +45,51 @@ def approve(
         return GoLiveTooFar(FARTHEST_GO_LIVE.days)
     decided = replace(pending, decided_by=actor.name, decided_at=now, goes_live_at=goes_live_at)
     if goes_live_at is not None and goes_live_at > now:
-        after = record.with_version(replace(decided, status=Status.APPROVED))
+        after = record.with_version(replace(decided, status=VersionStatus.APPROVED))
     else:
         after = put_live(record, decided, now)
-    return Decision(Act.APPROVE, actor, now, "", record, after, pending.number)
+    return Decision(RegistryAction.APPROVE, actor, now, "", record, after, pending.number)
 
 
 def go_live(record: Record, now: dt.datetime) -> Decision | None:
     """Put a scheduled version live when its time has come; None when there is none."""
     pending = record.pending
-    if pending is None or pending.status is not Status.APPROVED or pending.goes_live_at is None:
+    if (
+        pending is None
+        or pending.status is not VersionStatus.APPROVED
+        or pending.goes_live_at is None
+    ):
         return None
     if pending.goes_live_at > now:
         return None
     after = put_live(record, pending, now)
-    return Decision(Act.GO_LIVE, SCHEDULE, now, "", record, after, pending.number)
+    return Decision(RegistryAction.GO_LIVE, SCHEDULE, now, "", record, after, pending.number)
 
 
 def reject(
     record: Record, actor: Actor, now: dt.datetime, reason: str, *, expected: int = 0
 ) -> Decision | Refusal:
     """Decide on a rejection; a scheduled version can still be rejected."""
-    pending = _pending(record, actor, Act.REJECT, expected)
+    pending = _pending(record, actor, RegistryAction.REJECT, expected)
     if not isinstance(pending, Version):
         return pending
-    missing = reason_missing(Act.REJECT, reason)
+    missing = reason_missing(RegistryAction.REJECT, reason)
     if missing is not None:
         return missing
     rejected = replace(
         pending,
-        status=Status.REJECTED,
+        status=VersionStatus.REJECTED,
         decided_by=actor.name,
         decided_at=now,
         reason=reason.strip(),
     )
     after = record.with_version(rejected)
-    return Decision(Act.REJECT, actor, now, reason.strip(), record, after, pending.number)
+    return Decision(
+        RegistryAction.REJECT, actor, now, reason.strip(), record, after, pending.number
+    )
 
 
-def _pending(record: Record, actor: Actor, act: Act, expected: int) -> Version | Refusal:
+def _pending(record: Record, actor: Actor, act: RegistryAction, expected: int) -> Version | Refusal:
     refusal = may_decide(actor)
     if refusal is not None:
         return refusal

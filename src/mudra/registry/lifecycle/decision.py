@@ -9,15 +9,16 @@ from msgspec.structs import replace
 
 from mudra.registry.lifecycle.actor import Actor
 from mudra.registry.lifecycle.difference import FieldChange, difference
-from mudra.registry.lifecycle.record import Record, Standing, Status, Version
+from mudra.registry.lifecycle.record import EntityStatus, Record, Version, VersionStatus
 from mudra.registry.lifecycle.refusal import AlreadyHeld, ReasonMissing, WrongType
 from mudra.registry.payload.certificate import KeyFacts
-from mudra.registry.payload.entry import EntityType, Entry, canonical
+from mudra.registry.payload.entry import Entry, canonical
+from mudra.shared.entity_type import EntityType
 
-LONGEST_REASON: Final = 500
+MAX_REASON: Final = 500
 
 
-class Act(enum.StrEnum):
+class RegistryAction(enum.StrEnum):
     """What was done, as the audit and the history call it."""
 
     SUBMIT = "submit"
@@ -50,7 +51,7 @@ class Publication(Struct, frozen=True):
 class Decision(Struct, frozen=True):
     """An act that may be carried out: keep `after`, publish, stop tokens, audit; all or nothing."""
 
-    act: Act
+    act: RegistryAction
     actor: Actor
     at: dt.datetime
     reason: str
@@ -110,13 +111,13 @@ class Facts(Struct, frozen=True):
 def shown(record: Record) -> bytes | None:
     """Give the entry that the directory shows, as bytes, or None."""
     live = record.live
-    visible = record.standing is Standing.LIVE and live is not None
+    visible = record.standing is EntityStatus.LIVE and live is not None
     return canonical(live.entry) if visible and live is not None else None
 
 
-def gets_no_token(standing: Standing) -> bool:
+def gets_no_token(standing: EntityStatus) -> bool:
     """Whether token issuing is off: an entity without an entry does get tokens."""
-    return standing in {Standing.SUSPENDED, Standing.RETIRED}
+    return standing in {EntityStatus.SUSPENDED, EntityStatus.RETIRED}
 
 
 def conflict(entry: Entry, key: KeyFacts, facts: Facts) -> AlreadyHeld | WrongType | None:
@@ -133,10 +134,10 @@ def conflict(entry: Entry, key: KeyFacts, facts: Facts) -> AlreadyHeld | WrongTy
     return None
 
 
-def reason_missing(act: Act, reason: str) -> ReasonMissing | None:
+def reason_missing(act: RegistryAction, reason: str) -> ReasonMissing | None:
     """Refuse an act whose reason is missing, too long, or not printable."""
     text = reason.strip()
-    fits = 0 < len(text) <= LONGEST_REASON and text.isprintable() and "=?" not in text
+    fits = 0 < len(text) <= MAX_REASON and text.isprintable() and "=?" not in text
     return None if fits else ReasonMissing(act.value)
 
 
@@ -144,9 +145,11 @@ def put_live(record: Record, version: Version, now: dt.datetime) -> Record:
     """Give the record with that version live and the former one superseded."""
     former = record.live
     if former is not None:
-        record = record.with_version(replace(former, status=Status.SUPERSEDED, live_until=now))
-    standing = Standing.LIVE if record.standing is Standing.UNLISTED else record.standing
-    live = replace(version, status=Status.LIVE, live_from=now)
+        record = record.with_version(
+            replace(former, status=VersionStatus.SUPERSEDED, live_until=now)
+        )
+    standing = EntityStatus.LIVE if record.standing is EntityStatus.UNLISTED else record.standing
+    live = replace(version, status=VersionStatus.LIVE, live_from=now)
     return replace(record, standing=standing).with_version(live)
 
 
@@ -155,4 +158,4 @@ def without_pending(record: Record) -> Record:
     pending = record.pending
     if pending is None:
         return record
-    return record.with_version(replace(pending, status=Status.WITHDRAWN))
+    return record.with_version(replace(pending, status=VersionStatus.WITHDRAWN))

@@ -6,24 +6,24 @@ from msgspec.structs import replace
 
 from mudra.registry.lifecycle.actor import Actor, may_decide, may_retire
 from mudra.registry.lifecycle.decision import (
-    Act,
     Decision,
     Facts,
+    RegistryAction,
     conflict,
     put_live,
     reason_missing,
     without_pending,
 )
-from mudra.registry.lifecycle.record import Record, Standing, Status, Version
+from mudra.registry.lifecycle.record import EntityStatus, Record, Version, VersionStatus
 from mudra.registry.lifecycle.refusal import Refusal, UnknownVersion, WrongState
 
 
 def suspend(record: Record, actor: Actor, now: dt.datetime, reason: str) -> Decision | Refusal:
     """Decide to take a live entity out of the directory and off tokens until it is restored."""
-    refusal = may_decide(actor) or reason_missing(Act.SUSPEND, reason)
+    refusal = may_decide(actor) or reason_missing(RegistryAction.SUSPEND, reason)
     if refusal is not None:
         return refusal
-    return _stand(record, Act.SUSPEND, actor, now, reason)
+    return _stand(record, RegistryAction.SUSPEND, actor, now, reason)
 
 
 def restore(record: Record, actor: Actor, now: dt.datetime, reason: str = "") -> Decision | Refusal:
@@ -31,32 +31,35 @@ def restore(record: Record, actor: Actor, now: dt.datetime, reason: str = "") ->
     refusal = may_decide(actor)
     if refusal is not None:
         return refusal
-    return _stand(record, Act.RESTORE, actor, now, reason)
+    return _stand(record, RegistryAction.RESTORE, actor, now, reason)
 
 
 def retire(record: Record, actor: Actor, now: dt.datetime, reason: str) -> Decision | Refusal:
     """Decide to end a membership for good; its ID, handle and keys stay taken."""
-    refusal = may_retire(actor, record.entity_id) or reason_missing(Act.RETIRE, reason)
+    refusal = may_retire(actor, record.entity_id) or reason_missing(RegistryAction.RETIRE, reason)
     if refusal is not None:
         return refusal
-    return _stand(record, Act.RETIRE, actor, now, reason)
+    return _stand(record, RegistryAction.RETIRE, actor, now, reason)
 
 
 _MOVES = {
-    Act.SUSPEND: (frozenset({Standing.LIVE}), Standing.SUSPENDED),
-    Act.RESTORE: (frozenset({Standing.SUSPENDED}), Standing.LIVE),
-    Act.RETIRE: (frozenset({Standing.LIVE, Standing.SUSPENDED}), Standing.RETIRED),
+    RegistryAction.SUSPEND: (frozenset({EntityStatus.LIVE}), EntityStatus.SUSPENDED),
+    RegistryAction.RESTORE: (frozenset({EntityStatus.SUSPENDED}), EntityStatus.LIVE),
+    RegistryAction.RETIRE: (
+        frozenset({EntityStatus.LIVE, EntityStatus.SUSPENDED}),
+        EntityStatus.RETIRED,
+    ),
 }
 
 
 def _stand(
-    record: Record, act: Act, actor: Actor, now: dt.datetime, reason: str
+    record: Record, act: RegistryAction, actor: Actor, now: dt.datetime, reason: str
 ) -> Decision | Refusal:
     allowed, standing = _MOVES[act]
     if record.standing not in allowed:
         return WrongState(record.entity_id, act, record.standing, " or ".join(sorted(allowed)))
     after = replace(record, standing=standing)
-    if standing is Standing.RETIRED:
+    if standing is EntityStatus.RETIRED:
         after = _ended(without_pending(after), now)
     return Decision(act, actor, now, reason.strip(), record, after, version=0)
 
@@ -65,7 +68,7 @@ def _ended(record: Record, now: dt.datetime) -> Record:
     live = record.live
     if live is None:
         return record
-    return record.with_version(replace(live, status=Status.SUPERSEDED, live_until=now))
+    return record.with_version(replace(live, status=VersionStatus.SUPERSEDED, live_until=now))
 
 
 def roll_back(
@@ -75,17 +78,19 @@ def roll_back(
 
     A pending version is withdrawn: it was made upon what is rolled back.
     """
-    refusal = may_decide(actor) or reason_missing(Act.ROLL_BACK, reason)
+    refusal = may_decide(actor) or reason_missing(RegistryAction.ROLL_BACK, reason)
     if refusal is not None:
         return refusal
-    if record.standing not in {Standing.LIVE, Standing.SUSPENDED}:
-        return WrongState(record.entity_id, Act.ROLL_BACK, record.standing, "live or suspended")
+    if record.standing not in {EntityStatus.LIVE, EntityStatus.SUSPENDED}:
+        return WrongState(
+            record.entity_id, RegistryAction.ROLL_BACK, record.standing, "live or suspended"
+        )
     former = record.version(to)
     if former is None or not former.was_live:
         return UnknownVersion(record.entity_id, to)
-    if former.status is Status.LIVE:
+    if former.status is VersionStatus.LIVE:
         state = f"at version {to} already"
-        return WrongState(record.entity_id, Act.ROLL_BACK, state, "at another version")
+        return WrongState(record.entity_id, RegistryAction.ROLL_BACK, state, "at another version")
     held = conflict(former.entry, former.key, facts)
     if held is not None:
         return held
@@ -93,7 +98,7 @@ def roll_back(
         number=len(record.versions) + 1,
         entry=former.entry,
         key=former.key,
-        status=Status.SUBMITTED,
+        status=VersionStatus.SUBMITTED,
         submitted_by=actor.name,
         submitted_at=now,
         decided_by=actor.name,
@@ -102,4 +107,6 @@ def roll_back(
         equal_to=to,
     )
     after = put_live(without_pending(record), version, now)
-    return Decision(Act.ROLL_BACK, actor, now, reason.strip(), record, after, version.number)
+    return Decision(
+        RegistryAction.ROLL_BACK, actor, now, reason.strip(), record, after, version.number
+    )

@@ -6,16 +6,16 @@ from typing import Protocol
 from msgspec import Struct
 
 from mudra.registry.lifecycle.difference import FieldChange, Risk, difference
-from mudra.registry.lifecycle.record import Standing, Version
-from mudra.registry.payload.entry import EntityType
+from mudra.registry.lifecycle.record import EntityStatus, Version
+from mudra.shared.entity_type import EntityType
 
 
-class Waiting(Struct, frozen=True):
+class PendingEntry(Struct, frozen=True):
     """A pending version of an entity, and what it would replace (None for a first entry)."""
 
     entity_id: str
     entity_type: EntityType
-    standing: Standing
+    standing: EntityStatus
     pending: Version
     live: Version | None
 
@@ -31,9 +31,9 @@ class Waiting(Struct, frozen=True):
         return tuple(risk for risk in Risk if risk in found and risk is not Risk.NONE)
 
 
-class WaitingEntries(Protocol):
+class PendingEntries(Protocol):
     """Reads the approver's queue."""
 
-    async def waiting(self, limit: int) -> Sequence[Waiting]:
+    async def waiting(self, limit: int) -> Sequence[PendingEntry]:
         """Give the pending versions, the longest waiting first, at most that many."""
         ...

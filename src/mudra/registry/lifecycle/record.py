@@ -16,10 +16,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mudra.registry.payload.certificate import KeyFacts
-from mudra.registry.payload.entry import EntityType, Entry
+from mudra.registry.payload.entry import Entry
+from mudra.shared.entity_type import EntityType
 
 
-class Standing(enum.StrEnum):
+class EntityStatus(enum.StrEnum):
     """Where an entity stands as a whole."""
 
     UNLISTED = "unlisted"
@@ -29,7 +30,7 @@ class Standing(enum.StrEnum):
     RETIRED = "retired"
 
 
-class Status(enum.StrEnum):
+class VersionStatus(enum.StrEnum):
     """Where one version of an entry stands."""
 
     SUBMITTED = "submitted"
@@ -43,7 +44,7 @@ class Status(enum.StrEnum):
     """It was live; a newer version is."""
 
 
-PENDING = frozenset({Status.SUBMITTED, Status.APPROVED})
+PENDING = frozenset({VersionStatus.SUBMITTED, VersionStatus.APPROVED})
 
 
 class Version(Struct, frozen=True):
@@ -52,7 +53,7 @@ class Version(Struct, frozen=True):
     number: int
     entry: Entry
     key: KeyFacts
-    status: Status
+    status: VersionStatus
     submitted_by: str
     submitted_at: dt.datetime
     decided_by: str = ""
@@ -75,13 +76,13 @@ class Record(Struct, frozen=True):
 
     entity_id: str
     entity_type: EntityType
-    standing: Standing
+    standing: EntityStatus
     versions: tuple[Version, ...]
 
     @property
     def live(self) -> Version | None:
         """The version that counterparties see, or would see were it not suspended."""
-        return next((one for one in self.versions if one.status is Status.LIVE), None)
+        return next((one for one in self.versions if one.status is VersionStatus.LIVE), None)
 
     @property
     def pending(self) -> Version | None:

@@ -12,19 +12,19 @@ from msgspec import Struct
 
 from mudra.registry.lifecycle.actor import Actor, may_decide, may_retire
 from mudra.registry.lifecycle.approval import approve, go_live, reject
-from mudra.registry.lifecycle.decision import Act, Decision, Facts
+from mudra.registry.lifecycle.decision import Decision, Facts, RegistryAction
 from mudra.registry.lifecycle.entity_status import restore, retire, roll_back, suspend
 from mudra.registry.lifecycle.record import Record
 from mudra.registry.lifecycle.refusal import Refusal, UnknownEntity, UnknownVersion
 from mudra.registry.lifecycle.submission import Repeat, submit, update
-from mudra.registry.payload.entry import EntityType
 from mudra.registry.payload.validation import CheckedPayload
 from mudra.registry.ports import HeldRegistry, Registry
+from mudra.shared.entity_type import EntityType
 
 Outcome: TypeAlias = Decision | Refusal
 
 
-class Order(Struct, frozen=True):
+class Command(Struct, frozen=True):
     """An operator's word on an entity: what to do, to which version, from when, and why.
 
     `version` is the one to roll back to, or the one that was looked at before
@@ -32,7 +32,7 @@ class Order(Struct, frozen=True):
     type under which the entity was addressed, None where it was not.
     """
 
-    act: Act
+    act: RegistryAction
     entity_id: str
     actor: Actor
     reason: str = ""
@@ -49,11 +49,11 @@ async def submit_entry(
         entity_id = checked.entry.entityinfo.id
         barred = may_decide(actor) if approved else None
         if barred is not None:
-            return await _keep(held, Act.SUBMIT, entity_id, actor, barred)
+            return await _keep(held, RegistryAction.SUBMIT, entity_id, actor, barred)
         record = await held.record(entity_id)
         facts = await held.facts(checked.entry, checked.key)
         outcome = submit(record, checked, facts, actor, held.now)
-        kept = await _keep(held, Act.SUBMIT, entity_id, actor, outcome)
+        kept = await _keep(held, RegistryAction.SUBMIT, entity_id, actor, outcome)
         if approved and isinstance(kept, Decision):
             return await _approve_at_once(held, kept.after, facts, actor)
         return kept
@@ -67,19 +67,21 @@ async def update_entry(
         entity_id = checked.entry.entityinfo.id
         barred = may_decide(actor) if approved else None
         if barred is not None:
-            return await _keep(held, Act.UPDATE, entity_id, actor, barred)
+            return await _keep(held, RegistryAction.UPDATE, entity_id, actor, barred)
         record = await held.record(entity_id)
         facts = await held.facts(checked.entry, checked.key)
         outcome = update(record, checked, facts, actor, held.now)
         if isinstance(outcome, Repeat):
             return outcome
-        kept = await _keep(held, Act.UPDATE, entity_id, actor, outcome)
+        kept = await _keep(held, RegistryAction.UPDATE, entity_id, actor, outcome)
         if approved and isinstance(kept, Decision) and kept.after.pending is not None:
             return await _approve_at_once(held, kept.after, facts, actor)
         return kept
 
 
-async def foresee(registry: Registry, checked: CheckedPayload, actor: Actor) -> Outcome | Repeat:
+async def preview_submission(
+    registry: Registry, checked: CheckedPayload, actor: Actor
+) -> Outcome | Repeat:
     """Tell what a submission or update would come to, and keep nothing of it."""
     async with registry.held() as held:
         record = await held.record(checked.entry.entityinfo.id)
@@ -89,7 +91,7 @@ async def foresee(registry: Registry, checked: CheckedPayload, actor: Actor) -> 
         return update(record, checked, facts, actor, held.now)
 
 
-async def decide(registry: Registry, order: Order) -> Outcome:
+async def decide(registry: Registry, order: Command) -> Outcome:
     """Carry out an order: approve, reject, suspend, restore, retire or roll back."""
     async with registry.held() as held:
         record = await held.record(order.entity_id)
@@ -111,21 +113,21 @@ async def put_due_live(registry: Registry) -> int:
         return len(due)
 
 
-def _barred(order: Order) -> Refusal | None:
-    if order.act is Act.RETIRE:
+def _barred(order: Command) -> Refusal | None:
+    if order.act is RegistryAction.RETIRE:
         return may_retire(order.actor, order.entity_id)
     return may_decide(order.actor)
 
 
-async def _decided(held: HeldRegistry, record: Record, order: Order) -> Outcome:
+async def _decided(held: HeldRegistry, record: Record, order: Command) -> Outcome:
     actor, now = order.actor, held.now
-    if order.act is Act.APPROVE:
+    if order.act is RegistryAction.APPROVE:
         facts = await _facts_of_pending(held, record)
         due = order.goes_live_at
         return approve(record, facts, actor, now, goes_live_at=due, expected=order.version)
-    if order.act is Act.REJECT:
+    if order.act is RegistryAction.REJECT:
         return reject(record, actor, now, order.reason, expected=order.version)
-    if order.act is Act.ROLL_BACK:
+    if order.act is RegistryAction.ROLL_BACK:
         former = record.version(order.version)
         if former is None:
             return UnknownVersion(order.entity_id, order.version)
@@ -134,10 +136,10 @@ async def _decided(held: HeldRegistry, record: Record, order: Order) -> Outcome:
     return _STANDING[order.act](record, actor, now, order.reason)
 
 
-_STANDING: dict[Act, Callable[[Record, Actor, dt.datetime, str], Outcome]] = {
-    Act.SUSPEND: suspend,
-    Act.RESTORE: restore,
-    Act.RETIRE: retire,
+_STANDING: dict[RegistryAction, Callable[[Record, Actor, dt.datetime, str], Outcome]] = {
+    RegistryAction.SUSPEND: suspend,
+    RegistryAction.RESTORE: restore,
+    RegistryAction.RETIRE: retire,
 }
 
 
@@ -150,11 +152,11 @@ async def _approve_at_once(
     held: HeldRegistry, record: Record, facts: Facts, actor: Actor
 ) -> Outcome:
     outcome = approve(record, facts, actor, held.now)
-    return await _keep(held, Act.APPROVE, record.entity_id, actor, outcome)
+    return await _keep(held, RegistryAction.APPROVE, record.entity_id, actor, outcome)
 
 
 async def _keep(
-    held: HeldRegistry, act: Act, entity_id: str, actor: Actor, outcome: Outcome
+    held: HeldRegistry, act: RegistryAction, entity_id: str, actor: Actor, outcome: Outcome
 ) -> Outcome:
     if isinstance(outcome, Decision):
         await held.keep(outcome)

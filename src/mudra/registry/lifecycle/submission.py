@@ -6,15 +6,15 @@ from msgspec import Struct
 
 from mudra.registry.lifecycle.actor import Actor, may_submit
 from mudra.registry.lifecycle.decision import (
-    Act,
     Decision,
     Facts,
+    RegistryAction,
     conflict,
     put_live,
     without_pending,
 )
 from mudra.registry.lifecycle.difference import difference, needs_approval
-from mudra.registry.lifecycle.record import Record, Standing, Status, Version
+from mudra.registry.lifecycle.record import EntityStatus, Record, Version, VersionStatus
 from mudra.registry.lifecycle.refusal import DuplicateEntity, Refusal, UnknownEntity, WrongState
 from mudra.registry.payload.validation import CheckedPayload
 
@@ -45,9 +45,11 @@ def submit(
     if held is not None:
         return held
     kept = record.versions if record else ()
-    base = Record(entry.entityinfo.id, entry.type, Standing.UNLISTED, kept)
+    base = Record(entry.entityinfo.id, entry.type, EntityStatus.UNLISTED, kept)
     version = _next(base, checked, actor, now)
-    return Decision(Act.SUBMIT, actor, now, "", record, base.with_version(version), version.number)
+    return Decision(
+        RegistryAction.SUBMIT, actor, now, "", record, base.with_version(version), version.number
+    )
 
 
 def update(
@@ -60,8 +62,10 @@ def update(
         return refusal
     if record is None or record.entity_type is not entry.type:
         return UnknownEntity(entry.entityinfo.id)
-    if record.standing is Standing.RETIRED:
-        return WrongState(record.entity_id, Act.UPDATE, record.standing, "live or suspended")
+    if record.standing is EntityStatus.RETIRED:
+        return WrongState(
+            record.entity_id, RegistryAction.UPDATE, record.standing, "live or suspended"
+        )
     if record.versions[-1].entry == entry:
         return Repeat(record, record.versions[-1].number)
     held = conflict(entry, checked.key, facts)
@@ -74,12 +78,12 @@ def update(
         after = put_live(base, version, now)
     else:
         after = base.with_version(version)
-    return Decision(Act.UPDATE, actor, now, "", record, after, version.number)
+    return Decision(RegistryAction.UPDATE, actor, now, "", record, after, version.number)
 
 
 def _starts_anew(record: Record) -> bool:
     """Whether everything so far came to nothing, so that the member may submit again."""
-    return record.standing is Standing.UNLISTED and record.pending is None
+    return record.standing is EntityStatus.UNLISTED and record.pending is None
 
 
 def _next(record: Record, checked: CheckedPayload, actor: Actor, now: dt.datetime) -> Version:
@@ -87,7 +91,7 @@ def _next(record: Record, checked: CheckedPayload, actor: Actor, now: dt.datetim
         number=len(record.versions) + 1,
         entry=checked.entry,
         key=checked.key,
-        status=Status.SUBMITTED,
+        status=VersionStatus.SUBMITTED,
         submitted_by=actor.name,
         submitted_at=now,
     )

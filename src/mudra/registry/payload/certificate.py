@@ -25,11 +25,11 @@ from mudra.registry.payload.inspection import (
     member,
 )
 
-LEAST_BITS: Final = 2048
-MOST_BITS: Final = 8192
-LEAST_EXPONENT: Final = 65537
+MIN_BITS: Final = 2048
+MAX_BITS: Final = 8192
+MIN_EXPONENT: Final = 65537
 # Go's crypto/rsa, which members use to verify, refuses any larger one.
-MOST_EXPONENT: Final = 2**31 - 1
+MAX_EXPONENT: Final = 2**31 - 1
 
 PRIVATE_MEMBERS: Final = ("d", "p", "q", "dp", "dq", "qi", "oth", "k")
 _PUBLIC_MEMBERS: Final = ("alg", "kty", "use", "kid", "e", "n")
@@ -41,7 +41,7 @@ _FERMAT_ROUNDS: Final = 100
 
 _KID = TextRule("a text of 1 to 256 characters", 256)
 _E = TextRule("Base64url without padding, usually AQAB", 16)
-_N = TextRule("Base64url without padding, of 2048 to 8192 bits", MOST_BITS // 6 + 8)
+_N = TextRule("Base64url without padding, of 2048 to 8192 bits", MAX_BITS // 6 + 8)
 FaultsOf = Callable[[int], list[Fault]]
 
 
@@ -171,10 +171,10 @@ def _repaired(value: str, faults_of: FaultsOf) -> str:
 
 def _exponent_faults(e: int) -> list[Fault]:
     faults = []
-    allowed = f"an odd number from {LEAST_EXPONENT} to {MOST_EXPONENT}"
-    if e < LEAST_EXPONENT:
+    allowed = f"an odd number from {MIN_EXPONENT} to {MAX_EXPONENT}"
+    if e < MIN_EXPONENT:
         faults.append(Fault(f"is the number {e}, which is too small", allowed, "AQAB"))
-    if e > MOST_EXPONENT:
+    if e > MAX_EXPONENT:
         faults.append(Fault("is too large: common programs refuse it", allowed, "AQAB"))
     if e % 2 == 0:
         faults.append(Fault("is an even number", allowed, "AQAB"))
@@ -183,8 +183,8 @@ def _exponent_faults(e: int) -> list[Fault]:
 
 def _modulus_faults(n: int) -> list[Fault]:
     bits = n.bit_length()
-    allowed = f"a modulus of {LEAST_BITS} to {MOST_BITS} bits"
-    if not LEAST_BITS <= bits <= MOST_BITS:
+    allowed = f"a modulus of {MIN_BITS} to {MAX_BITS} bits"
+    if not MIN_BITS <= bits <= MAX_BITS:
         return [Fault(f"has {bits} bits", allowed)]
     if n % 2 == 0:
         return [Fault("is an even number, so it is no RSA modulus", allowed)]

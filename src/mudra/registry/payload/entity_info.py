@@ -7,11 +7,12 @@ from msgspec import Struct
 
 from mudra.registry.payload import field_rules as rule
 from mudra.registry.payload.certificate import check_certificate
-from mudra.registry.payload.entry import Category, EntityInfo, EntityType, Gateway, Identifier
+from mudra.registry.payload.entry import Category, EntityInfo, Gateway, Identifier
 from mudra.registry.payload.inspection import Inspection, TextRule, is_empty, show
 from mudra.registry.payload.network_rules import IPS, PORTS, read_ip, read_port
 from mudra.registry.payload.url_rules import AddressPolicy, baseurl_faults, url_faults
 from mudra.registry.payload.vocabulary import Vocabulary, Words
+from mudra.shared.entity_type import EntityType
 
 INFO_MEMBERS: Final = (
     "tags",
@@ -123,20 +124,20 @@ class _Reader(Struct, frozen=True):
         if self.needed_list_is_empty(name, PORTS):
             return ()
         read = functools.partial(read_port, self.look)
-        return self.look.each(f"{self.path}.{name}", self.given.get(name), rule.MOST_PORTS, read)
+        return self.look.each(f"{self.path}.{name}", self.given.get(name), rule.MAX_PORTS, read)
 
     def ips(self) -> tuple[str, ...]:
         if self.needed_list_is_empty("ips", IPS):
             return ()
         read = functools.partial(read_ip, self.look, policy=self.policy)
-        return self.look.each(f"{self.path}.ips", self.given.get("ips"), rule.MOST_IPS, read)
+        return self.look.each(f"{self.path}.ips", self.given.get("ips"), rule.MAX_IPS, read)
 
     def fitypes(self, words: Words) -> tuple[str, ...]:
         if not self.filled("fitypes") or self.needed_list_is_empty("fitypes", _some(words)):
             return ()
         read = functools.partial(_read_word, self.look, words)
         path = f"{self.path}.fitypes"
-        return self.look.each(path, self.given.get("fitypes"), rule.MOST_FI_TYPES, read)
+        return self.look.each(path, self.given.get("fitypes"), rule.MAX_FI_TYPES, read)
 
     def identifiers(self, words: Words) -> tuple[Identifier, ...]:
         allowed = "at least one identifier, of category STRONG"
@@ -144,7 +145,7 @@ class _Reader(Struct, frozen=True):
             return ()
         path, value = f"{self.path}.Identifiers", self.given.get("Identifiers")
         read = functools.partial(_read_identifier, self.look, words)
-        kept = self.look.each(path, value, rule.MOST_IDENTIFIERS, read)
+        kept = self.look.each(path, value, rule.MAX_IDENTIFIERS, read)
         # spec 2.7: at least one STRONG. Asked of what was sent, so that a fault
         # elsewhere in that identifier does not bring this finding along.
         if isinstance(value, list) and not any(_category(one) == Category.STRONG for one in value):

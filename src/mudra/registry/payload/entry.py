@@ -10,14 +10,7 @@ import hashlib
 import msgspec
 
 from mudra.registry.payload.certificate import Certificate
-
-
-class EntityType(enum.StrEnum):
-    """What a member of the network is."""
-
-    FIP = "FIP"
-    FIU = "FIU"
-    AA = "AA"
+from mudra.shared.entity_type import EntityType
 
 
 class Category(enum.StrEnum):

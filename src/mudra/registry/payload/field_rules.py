@@ -25,7 +25,7 @@ HANDLE: Final = TextRule(
     lambda value: "@" + value.lstrip("@").replace(" ", ""),
 )
 
-MOST_IDENTIFIERS: Final = 64
-MOST_FI_TYPES: Final = 64
-MOST_PORTS: Final = 64
-MOST_IPS: Final = 100
+MAX_IDENTIFIERS: Final = 64
+MAX_FI_TYPES: Final = 64
+MAX_PORTS: Final = 64
+MAX_IPS: Final = 100

@@ -10,7 +10,7 @@ import msgspec
 from joserfc.jwk import RSAKey
 from msgspec import Struct
 
-from mudra.registry.payload.certificate import LEAST_BITS, MOST_BITS, Algorithm, Certificate
+from mudra.registry.payload.certificate import MAX_BITS, MIN_BITS, Algorithm, Certificate
 from mudra.shared.secret_text import SecretText
 
 
@@ -23,7 +23,7 @@ class NewKey(Struct, frozen=True):
 
 
 def new_key(
-    bits: int = LEAST_BITS,
+    bits: int = MIN_BITS,
     algorithm: Algorithm = Algorithm.RS256,
     kid: str = "",
     generate: Callable[[int], RSAKey] = RSAKey.generate_key,
@@ -32,8 +32,8 @@ def new_key(
 
     Raises `ValueError` for a size that the registry would refuse.
     """
-    if not LEAST_BITS <= bits <= MOST_BITS or bits % 8:
-        allowed = f"a multiple of 8 from {LEAST_BITS} to {MOST_BITS}"
+    if not MIN_BITS <= bits <= MAX_BITS or bits % 8:
+        allowed = f"a multiple of 8 from {MIN_BITS} to {MAX_BITS}"
         raise ValueError(f"the key size must be {allowed}, not {bits}")
     key = generate(bits)
     named = {"alg": algorithm.value, "use": "sig", "kid": kid or key.thumbprint()}

@@ -13,8 +13,8 @@ from msgspec import Struct
 
 from mudra.registry.payload.inspection import Fault, fold, show
 
-LONGEST_URL: Final = 2048
-MOST_VERSIONS: Final = 8
+MAX_URL: Final = 2048
+MAX_VERSIONS: Final = 8
 
 _URL_CHARACTERS = re.compile(r"(?:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*")
 _LABEL = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
@@ -53,10 +53,10 @@ def base_urls(text: str) -> tuple[VersionedUrl, ...]:
 def baseurl_faults(text: str, policy: AddressPolicy) -> list[Fault]:
     """Say everything that is wrong with a `baseurl` (decisions, part 4)."""
     parts = text.split(",")
-    if len(text) > LONGEST_URL:
-        return [Fault(f"has {len(text)} characters", f"at most {LONGEST_URL} characters")]
-    if len(parts) > MOST_VERSIONS:
-        return [Fault(f"has {len(parts)} parts", f"at most {MOST_VERSIONS} versions")]
+    if len(text) > MAX_URL:
+        return [Fault(f"has {len(text)} characters", f"at most {MAX_URL} characters")]
+    if len(parts) > MAX_VERSIONS:
+        return [Fault(f"has {len(parts)} parts", f"at most {MAX_VERSIONS} versions")]
     faults: list[Fault] = []
     versions: list[str] = []
     for part in parts:
@@ -106,8 +106,8 @@ def url_faults(text: str, policy: AddressPolicy, *, query: bool) -> list[Fault]:
 
 
 def _unreadable(text: str) -> Fault | None:
-    if len(text) > LONGEST_URL:
-        return Fault(f"has {len(text)} characters", f"at most {LONGEST_URL} characters")
+    if len(text) > MAX_URL:
+        return Fault(f"has {len(text)} characters", f"at most {MAX_URL} characters")
     if text != text.strip():
         return Fault("begins or ends with a space", _HTTPS)
     if not text.isascii():

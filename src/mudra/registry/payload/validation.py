@@ -8,12 +8,13 @@ from msgspec import Struct
 
 from mudra.registry.payload.certificate import KeyFacts, key_facts
 from mudra.registry.payload.entity_info import INFO_MEMBERS, read_entity_info
-from mudra.registry.payload.entry import EntityType, Entry, Requester
+from mudra.registry.payload.entry import Entry, Requester
 from mudra.registry.payload.field_rules import ENTITY_ID, NAME
 from mudra.registry.payload.inspection import Inspection, TextRule, nearest_of, show
 from mudra.registry.payload.timestamp import read_timestamp
 from mudra.registry.payload.url_rules import AddressPolicy
 from mudra.registry.payload.vocabulary import Vocabulary
+from mudra.shared.entity_type import EntityType
 from mudra.shared.finding import Finding
 
 _ROOT: Final = ("ver", "timestamp", "txnid", "type", "requester", "entityinfo")

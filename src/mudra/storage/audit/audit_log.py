@@ -5,7 +5,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from mudra.audit.event import Act, AuditEvent
+from mudra.audit.event import AuditEntry, AuditEvent
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import audit_event
 
@@ -25,13 +25,13 @@ EVENT_COLUMNS: Final = (
 """What `event_row` gives."""
 
 
-class PostgresJournal:
+class PostgresAuditLog:
     """Notes acts in the transaction of the act itself (quality L3)."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
 
-    async def note(self, act: Act) -> None:
+    async def note(self, act: AuditEntry) -> None:
         """Note an act at the database's time."""
         row = event_row(act.at(_STAMPED_BY_THE_DATABASE)) | {"at": self._tx.this_moment}
         await self._tx.connection.execute(sa.insert(audit_event).values(**row))

@@ -34,7 +34,7 @@ class TokensOfDay(Struct, frozen=True):
     refused: int
 
 
-_MOST_COUNTED: Final = 20_000
+_MAX_COUNTED: Final = 20_000
 
 
 class AuditFilter(Struct, frozen=True, kw_only=True):
@@ -107,7 +107,7 @@ class PostgresAuditSearch:
             .where(c.entity_id == entity_id, c.at >= since)
             .where(c.event.in_(["entity:token:issue", "entity:token:refuse"]))
             .order_by(c.seq.desc())
-            .limit(_MOST_COUNTED)
+            .limit(_MAX_COUNTED)
             .subquery()
         )
         day = sa.func.date_trunc("day", latest.c.at, "UTC").label("day")

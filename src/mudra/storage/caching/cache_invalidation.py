@@ -27,7 +27,7 @@ import structlog
 from psycopg import sql
 
 from mudra.shared.ids import fresh_id
-from mudra.storage.database.deadline import TRANSACTION_S, cut_after
+from mudra.storage.database.deadline import TRANSACTION_S, abort_after
 
 CHANNEL: Final = "mudra_changes"
 BELIEF_S: Final = 1.0
@@ -65,7 +65,7 @@ class _Fence:
             self.complete.set()
 
 
-class Freshness:
+class CacheInvalidation:
     """This node's knowledge of what changed, and its part in telling others."""
 
     def __init__(self, conninfo: str) -> None:
@@ -90,7 +90,7 @@ class Freshness:
         """A number that grows with every change heard: what was read before may be old."""
         return self._generation
 
-    def believable(self, key: str) -> bool:
+    def is_valid(self, key: str) -> bool:
         """Tell whether memory may be believed about `key` right now."""
         now = monotonic()
         if now - self._proven_at > BELIEF_S or now < self._settled_at:
@@ -113,7 +113,7 @@ class Freshness:
         # Also a node that never spoke is on the list, and others would wait for it: a command.
         with contextlib.suppress(psycopg.Error, OSError):
             speaker = await self._connected_speaker()
-            with cut_after(speaker, _ANSWER_S):
+            with abort_after(speaker, _ANSWER_S):
                 await speaker.execute("DELETE FROM node WHERE node_id = %s", [self.node_id])
         if self._speaker is not None:
             await self._speaker.close()
@@ -152,7 +152,7 @@ class Freshness:
             for attempt in (1, 2):
                 try:
                     speaker = await self._connected_speaker()
-                    with cut_after(speaker, _ANSWER_S):
+                    with abort_after(speaker, _ANSWER_S):
                         return await _announce(speaker, message)
                 except psycopg.OperationalError:
                     self._speaker = None
@@ -214,7 +214,7 @@ class Freshness:
 
     async def _prove(self, connection: psycopg.AsyncConnection[tuple[object, ...]]) -> None:
         asked_at = monotonic()
-        with cut_after(connection, _ANSWER_S):
+        with abort_after(connection, _ANSWER_S):
             await connection.execute(
                 "INSERT INTO node (node_id, proven_at) VALUES (%s, clock_timestamp())"
                 " ON CONFLICT (node_id) DO UPDATE SET proven_at = clock_timestamp()",

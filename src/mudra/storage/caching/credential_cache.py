@@ -5,15 +5,15 @@ from collections import OrderedDict
 from collections.abc import Collection
 from typing import Final
 
-from mudra.storage.caching.cache_invalidation import Freshness
-from mudra.storage.crypto.data_encryption import Seal
+from mudra.storage.caching.cache_invalidation import CacheInvalidation
+from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Database
 from mudra.storage.tokens.tokens import PostgresSecrets, entity_key
 from mudra.tokens.ports import EntityCredentials
 
-_MOST: Final = 20_000
+_MAX_COUNT: Final = 20_000
 """Entries kept, those of unknown entities included; a network has a thousand members."""
-_MOST_TOGETHER: Final = 500
+_MAX_TOGETHER: Final = 500
 
 
 class CredentialCache:
@@ -24,20 +24,22 @@ class CredentialCache:
     would otherwise open a transaction for each token, and fall behind for good.
     """
 
-    def __init__(self, database: Database, seal: Seal, freshness: Freshness) -> None:
+    def __init__(
+        self, database: Database, seal: DataEncryption, invalidation: CacheInvalidation
+    ) -> None:
         self._database = database
         self._seal = seal
-        self._freshness = freshness
+        self._freshness = invalidation
         self._kept: OrderedDict[str, EntityCredentials | None] = OrderedDict()
         self._wanted: dict[str, asyncio.Future[EntityCredentials | None]] = {}
         self._reading: asyncio.Task[None] | None = None
-        freshness.on_change(self._forget)
+        invalidation.on_change(self._forget)
 
-    def at_hand(self, entity_id: str) -> EntityCredentials | None:
+    def get_cached(self, entity_id: str) -> EntityCredentials | None:
         """Give them from memory, or None when the database must be asked."""
         return self._kept[entity_id] if self._is_kept(entity_id) else None
 
-    def surely_none(self, entity_id: str) -> bool:
+    def is_known_absent(self, entity_id: str) -> bool:
         """Tell from memory that there is no such entity; False when the database must be asked."""
         return self._is_kept(entity_id) and self._kept[entity_id] is None
 
@@ -56,12 +58,12 @@ class CredentialCache:
         return await asyncio.shield(wanted)
 
     def _is_kept(self, entity_id: str) -> bool:
-        return entity_id in self._kept and self._freshness.believable(entity_key(entity_id))
+        return entity_id in self._kept and self._freshness.is_valid(entity_key(entity_id))
 
     async def _read_wanted(self) -> None:
         try:
             while self._wanted:
-                asked = list(self._wanted)[:_MOST_TOGETHER]
+                asked = list(self._wanted)[:_MAX_TOGETHER]
                 # Whoever asks from here on may know of a change that this reading does not see.
                 batch = {entity_id: self._wanted.pop(entity_id) for entity_id in asked}
                 try:
@@ -83,10 +85,10 @@ class CredentialCache:
         # What changed while it was read is not kept: it may be the former state.
         if generation == self._freshness.generation:
             for entity_id in entity_ids:
-                if self._freshness.believable(entity_key(entity_id)):
+                if self._freshness.is_valid(entity_key(entity_id)):
                     self._kept[entity_id] = found.get(entity_id)
                     self._kept.move_to_end(entity_id)
-            while len(self._kept) > _MOST:
+            while len(self._kept) > _MAX_COUNT:
                 self._kept.popitem(last=False)
         return found
 

@@ -5,29 +5,29 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from mudra.storage.caching.cache_invalidation import Freshness
+from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
 from mudra.storage.database.tables import revoked_entity_token
 from mudra.storage.tokens.tokens import PostgresIssuedTokens, revoked_key
 
 _PREFIX: Final = revoked_key("")
-_MOST: Final = 50_000
+_MAX_COUNT: Final = 50_000
 """Tokens kept, about 6 MB; beyond it the database is asked about each."""
 
 
 class RevokedTokens:
     """Implements http/dependencies.py `Revocations`."""
 
-    def __init__(self, database: Database, freshness: Freshness) -> None:
+    def __init__(self, database: Database, invalidation: CacheInvalidation) -> None:
         self._database = database
-        self._freshness = freshness
+        self._freshness = invalidation
         self._known: frozenset[str] | None = None
         self._announced: set[str] = set()
         """Heard of since the set was read; a held transaction may still come to nothing."""
         self._too_many = False
         self._times_heard = 0
         self._reading = asyncio.Lock()
-        freshness.on_change(self._heard)
+        invalidation.on_change(self._heard)
 
     def _heard(self, key: str) -> None:
         if key != "*" and not key.startswith(_PREFIX):
@@ -37,7 +37,7 @@ class RevokedTokens:
             self._known, self._too_many = None, False
         else:
             self._announced.add(key.removeprefix(_PREFIX))
-            if len(self._announced) > _MOST:
+            if len(self._announced) > _MAX_COUNT:
                 self._known = None
 
     async def holds(self, jti: str) -> bool:
@@ -46,7 +46,7 @@ class RevokedTokens:
         if (
             self._known is not None
             and jti not in self._announced
-            and self._freshness.believable(revoked_key(jti))
+            and self._freshness.is_valid(revoked_key(jti))
         ):
             return jti in self._known
         async with self._database.transaction() as transaction:
@@ -65,12 +65,12 @@ class RevokedTokens:
         c = revoked_entity_token.c
         async with self._database.transaction() as transaction:
             rows = await transaction.connection.scalars(
-                sa.select(c.jti).where(c.expires_at > await transaction.now()).limit(_MOST + 1)
+                sa.select(c.jti).where(c.expires_at > await transaction.now()).limit(_MAX_COUNT + 1)
             )
             found = frozenset(str(jti) for jti in rows)
         # What changed while it was read is not kept: it may be the former state.
         if times_heard != self._times_heard:
             return
         self._announced.clear()
-        self._too_many = len(found) > _MOST
+        self._too_many = len(found) > _MAX_COUNT
         self._known = None if self._too_many else found

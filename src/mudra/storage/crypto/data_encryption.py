@@ -16,7 +16,7 @@ from mudra.storage.crypto.keyring import Keyring
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Seal:
+class DataEncryption:
     """The keyring with the keyed hashes of this database."""
 
     keyring: Keyring

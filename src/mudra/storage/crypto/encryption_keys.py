@@ -6,7 +6,7 @@ from typing import Final
 
 import psycopg
 
-from mudra.storage.crypto.data_encryption import Seal
+from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.crypto.keyring import Keyring
 from mudra.storage.crypto.master_key import load_master_keys
 
@@ -14,7 +14,7 @@ _NAMES: Final = ("secret-mac", "name-mac", "password-pepper", "audit-checkpoint"
 _VERSION: Final = 1
 
 
-def open_seal(conninfo: str, data_dir: Path, *, create: bool) -> Seal:
+def load_data_encryption(conninfo: str, data_dir: Path, *, create: bool) -> DataEncryption:
     """Load the master keys and this database's keys for hashing.
 
     Raises MasterKeyError when the master key is missing or open to others, and
@@ -39,4 +39,4 @@ def open_seal(conninfo: str, data_dir: Path, *, create: bool) -> Seal:
         keys = {
             name: keyring.open_sealed_key(sealed, name, _VERSION).reveal() for name, sealed in rows
         }
-    return Seal(keyring, *(keys[name] for name in _NAMES))
+    return DataEncryption(keyring, *(keys[name] for name in _NAMES))

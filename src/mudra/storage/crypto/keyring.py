@@ -31,11 +31,11 @@ _HEADER: Final = struct.Struct(">BI")
 _NONCE_BYTES: Final = 12
 _TAG_BYTES: Final = 16
 _WRAP_END: Final = _HEADER.size + _NONCE_BYTES + KEY_BYTES + _TAG_BYTES
-_SHORTEST: Final = _WRAP_END + _NONCE_BYTES + _TAG_BYTES
+_MIN_LENGTH: Final = _WRAP_END + _NONCE_BYTES + _TAG_BYTES
 _SEALED_KEYS: Final = ("sealed_key", "sealed")
 
 
-class SealBroken(Exception):
+class CiphertextInvalid(Exception):
     """A sealed value is not what was sealed at this place: altered, moved or cut."""
 
     def __init__(self, table: str, column: str, row: str) -> None:
@@ -69,8 +69,8 @@ class _Place(Struct, frozen=True):
         parts = [text.encode() for text in (part, self.table, self.column, self.row)]
         return bytes([_FORMAT]) + b"".join(struct.pack(">I", len(p)) + p for p in parts)
 
-    def broken(self) -> SealBroken:
-        return SealBroken(self.table, self.column, self.row)
+    def broken(self) -> CiphertextInvalid:
+        return CiphertextInvalid(self.table, self.column, self.row)
 
 
 class Keyring:
@@ -153,7 +153,7 @@ class Keyring:
         return header + nonce + wrapped
 
     def _unwrap(self, sealed: bytes, place: _Place) -> bytes:
-        if len(sealed) < _SHORTEST or sealed[0] != _FORMAT:
+        if len(sealed) < _MIN_LENGTH or sealed[0] != _FORMAT:
             raise place.broken()
         version = master_version(sealed)
         cipher = self._ciphers.get(version)
@@ -172,7 +172,7 @@ class Keyring:
 
 def master_version(sealed: bytes) -> int:
     """Give the master version a value says it is sealed under; 0 when it is none at all."""
-    if len(sealed) < _SHORTEST or sealed[0] != _FORMAT:
+    if len(sealed) < _MIN_LENGTH or sealed[0] != _FORMAT:
         return 0
     _, version = _HEADER.unpack_from(sealed)
     return int(version)

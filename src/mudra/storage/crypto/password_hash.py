@@ -30,12 +30,12 @@ from mudra.shared.secret_text import SecretText
 QUEUE: Final = 50
 WAIT_S: Final = 2.0
 TIME_COST: Final = 3
-LEAST_MEMORY_MIB: Final = 19
+MIN_MEMORY_MIB: Final = 19
 """The least that OWASP ASVS 5.0 accepts."""
 _MIB: Final = 1024
 _NICER_BY: Final = 5
 _NICEST: Final = 19
-_LEAST_PEPPER: Final = 32
+_MIN_PEPPER: Final = 32
 _STORED: Final = re.compile(r"p([1-9][0-9]{0,5})(\$argon2id\$.+)")
 
 T = TypeVar("T")
@@ -57,14 +57,14 @@ class Argon2Passwords:
 
         `weak` lets tests use less memory than LEAST_MEMORY_MIB. Raises ValueError.
         """
-        if memory_mib < LEAST_MEMORY_MIB and not weak:
+        if memory_mib < MIN_MEMORY_MIB and not weak:
             raise ValueError(
-                f"memory for password hashes must be at least {LEAST_MEMORY_MIB} MiB, "
+                f"memory for password hashes must be at least {MIN_MEMORY_MIB} MiB, "
                 f"not {memory_mib}"
             )
         self._peppers = {**(former_peppers or {}), pepper_version: pepper}
-        if any(len(key) < _LEAST_PEPPER for key in self._peppers.values()):
-            raise ValueError(f"a pepper must be at least {_LEAST_PEPPER} random bytes")
+        if any(len(key) < _MIN_PEPPER for key in self._peppers.values()):
+            raise ValueError(f"a pepper must be at least {_MIN_PEPPER} random bytes")
         self._version = pepper_version
         # RFC 9106's second choice with parallelism 1.
         self._argon = argon2.PasswordHasher(

@@ -13,7 +13,7 @@ from sqlalchemy.dialects.postgresql import Insert, insert
 _ROWS = "rows"
 
 
-def insert_rows(table: sa.Table, *names: str) -> Insert:
+def bulk_insert(table: sa.Table, *names: str) -> Insert:
     """Insert into these columns what `rows` gives.
 
     Rows go in their order, so that batches which lock rows can agree on one.

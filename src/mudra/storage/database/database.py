@@ -16,8 +16,8 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from mudra.storage.caching.cache_invalidation import CHANNEL, Freshness
-from mudra.storage.database.deadline import TRANSACTION_S, cut_after
+from mudra.storage.caching.cache_invalidation import CHANNEL, CacheInvalidation
+from mudra.storage.database.deadline import TRANSACTION_S, abort_after
 from mudra.storage.database.unavailable import DatabaseUnavailable
 
 CONNECT_TIMEOUT_S: Final = 1
@@ -31,7 +31,7 @@ class Transaction:
     """One open transaction."""
 
     connection: AsyncConnection
-    freshness: Freshness
+    invalidation: CacheInvalidation
     _offset: Callable[[], timedelta]
     _changed: list[str] = field(default_factory=list)
 
@@ -53,16 +53,16 @@ class Transaction:
         before this returns, so that none acts on the old value after the commit.
         """
         if must_not_be_missed:
-            await self.freshness.hold(key)
+            await self.invalidation.hold(key)
         await self.connection.execute(
-            sa.select(sa.func.pg_notify(CHANNEL, self.freshness.change_message(key)))
+            sa.select(sa.func.pg_notify(CHANNEL, self.invalidation.change_message(key)))
         )
         self._changed.append(key)
 
     def committed(self) -> None:
         """Heed on this node what the others will hear."""
         for key in self._changed:
-            self.freshness.changed_here(key)
+            self.invalidation.changed_here(key)
 
 
 class Database:
@@ -71,13 +71,13 @@ class Database:
     def __init__(
         self,
         conninfo: str,
-        freshness: Freshness,
+        invalidation: CacheInvalidation,
         offset: Callable[[], timedelta],
         *,
         pool_size: int = 10,
     ) -> None:
         self.conninfo = conninfo
-        self.freshness = freshness
+        self.invalidation = invalidation
         self._offset = offset
         self._engine = _engine(conninfo, pool_size)
 
@@ -92,8 +92,8 @@ class Database:
             async with self._engine.connect() as connection:
                 driver = (await connection.get_raw_connection()).driver_connection
                 assert isinstance(driver, psycopg.AsyncConnection)
-                transaction = Transaction(connection, self.freshness, self._offset)
-                with cut_after(driver, within_s):
+                transaction = Transaction(connection, self.invalidation, self._offset)
+                with abort_after(driver, within_s):
                     yield transaction
                     await connection.commit()
         except (OperationalError, PoolTimeout, psycopg.OperationalError) as error:

@@ -19,7 +19,7 @@ TRANSACTION_S: Final = 3.0
 
 
 @contextlib.contextmanager
-def cut_after(
+def abort_after(
     connection: psycopg.AsyncConnection[tuple[object, ...]], seconds: float
 ) -> Iterator[None]:
     """Cut `connection` when the block takes longer: what waits on it raises OperationalError."""

@@ -17,7 +17,7 @@ _NODE_GONE: Final = timedelta(hours=1)
 _KEPT_AFTER_END: Final = timedelta(days=1)
 
 
-async def clear_out(transaction: Transaction) -> None:
+async def purge_expired(transaction: Transaction) -> None:
     """Delete counters, tokens and nodes whose time is over."""
     now = await transaction.now()
     for statement in (

@@ -7,10 +7,10 @@ from typing import Final
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from mudra.audit.event import Act, Caller, EventName
+from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.bootstrap.clock import ServiceClock
-from mudra.storage.audit.audit_log import PostgresJournal
-from mudra.storage.caching.cache_invalidation import Freshness
+from mudra.storage.audit.audit_log import PostgresAuditLog
+from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database, Transaction
 from mudra.storage.database.tables import service_fact
 
@@ -22,12 +22,14 @@ _ABSENT_S: Final = 4.0
 class PostgresTimeMachine:
     """Moves this node's clock as the database says."""
 
-    def __init__(self, database: Database, freshness: Freshness, clock: ServiceClock) -> None:
+    def __init__(
+        self, database: Database, invalidation: CacheInvalidation, clock: ServiceClock
+    ) -> None:
         self._database = database
-        self._freshness = freshness
+        self._freshness = invalidation
         self._clock = clock
         self._moving: set[asyncio.Task[None]] = set()
-        freshness.on_change(self._changed)
+        invalidation.on_change(self._changed)
         self._followed = False
 
     async def load(self) -> None:
@@ -49,8 +51,8 @@ class PostgresTimeMachine:
                 .values(name=_OFFSET, value=value)
                 .on_conflict_do_update(index_elements=["name"], set_={"value": value})
             )
-            await PostgresJournal(transaction).note(
-                Act(
+            await PostgresAuditLog(transaction).note(
+                AuditEntry(
                     EventName.SANDBOX_CLOCK_ADVANCE,
                     Caller("sandbox"),
                     detail={"seconds": int(by.total_seconds())},

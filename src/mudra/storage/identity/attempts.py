@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from mudra.identity.sign_in.throttle import FRESH, History
-from mudra.storage.crypto.data_encryption import Seal
+from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import address_failure, throttle
 from mudra.storage.identity.tables import sign_in_wait
@@ -21,7 +21,7 @@ from mudra.storage.mail.outbox import OUTBOX_CHANGED
 class PostgresAttempts:
     """Failures in a row by name, and recent failures by address."""
 
-    def __init__(self, transaction: Transaction, seal: Seal) -> None:
+    def __init__(self, transaction: Transaction, seal: DataEncryption) -> None:
         self._tx = transaction
         self._seal = seal
 

@@ -74,7 +74,7 @@ class UserFilter(Struct, frozen=True, kw_only=True):
     operators_only: bool = False
 
 
-class PostgresDirectory:
+class PostgresMemberSearch:
     """Lists, ordered by a key that the next page begins after."""
 
     def __init__(self, transaction: Transaction) -> None:

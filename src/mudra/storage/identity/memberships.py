@@ -1,4 +1,4 @@
-"""Admins, contacts, operators and their states in PostgreSQL: implements identity/memberships/memberships.py."""
+"""Admins, contacts, operators and their states in PostgreSQL."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from mudra.identity.accounts.user import UserState
-from mudra.identity.memberships.memberships import Admin, EntityStatus, HeldToken, Scope, lesser
+from mudra.identity.memberships.memberships import Admin, HeldToken, MemberStatus, Scope, lesser
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import entity, entity_admin, user_account, user_token
 from mudra.storage.identity.tables import entity_contact, operator_scope, user_token_use
@@ -18,7 +18,7 @@ from mudra.storage.tokens.tokens import entity_key
 _USE_KEPT_EVERY: Final = timedelta(minutes=1)
 
 
-class PostgresRoster:
+class PostgresMemberships:
     """Who looks after what."""
 
     def __init__(self, transaction: Transaction) -> None:
@@ -85,11 +85,11 @@ class PostgresRoster:
             .values(email=email, state=UserState.INVITED.value)
         )
 
-    async def entry_status(self, entity_id: str) -> EntityStatus:
+    async def entry_status(self, entity_id: str) -> MemberStatus:
         """What the registry entry allows; keeps other writers of the registry out."""
         return await status_by_standing(self._tx, entity_id)
 
-    async def set_membership(self, entity_id: str, status: EntityStatus) -> EntityStatus:
+    async def set_membership(self, entity_id: str, status: MemberStatus) -> MemberStatus:
         """Store the operator's word and tell every node before it becomes true."""
         comes_of_it = lesser(status, await self.entry_status(entity_id))
         await self._tx.connection.execute(

@@ -17,7 +17,7 @@ console_session: Final = sa.Table(
     metadata,
     sa.Column("key", sa.LargeBinary, primary_key=True),
     sa.Column("user_id", sa.ForeignKey("user_account.user_id"), nullable=False, index=True),
-    sa.Column("form_word", sa.Text, nullable=False),
+    sa.Column("csrf_token", sa.Text, nullable=False),
     _at("started_at"),
     _at("last_used_at"),
     _at("proven_at"),

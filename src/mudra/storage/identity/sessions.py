@@ -23,7 +23,7 @@ class PostgresSessions:
             sa.insert(console_session).values(
                 key=session.key,
                 user_id=session.user_id,
-                form_word=session.form_word,
+                csrf_token=session.csrf_token,
                 started_at=session.started_at,
                 last_used_at=session.last_used_at,
                 proven_at=session.proven_at,
@@ -80,7 +80,7 @@ class PostgresSessions:
             Session(
                 key=bytes(row["key"]),
                 user_id=row["user_id"],
-                form_word=row["form_word"],
+                csrf_token=row["csrf_token"],
                 started_at=row["started_at"],
                 last_used_at=row["last_used_at"],
                 proven_at=row["proven_at"],

@@ -50,7 +50,7 @@ class QueuedMail(Struct, frozen=True):
         return self.sent_at is None and self.next_attempt_at is None
 
 
-class PostgresMailDesk:
+class PostgresMailQueue:
     """The outbox as an operator sees it."""
 
     def __init__(self, transaction: Transaction) -> None:

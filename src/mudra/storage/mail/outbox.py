@@ -11,9 +11,9 @@ import sqlalchemy as sa
 from msgspec import Struct
 
 from mudra.identity.ports import Notice
-from mudra.mail.compose import Letter, letter_from_bytes, letter_to_bytes
+from mudra.mail.email_message import Email, email_from_bytes, email_to_bytes
 from mudra.shared.ids import fresh_id
-from mudra.storage.crypto.data_encryption import Seal
+from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import mail_outbox
 
@@ -26,7 +26,7 @@ class Mail(Struct, frozen=True):
     """One letter in the outbox."""
 
     mail_id: str
-    letter: Letter
+    letter: Email
     created_at: datetime
     sent_at: datetime | None
     attempts: int
@@ -39,8 +39,8 @@ class PostgresOutbox:
     def __init__(
         self,
         transaction: Transaction,
-        seal: Seal,
-        compose: Callable[[Notice], Letter],
+        seal: DataEncryption,
+        compose: Callable[[Notice], Email],
         *,
         keep_here: bool,
     ) -> None:
@@ -61,7 +61,7 @@ class PostgresOutbox:
                 recipient=letter.to,
                 subject=letter.subject,
                 sealed_letter=self._seal.keyring.seal(
-                    letter_to_bytes(letter), table="mail_outbox", column="letter", row=mail_id
+                    email_to_bytes(letter), table="mail_outbox", column="letter", row=mail_id
                 ),
                 created_at=now,
                 sent_at=now if self._keep_here else None,
@@ -141,4 +141,4 @@ class PostgresOutbox:
         opened = self._seal.keyring.unseal(
             sealed, table="mail_outbox", column="letter", row=mail_id
         )
-        return Mail(mail_id, letter_from_bytes(opened), created_at, sent_at, attempts, last_error)
+        return Mail(mail_id, email_from_bytes(opened), created_at, sent_at, attempts, last_error)

@@ -11,7 +11,7 @@ from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.notifications.webhook import Webhook
 from mudra.shared.ids import fresh_id
 from mudra.shared.secret_text import SecretText
-from mudra.storage.crypto.data_encryption import Seal
+from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.alarm_tables import health_silence, health_webhook, webhook_message
 
@@ -20,7 +20,7 @@ _PLACE: Final = ("health_webhook", "secret")
 _AGAIN_AFTER: Final = timedelta(minutes=2)
 """A message that was taken and not settled by then is taken again: its sender died."""
 _GIVEN_UP_AFTER: Final = timedelta(hours=24)
-_LONGEST_PROBLEM: Final = 200
+_MAX_PROBLEM: Final = 200
 _S: Final = health_silence.c
 _W: Final = health_webhook.c
 _M: Final = webhook_message.c
@@ -84,7 +84,7 @@ class WaitingMessage(Struct, frozen=True):
 class PostgresWebhooks:
     """Where programs hear of alarms, and the messages that wait for them."""
 
-    def __init__(self, transaction: Transaction, seal: Seal) -> None:
+    def __init__(self, transaction: Transaction, seal: DataEncryption) -> None:
         self._tx = transaction
         self._seal = seal
 
@@ -185,7 +185,7 @@ class PostgresWebhooks:
         again_at = await self._tx.now() + again_in
         again = again_at <= message.made_at + _GIVEN_UP_AFTER
         this = _M.message_id == message.message_id
-        await self._tell(message, problem=problem[:_LONGEST_PROBLEM])
+        await self._tell(message, problem=problem[:_MAX_PROBLEM])
         await self._tx.connection.execute(
             sa.update(webhook_message).where(this).values(next_attempt_at=again_at)
             if again

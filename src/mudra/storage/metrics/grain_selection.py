@@ -21,7 +21,7 @@ FEW: Final = 8
 """Beyond so many AAs with stale sums of one time, the finer rows of all are read."""
 
 
-class Whose(Struct, frozen=True):
+class SeriesKey(Struct, frozen=True):
     """One AA and the short form of a tag, at one time."""
 
     aa_id: str
@@ -32,20 +32,20 @@ class Whose(Struct, frozen=True):
 class Notes(Struct, frozen=True):
     """What is stale."""
 
-    days: frozenset[Whose]
-    hours: frozenset[Whose]
+    days: frozenset[SeriesKey]
+    hours: frozenset[SeriesKey]
 
-    def spoilt_days(self) -> dict[datetime, set[Whose]]:
+    def stale_days(self) -> dict[datetime, set[SeriesKey]]:
         """Whose days are stale, or an hour of them."""
-        found: dict[datetime, set[Whose]] = defaultdict(set)
+        found: dict[datetime, set[SeriesKey]] = defaultdict(set)
         for one in (*self.days, *self.hours):
             day = day_of(one.at)
-            found[day].add(Whose(one.aa_id, one.tag, day))
+            found[day].add(SeriesKey(one.aa_id, one.tag, day))
         return found
 
-    def spoilt_hours(self) -> dict[datetime, set[Whose]]:
+    def stale_hours(self) -> dict[datetime, set[SeriesKey]]:
         """Whose hours are stale."""
-        found: dict[datetime, set[Whose]] = defaultdict(set)
+        found: dict[datetime, set[SeriesKey]] = defaultdict(set)
         for one in self.hours:
             found[one.at].add(one)
         return found
@@ -55,8 +55,8 @@ class Rows(Struct, frozen=True):
     """Rows of one grain: those of `times` but for `without`, and `only` beside them."""
 
     times: tuple[datetime, ...] = ()
-    without: frozenset[Whose] = frozenset()
-    only: frozenset[Whose] = frozenset()
+    without: frozenset[SeriesKey] = frozenset()
+    only: frozenset[SeriesKey] = frozenset()
 
 
 class Sources(Struct, frozen=True):
@@ -89,22 +89,24 @@ def sources(within: TimeRange, notes: Notes) -> Sources:
 def sources_of_all(within: TimeRange, notes: Notes) -> AllSources:
     """The coarsest rows over all AAs together."""
     split = _split(within)
-    spoilt_days, spoilt_hours = notes.spoilt_days(), notes.spoilt_hours()
-    days = tuple(day for day in split.days if day not in spoilt_days)
+    stale_days, stale_hours = notes.stale_days(), notes.stale_hours()
+    days = tuple(day for day in split.days if day not in stale_days)
     hours = (*_hours_of(set(split.days) - set(days)), *split.hours)
-    good = tuple(hour for hour in hours if hour not in spoilt_hours)
-    left = tuple(hour for hour in hours if hour in spoilt_hours)
+    good = tuple(hour for hour in hours if hour not in stale_hours)
+    left = tuple(hour for hour in hours if hour in stale_hours)
     return AllSources(days, good, _by_aa(_Split((), left, split.windows), notes))
 
 
 def _by_aa(split: _Split, notes: Notes) -> Sources:
-    spoilt_days, spoilt_hours = notes.spoilt_days(), notes.spoilt_hours()
-    days, day_exceptions = _usable(split.days, spoilt_days)
+    stale_days, stale_hours = notes.stale_days(), notes.stale_hours()
+    days, day_exceptions = _usable(split.days, stale_days)
     hours = (*split.hours, *_hours_of(set(split.days) - set(days)))
-    hours_left, hour_exceptions = _usable(hours, spoilt_hours)
+    hours_left, hour_exceptions = _usable(hours, stale_hours)
     windows = (*split.windows, *_windows_of(set(hours) - set(hours_left)))
     finer = {
-        Whose(one.aa_id, one.tag, hour) for one in day_exceptions for hour in _hours_of({one.at})
+        SeriesKey(one.aa_id, one.tag, hour)
+        for one in day_exceptions
+        for hour in _hours_of({one.at})
     }
     return Sources(
         Rows(days, frozenset(day_exceptions)),
@@ -112,7 +114,7 @@ def _by_aa(split: _Split, notes: Notes) -> Sources:
         Rows(
             windows,
             only=frozenset(
-                Whose(one.aa_id, one.tag, window)
+                SeriesKey(one.aa_id, one.tag, window)
                 for one in hour_exceptions | (finer & notes.hours)
                 for window in _windows_of({one.at})
             ),
@@ -121,13 +123,13 @@ def _by_aa(split: _Split, notes: Notes) -> Sources:
 
 
 def _usable(
-    times: Iterable[datetime], spoilt: dict[datetime, set[Whose]]
-) -> tuple[tuple[datetime, ...], set[Whose]]:
+    times: Iterable[datetime], spoilt: dict[datetime, set[SeriesKey]]
+) -> tuple[tuple[datetime, ...], set[SeriesKey]]:
     usable = tuple(at for at in times if len(_of_aas(spoilt.get(at, set()))) <= FEW)
     return usable, {one for at in usable for one in _of_aas(spoilt.get(at, set()))}
 
 
-def _of_aas(spoilt: set[Whose]) -> set[Whose]:
+def _of_aas(spoilt: set[SeriesKey]) -> set[SeriesKey]:
     """Without the sums over all AAs: rows by AA are no worse for them."""
     return {one for one in spoilt if one.aa_id}
 

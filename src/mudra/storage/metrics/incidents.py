@@ -19,12 +19,12 @@ from mudra.metrics.incidents.incident import (
 )
 from mudra.metrics.incidents.incident_change import Withdrawn
 from mudra.metrics.incidents.subject import SubjectKind, SubjectName, name_of, subject_of
-from mudra.metrics.notifications.incident_notifications import News, StoredIncident
+from mudra.metrics.notifications.incident_notifications import IncidentNotification, StoredIncident
 from mudra.metrics.payload.catalogue import Tag, window_start
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.reports import Row
-from mudra.storage.metrics.rollup_delay import LIVE, LONGEST, ripe
+from mudra.storage.metrics.rollup_delay import LIVE, MAX_LENGTH, ripe
 from mudra.storage.metrics.tables import (
     metrics_incident,
     metrics_observation,
@@ -32,7 +32,7 @@ from mudra.storage.metrics.tables import (
     metrics_stale,
 )
 
-_MOST_WINDOWS: Final = 300
+_MAX_WINDOWS: Final = 300
 _O: Final = metrics_observation.c
 _I: Final = metrics_incident.c
 
@@ -64,7 +64,7 @@ class PostgresIncidents:
         notes = (
             sa.select(
                 *(c.at, c.id, c.noted_at, (c.at > now - LIVE).label("live")),
-                sa.literal(LONGEST).label("longest"),
+                sa.literal(MAX_LENGTH).label("longest"),
             )
             .where(wanted)
             .subquery()
@@ -74,7 +74,7 @@ class PostgresIncidents:
             .group_by(notes.c.at, notes.c.live)
             .having(ripe(notes))
             .order_by(notes.c.live.desc(), notes.c.at)
-            .limit(_MOST_WINDOWS)
+            .limit(_MAX_WINDOWS)
         )
         return {row[0]: row[1] for row in rows}
 
@@ -171,7 +171,7 @@ class PostgresIncidents:
         )
         return done.rowcount == 1
 
-    async def keep(self, found: Iterable[News], now: datetime) -> None:
+    async def keep(self, found: Iterable[IncidentNotification], now: datetime) -> None:
         """Store what is new."""
         for one in found:
             if isinstance(one.change, Withdrawn):
@@ -187,7 +187,7 @@ class PostgresIncidents:
             sa.delete(metrics_observation).where(_O.window_at < before)
         )
 
-    async def _put(self, one: News, now: datetime) -> None:
+    async def _put(self, one: IncidentNotification, now: datetime) -> None:
         incident = one.incident
         values = {
             **_columns(incident.subject),

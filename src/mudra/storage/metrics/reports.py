@@ -76,7 +76,7 @@ class KnownPartitions:
             self._seen.add(name)
 
 
-class PostgresIntake:
+class PostgresReports:
     """Pushes inside one transaction."""
 
     def __init__(self, transaction: Transaction, partitions: KnownPartitions) -> None:

@@ -15,8 +15,8 @@ from mudra.storage.metrics.tables import metrics_stale
 LIVE: Final = timedelta(hours=2)
 """Hours and windows that began since then are live."""
 QUIET: Final = timedelta(seconds=20)
-LONGEST: Final = timedelta(minutes=2)
-LONGEST_OF_MANY: Final = timedelta(minutes=10)
+MAX_LENGTH: Final = timedelta(minutes=2)
+MAX_OF_MANY: Final = timedelta(minutes=10)
 """For what is made of the sums of many: days, and the sums over all AAs."""
 COMPLETE: Final = datetime.fromisoformat("1970-01-01T00:00Z")
 """`noted_at` of what is stored whole, so that there is nothing to wait for."""

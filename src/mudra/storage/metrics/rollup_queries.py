@@ -19,8 +19,8 @@ from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.grain_selection import (
     Notes,
     Rows,
+    SeriesKey,
     Sources,
-    Whose,
     sources,
     sources_of_all,
 )
@@ -51,7 +51,7 @@ _PAIR_SUMS: Final = tuple(field.name for field in fields(PairSums))
 _TIMING_CODES: Final = [str(code) for code in TIMINGS]
 
 
-class PostgresFigures:
+class PostgresRollupQueries:
     """Sums of any range."""
 
     def __init__(self, transaction: Transaction) -> None:
@@ -193,9 +193,9 @@ class PostgresFigures:
                 *([c.aa_id == aa_id] if aa_id is not None else []),
             )
         )
-        found: dict[str, set[Whose]] = {"day": set(), "hour": set()}
+        found: dict[str, set[SeriesKey]] = {"day": set(), "hour": set()}
         for grain, aa, tag, at in rows:
-            found[grain].add(Whose(aa, tag, at))
+            found[grain].add(SeriesKey(aa, tag, at))
         return Notes(frozenset(found["day"]), frozenset(found["hour"]))
 
 
@@ -212,7 +212,7 @@ def _chosen(table: sa.Table, column: sa.Column[object], rows: Rows) -> sa.Column
 
 
 def _among(
-    table: sa.Table, column: sa.Column[object], rows: Collection[Whose]
+    table: sa.Table, column: sa.Column[object], rows: Collection[SeriesKey]
 ) -> sa.ColumnElement[bool]:
     """Rows of these AAs, tags and times, sent as a list for each column.
 

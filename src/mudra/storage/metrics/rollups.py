@@ -29,7 +29,7 @@ from mudra.metrics.rollup.rollup import Rollup, coarse, rollup
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.partitions import HOURS, PAIR_HOURS, day_of, make_partition
 from mudra.storage.metrics.reports import long_tag, short_tag
-from mudra.storage.metrics.rollup_delay import LIVE, LONGEST, LONGEST_OF_MANY, ripe
+from mudra.storage.metrics.rollup_delay import LIVE, MAX_LENGTH, MAX_OF_MANY, ripe
 from mudra.storage.metrics.sums import (
     ALL_AAS,
     SUMS,
@@ -58,7 +58,7 @@ DAY: Final = timedelta(days=1)
 SETTLED_AFTER: Final = timedelta(minutes=5)
 """Agents push a window within minutes of its end; sums of sums are made once most have come."""
 WORK_S: Final = 60.0
-MOST_TOGETHER: Final = 20_000
+MAX_TOGETHER: Final = 20_000
 """Raw rows whose hours are summed in one transaction: a second of work or two."""
 _STALE: Final = metrics_stale.c
 _PAIR: Final = ("at", "type", "aa_id", "fip_id", *(field.name for field in fields(PairSums)))
@@ -129,7 +129,7 @@ def _notes(wanted: sa.ColumnElement[bool], now: datetime) -> sa.Subquery:
             *(_STALE.grain, _STALE.aa_id, _STALE.tag, _STALE.at, _STALE.noted_at),
             sa.func.date_trunc("day", _STALE.at, "UTC").label("day"),
             sa.and_(of_one, _STALE.at > now - LIVE).label("live"),
-            sa.case((of_one, sa.literal(LONGEST)), else_=sa.literal(LONGEST_OF_MANY)).label(
+            sa.case((of_one, sa.literal(MAX_LENGTH)), else_=sa.literal(MAX_OF_MANY)).label(
                 "longest"
             ),
         )
@@ -166,7 +166,7 @@ async def _light(tx: Transaction, stale: Stale) -> Stale:
     total, taken = 0, 0
     for at in stale.ats:
         total += weight.get(at, 0)
-        if taken and total > MOST_TOGETHER:
+        if taken and total > MAX_TOGETHER:
             break
         taken += 1
     return replace(stale, ats=stale.ats[:taken])

@@ -28,7 +28,7 @@ def _figures() -> list[sa.Column[object]]:
 
 
 def _sums() -> list[sa.Column[object]]:
-    """A row of sums, as metrics/rollup/rollup.py describes it; its spread as metrics_sums.py packs it."""
+    """A row of sums (metrics/rollup/rollup.py), with its packed distribution (sums.py)."""
     return [
         sa.Column("blocks", sa.Integer, nullable=False),
         sa.Column("counts", ARRAY(sa.BigInteger), nullable=False),

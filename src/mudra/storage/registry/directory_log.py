@@ -11,12 +11,12 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from mudra.audit.event import Act, Caller, EventName
+from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.registry.directory.directory import Change, Directory
-from mudra.registry.payload.entry import EntityType
 from mudra.registry.payload.vocabulary import Addition, WordKind
-from mudra.storage.audit.audit_log import PostgresJournal
-from mudra.storage.caching.cache_invalidation import Freshness
+from mudra.shared.entity_type import EntityType
+from mudra.storage.audit.audit_log import PostgresAuditLog
+from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
 from mudra.storage.registry.registry import REGISTRY_CHANGED, PostgresRegistry
 from mudra.storage.registry.tables import registry_change, registry_word
@@ -25,14 +25,14 @@ from mudra.storage.registry.tables import registry_change, registry_word
 class PostgresDirectoryLog:
     """Reads the directory and its log of changes; one for each process."""
 
-    def __init__(self, database: Database, freshness: Freshness) -> None:
+    def __init__(self, database: Database, invalidation: CacheInvalidation) -> None:
         self._database = database
-        self._freshness = freshness
+        self._freshness = invalidation
         self._directory = Directory()
         self._marker = 0
         self._stale = True
         self._reading = asyncio.Lock()
-        freshness.on_change(self._changed)
+        invalidation.on_change(self._changed)
 
     def _changed(self, key: str) -> None:
         if key in {"*", REGISTRY_CHANGED}:
@@ -40,7 +40,7 @@ class PostgresDirectoryLog:
 
     @property
     def _believable(self) -> bool:
-        return not self._stale and self._freshness.believable(REGISTRY_CHANGED)
+        return not self._stale and self._freshness.is_valid(REGISTRY_CHANGED)
 
     async def current(self) -> Directory:
         """Give the directory after the last committed change."""
@@ -134,8 +134,8 @@ class PostgresWordbook:
                     added_at=await transaction.now(),
                 )
             )
-            await PostgresJournal(transaction).note(
-                Act(
+            await PostgresAuditLog(transaction).note(
+                AuditEntry(
                     EventName.REGISTRY_VOCABULARY_CHANGE,
                     Caller(actor),
                     detail={"list": addition.kind.value, "word": addition.word},

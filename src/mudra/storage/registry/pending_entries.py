@@ -4,21 +4,21 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
-from mudra.registry.lifecycle.pending_entries import Waiting
-from mudra.registry.lifecycle.record import PENDING, Standing, Status, Version
-from mudra.registry.payload.entry import EntityType
+from mudra.registry.lifecycle.pending_entries import PendingEntry
+from mudra.registry.lifecycle.record import PENDING, EntityStatus, Version, VersionStatus
+from mudra.shared.entity_type import EntityType
 from mudra.storage.database.database import Transaction
 from mudra.storage.registry.rows import read_version
 from mudra.storage.registry.tables import registry_entity, registry_version
 
 
-class PostgresWaitingEntries:
+class PostgresPendingEntries:
     """Pending versions beside the live ones, in two statements whatever their number."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
 
-    async def waiting(self, limit: int) -> Sequence[Waiting]:
+    async def waiting(self, limit: int) -> Sequence[PendingEntry]:
         """Give the pending versions, the longest waiting first, at most that many."""
         e, v = registry_entity.c, registry_version.c
         rows = (
@@ -35,7 +35,9 @@ class PostgresWaitingEntries:
         ]
         live = await self._live([entity_id for _, _, entity_id, _ in pending])
         return [
-            Waiting(entity_id, EntityType(kind), Standing(standing), version, live.get(entity_id))
+            PendingEntry(
+                entity_id, EntityType(kind), EntityStatus(standing), version, live.get(entity_id)
+            )
             for kind, standing, entity_id, version in pending
         ]
 
@@ -43,7 +45,7 @@ class PostgresWaitingEntries:
         v = registry_version.c
         rows = await self._tx.connection.execute(
             sa.select(registry_version).where(
-                v.entity_id.in_(entity_ids), v.status == Status.LIVE.value
+                v.entity_id.in_(entity_ids), v.status == VersionStatus.LIVE.value
             )
         )
         return {row["entity_id"]: read_version(row) for row in rows.mappings()}

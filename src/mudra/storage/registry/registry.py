@@ -13,16 +13,22 @@ from typing import Final
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from mudra.audit.event import Act as AuditAct
-from mudra.audit.event import Caller, EventName, Outcome
-from mudra.identity.memberships.memberships import EntityStatus, lesser
+from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
+from mudra.identity.memberships.memberships import MemberStatus, lesser
 from mudra.registry.lifecycle.actor import ActorKind
-from mudra.registry.lifecycle.decision import Act, Decision, Facts, Publication, TokenEffect
-from mudra.registry.lifecycle.record import Record, Standing, Status
+from mudra.registry.lifecycle.decision import (
+    Decision,
+    Facts,
+    Publication,
+    RegistryAction,
+    TokenEffect,
+)
+from mudra.registry.lifecycle.record import EntityStatus, Record, VersionStatus
 from mudra.registry.lifecycle.refusal import AlreadyHeld, Refusal
 from mudra.registry.payload.certificate import KeyFacts
-from mudra.registry.payload.entry import EntityType, Entry
-from mudra.storage.audit.audit_log import PostgresJournal
+from mudra.registry.payload.entry import Entry
+from mudra.shared.entity_type import EntityType
+from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.database.database import Database, Transaction
 from mudra.storage.database.tables import entity, service_fact
 from mudra.storage.registry.rows import read_version, version_row
@@ -34,19 +40,19 @@ REGISTRY_CHANGED: Final = "registry"
 _LOCK: Final = 0x6D7564726102
 
 _EVENTS: Final = {
-    Act.SUBMIT: EventName.REGISTRY_ENTRY_SUBMIT,
-    Act.UPDATE: EventName.REGISTRY_ENTRY_SUBMIT,
-    Act.APPROVE: EventName.REGISTRY_ENTRY_APPROVE,
-    Act.GO_LIVE: EventName.REGISTRY_ENTRY_APPROVE,
-    Act.REJECT: EventName.REGISTRY_ENTRY_REJECT,
-    Act.SUSPEND: EventName.REGISTRY_ENTRY_SUSPEND,
-    Act.RESTORE: EventName.REGISTRY_ENTRY_RESTORE,
-    Act.RETIRE: EventName.REGISTRY_ENTRY_RETIRE,
-    Act.ROLL_BACK: EventName.REGISTRY_ENTRY_ROLLBACK,
+    RegistryAction.SUBMIT: EventName.REGISTRY_ENTRY_SUBMIT,
+    RegistryAction.UPDATE: EventName.REGISTRY_ENTRY_SUBMIT,
+    RegistryAction.APPROVE: EventName.REGISTRY_ENTRY_APPROVE,
+    RegistryAction.GO_LIVE: EventName.REGISTRY_ENTRY_APPROVE,
+    RegistryAction.REJECT: EventName.REGISTRY_ENTRY_REJECT,
+    RegistryAction.SUSPEND: EventName.REGISTRY_ENTRY_SUSPEND,
+    RegistryAction.RESTORE: EventName.REGISTRY_ENTRY_RESTORE,
+    RegistryAction.RETIRE: EventName.REGISTRY_ENTRY_RETIRE,
+    RegistryAction.ROLL_BACK: EventName.REGISTRY_ENTRY_ROLLBACK,
 }
 _MEMBER_STATUS: Final = {
-    Standing.SUSPENDED: EntityStatus.SUSPENDED,
-    Standing.RETIRED: EntityStatus.RETIRED,
+    EntityStatus.SUSPENDED: MemberStatus.SUSPENDED,
+    EntityStatus.RETIRED: MemberStatus.RETIRED,
 }
 
 
@@ -116,7 +122,7 @@ class PostgresHeldRegistry:
         c = registry_version.c
         ids = await self._tx.connection.scalars(
             sa.select(c.entity_id)
-            .where(c.status == Status.APPROVED.value, c.goes_live_at <= self.now)
+            .where(c.status == VersionStatus.APPROVED.value, c.goes_live_at <= self.now)
             .order_by(c.goes_live_at, c.entity_id)
         )
         records = [await self.record(entity_id) for entity_id in ids]
@@ -130,7 +136,7 @@ class PostgresHeldRegistry:
         if decision.publication is not None:
             await self._publish(decision.publication)
         await self._note(
-            AuditAct(
+            AuditEntry(
                 _EVENTS[decision.act],
                 self._caller_of(decision.actor.name, decision.actor.kind),
                 decision.after.entity_id,
@@ -149,7 +155,7 @@ class PostgresHeldRegistry:
         if isinstance(refusal, AlreadyHeld):
             detail["holder"] = refusal.holder
         await self._note(
-            AuditAct(
+            AuditEntry(
                 EventName.REGISTRY_ENTRY_REFUSE,
                 self._caller_of(actor),
                 entity_id,
@@ -194,7 +200,11 @@ class PostgresHeldRegistry:
         former = {} if before is None else {one.number: one for one in before.versions}
         changed = [one for one in after.versions if former.get(one.number) != one]
         # Versions leave the states of which there is one each before others enter them.
-        changed.sort(key=lambda one: one.status in {Status.LIVE, Status.SUBMITTED, Status.APPROVED})
+        changed.sort(
+            key=lambda one: (
+                one.status in {VersionStatus.LIVE, VersionStatus.SUBMITTED, VersionStatus.APPROVED}
+            )
+        )
         for version in changed:
             row = version_row(after.entity_id, version)
             await self._tx.connection.execute(
@@ -217,7 +227,7 @@ class PostgresHeldRegistry:
         ).first()
         if found is None:
             return
-        status = lesser(EntityStatus(found.membership), _status_of(decision.after.standing))
+        status = lesser(MemberStatus(found.membership), _status_of(decision.after.standing))
         if status == found.status:
             return
         await self._tx.connection.execute(
@@ -225,7 +235,7 @@ class PostgresHeldRegistry:
         )
         await self._tx.changing(entity_key(entity_id), must_not_be_missed=True)
         await self._note(
-            AuditAct(
+            AuditEntry(
                 EventName.ENTITY_STATUS_CHANGE,
                 self._caller_of(decision.actor.name, decision.actor.kind),
                 entity_id,
@@ -252,8 +262,8 @@ class PostgresHeldRegistry:
         )
         await self._tx.changing(REGISTRY_CHANGED, must_not_be_missed=True)
 
-    async def _note(self, act: AuditAct) -> None:
-        await PostgresJournal(self._tx).note(act)
+    async def _note(self, act: AuditEntry) -> None:
+        await PostgresAuditLog(self._tx).note(act)
 
     def _caller_of(self, name: str, kind: ActorKind | None = None) -> Caller:
         actor = "system" if kind is ActorKind.SCHEDULE else name
@@ -270,17 +280,17 @@ async def lock_registry(transaction: Transaction) -> None:
     await transaction.connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
 
 
-async def status_by_standing(transaction: Transaction, entity_id: str) -> EntityStatus:
+async def status_by_standing(transaction: Transaction, entity_id: str) -> MemberStatus:
     """Give what the entry allows its member; no entry yet allows all."""
     await lock_registry(transaction)
     standing = await transaction.connection.scalar(
         sa.select(registry_entity.c.standing).where(registry_entity.c.entity_id == entity_id)
     )
-    return EntityStatus.ACTIVE if standing is None else _status_of(Standing(standing))
+    return MemberStatus.ACTIVE if standing is None else _status_of(EntityStatus(standing))
 
 
-def _status_of(standing: Standing) -> EntityStatus:
-    return _MEMBER_STATUS.get(standing, EntityStatus.ACTIVE)
+def _status_of(standing: EntityStatus) -> MemberStatus:
+    return _MEMBER_STATUS.get(standing, MemberStatus.ACTIVE)
 
 
 async def read_record(transaction: Transaction, entity_id: str) -> Record | None:
@@ -300,12 +310,12 @@ async def read_record(transaction: Transaction, entity_id: str) -> Record | None
         .order_by(registry_version.c.number)
     )
     versions = tuple(read_version(row) for row in rows.mappings())
-    return Record(entity_id, EntityType(kept[0]), Standing(kept[1]), versions)
+    return Record(entity_id, EntityType(kept[0]), EntityStatus(kept[1]), versions)
 
 
 def _holder(own: str, same: sa.ColumnElement[bool]) -> sa.ScalarSelect[str]:
     c = registry_version.c
-    holds = sa.or_(c.live_from.is_not(None), c.status == Status.APPROVED.value)
+    holds = sa.or_(c.live_from.is_not(None), c.status == VersionStatus.APPROVED.value)
     return (
         sa.select(c.entity_id)
         .where(c.entity_id != own, same, holds)

@@ -6,7 +6,7 @@ from typing import cast
 
 from sqlalchemy import RowMapping
 
-from mudra.registry.lifecycle.record import Status, Version
+from mudra.registry.lifecycle.record import Version, VersionStatus
 from mudra.registry.payload.certificate import KeyFacts
 from mudra.registry.payload.entry import canonical, read_canonical
 
@@ -44,7 +44,7 @@ def read_version(row: RowMapping) -> Version:
         number=number["number"],
         entry=read_canonical(cast("bytes", row["body"])),
         key=KeyFacts(text["kid"], text["thumbprint"], text["modulus_hash"], number["bits"]),
-        status=Status(text["status"]),
+        status=VersionStatus(text["status"]),
         submitted_by=text["submitted_by"],
         submitted_at=at["submitted_at"],
         decided_by=text["decided_by"],

@@ -1,4 +1,4 @@
-"""Fetches of the published keys, written behind in batches: implements tokens/signing_keys/key_fetch.py.
+"""Fetches of the published keys, written behind in batches.
 
 A node that is killed forgets the fetches of its last seconds: they are a help
 for the eye, not a proof.
@@ -21,7 +21,7 @@ from mudra.storage.tokens.key_fetch_tables import key_fetch
 from mudra.tokens.signing_keys.key_fetch import KeyFetch
 
 _EVERY_S: Final = 2.0
-_MOST_ADDRESSES: Final = 10_000
+_MAX_ADDRESSES: Final = 10_000
 """Kept apart within one batch; further ones are counted as strangers."""
 
 _log = structlog.get_logger()
@@ -57,7 +57,7 @@ class BatchedKeyFetches:
     def note(self, kids: Sequence[str], address: str) -> None:
         """Note one fetch of these keys."""
         key = (tuple(kids), address)
-        if key not in self._counts and len(self._counts) >= _MOST_ADDRESSES:
+        if key not in self._counts and len(self._counts) >= _MAX_ADDRESSES:
             key = (key[0], "")
         self._counts[key] += 1
 

@@ -12,8 +12,8 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from joserfc.jwk import RSAKey
 
 from mudra.shared.secret_text import SecretText
-from mudra.storage.caching.cache_invalidation import Freshness
-from mudra.storage.crypto.data_encryption import Seal
+from mudra.storage.caching.cache_invalidation import CacheInvalidation
+from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.crypto.token_signer import TokenSigner
 from mudra.storage.database.database import Database
 from mudra.storage.database.unavailable import DatabaseUnavailable
@@ -37,14 +37,14 @@ class NodeKeys:
     def __init__(
         self,
         database: Database,
-        seal: Seal,
-        freshness: Freshness,
+        seal: DataEncryption,
+        invalidation: CacheInvalidation,
         clock: Callable[[], datetime],
         header_type: str,
     ) -> None:
         self._database = database
         self._seal = seal
-        self._freshness = freshness
+        self._freshness = invalidation
         self._clock = clock
         self._header_type = header_type
         self._keys: Sequence[SigningKey] = ()
@@ -55,7 +55,7 @@ class NodeKeys:
         self._stale = True
         self._read_at = float("-inf")
         self._reading = asyncio.Lock()
-        freshness.on_change(self._changed)
+        invalidation.on_change(self._changed)
 
     def _changed(self, key: str) -> None:
         if key in {"*", KEYS_CHANGED}:
@@ -63,8 +63,8 @@ class NodeKeys:
 
     def is_ready(self) -> bool:
         """Tell whether the keys in memory may be believed now."""
-        believable = not self._stale and self._freshness.believable(KEYS_CHANGED)
-        return believable and monotonic() - self._read_at < _READ_ANEW_S
+        is_valid = not self._stale and self._freshness.is_valid(KEYS_CHANGED)
+        return is_valid and monotonic() - self._read_at < _READ_ANEW_S
 
     async def ready(self) -> None:
         """Return once the keys in memory may be believed; reads them when they changed.

@@ -7,13 +7,13 @@ from typing import Final
 import sqlalchemy as sa
 from msgspec import Struct
 
-from mudra.storage.database.bulk_insert import insert_rows, parameter_of
+from mudra.storage.database.bulk_insert import bulk_insert, parameter_of
 from mudra.storage.database.database import Transaction
 from mudra.storage.identity.tables import secret_use
 from mudra.tokens.secrets.old_secret_use import AddressUse, SecretUse
 
 _C: Final = secret_use.c
-_NEW: Final = insert_rows(
+_NEW: Final = bulk_insert(
     secret_use, "entity_id", "version", "address", "count", "count_in_grace", "last_used_at"
 )
 _ADD: Final = _NEW.on_conflict_do_update(

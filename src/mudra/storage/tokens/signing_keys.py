@@ -7,7 +7,7 @@ from typing import Final
 import sqlalchemy as sa
 
 from mudra.shared.secret_text import SecretText
-from mudra.storage.crypto.data_encryption import Seal
+from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import signing_key
 from mudra.tokens.issuing.claims import TokenKind
@@ -20,7 +20,7 @@ _PLANNING_LOCK: Final = 0x6D75647261 + 1
 class PostgresSigningKeys:
     """Signing keys at rest."""
 
-    def __init__(self, transaction: Transaction, seal: Seal) -> None:
+    def __init__(self, transaction: Transaction, seal: DataEncryption) -> None:
         self._tx = transaction
         self._seal = seal
 

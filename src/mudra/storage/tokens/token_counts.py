@@ -6,7 +6,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from mudra.storage.database.bulk_insert import insert_rows, parameter_of
+from mudra.storage.database.bulk_insert import bulk_insert, parameter_of
 from mudra.storage.database.database import Transaction
 from mudra.storage.tokens.token_count_tables import token_day
 from mudra.tokens.issuing.token_count import DayCount
@@ -29,7 +29,7 @@ class PostgresTokenCounts:
         return [DayCount(*row) for row in rows]
 
 
-_NEW: Final = insert_rows(token_day, "entity_id", "day", "count")
+_NEW: Final = bulk_insert(token_day, "entity_id", "day", "count")
 _ADD: Final = _NEW.on_conflict_do_update(
     index_elements=["entity_id", "day"],
     set_={"count": token_day.c.count + _NEW.excluded.count},

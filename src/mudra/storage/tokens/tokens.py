@@ -7,8 +7,9 @@ from typing import Final, cast
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, insert
 
+from mudra.shared.entity_type import EntityType
 from mudra.shared.secret_text import SecretText
-from mudra.storage.crypto.data_encryption import Seal
+from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import (
     entity,
@@ -17,8 +18,7 @@ from mudra.storage.database.tables import (
     user_token,
 )
 from mudra.storage.identity.session_tables import console_session
-from mudra.tokens.issuing.claims import EntityType
-from mudra.tokens.ports import EntityCredentials, KnownSecret, SecretHolding, UserTokenRecord
+from mudra.tokens.ports import EntityCredentials, SecretHolding, StoredSecret, UserTokenRecord
 from mudra.tokens.secrets.reset_rule import PERIOD
 from mudra.tokens.secrets.secret import EntitySecret, Rotation, SecretState
 
@@ -36,7 +36,7 @@ def entity_key(entity_id: str) -> str:
 class PostgresSecrets:
     """Entity secrets, sealed for reading back and hashed under a key for checking."""
 
-    def __init__(self, transaction: Transaction, seal: Seal) -> None:
+    def __init__(self, transaction: Transaction, seal: DataEncryption) -> None:
         self._tx = transaction
         self._seal = seal
 
@@ -148,11 +148,11 @@ class PostgresSecrets:
                 )
             )
         ).mappings()
-        known: dict[str, list[KnownSecret]] = {}
+        known: dict[str, list[StoredSecret]] = {}
         for row in rows:
             secret = _secret(cast("Row", row))
             known.setdefault(secret.entity_id, []).append(
-                KnownSecret(cast("bytes", row["mac"]), secret)
+                StoredSecret(cast("bytes", row["mac"]), secret)
             )
         return {
             entity_id: EntityCredentials(

@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.tokens.ports import EntityCredentials, KnownSecret
+from mudra.tokens.ports import EntityCredentials, StoredSecret
 from mudra.tokens.secrets.secret import EntitySecret, SecretState
 
 _NO_MAC: Final = bytes(32)
@@ -52,7 +52,7 @@ def judge(
     costs one comparison as well.
     """
     known = credentials.secrets if credentials else ()
-    match: KnownSecret | None = None
+    match: StoredSecret | None = None
     for candidate in known:
         if hmac.compare_digest(candidate.mac, presented_mac):
             match = candidate

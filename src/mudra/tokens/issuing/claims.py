@@ -7,6 +7,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from mudra.shared.entity_type import EntityType
+
 ENTITY_TOKEN_LIFE: Final = timedelta(hours=24)  # spec 8
 USER_TOKEN_LIFE: Final = timedelta(days=180)  # spec 8
 _ENTITY_TOKEN_LIFE_S: Final = int(ENTITY_TOKEN_LIFE.total_seconds())
@@ -25,14 +27,6 @@ class TokenKind(enum.StrEnum):
     def life(self) -> timedelta:
         """How long a token of this kind is valid."""
         return ENTITY_TOKEN_LIFE if self is TokenKind.ENTITY else USER_TOKEN_LIFE
-
-
-class EntityType(enum.StrEnum):
-    """What a member is in the network (spec 2.7 `type`)."""
-
-    FIP = "FIP"
-    FIU = "FIU"
-    AA = "AA"
 
 
 class TokenTerms(Struct, frozen=True):

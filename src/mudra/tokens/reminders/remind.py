@@ -8,9 +8,9 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final
 
-from mudra.audit.event import Act, Caller, EventName
-from mudra.audit.ports import Journal
-from mudra.identity.memberships.notices import NoticeDesk
+from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.audit.ports import AuditLog
+from mudra.identity.memberships.notices import NoticeService
 from mudra.identity.ports import NoticeKind
 from mudra.tokens.ports import Reminders, SecretHolding, Secrets, SecretUses
 from mudra.tokens.reminders.reminder import AFTER_EXPIRY, DAYS_BEFORE, reminder_due
@@ -28,8 +28,8 @@ async def remind(  # its collaborators, each named
     secrets: Secrets,
     uses: SecretUses,
     reminders: Reminders,
-    desk: NoticeDesk,
-    journal: Journal,
+    desk: NoticeService,
+    journal: AuditLog,
     iso: Callable[[datetime], str],
 ) -> None:
     """Send what is due for one entity; a second call at the same time sends nothing."""
@@ -61,8 +61,8 @@ async def _old_secret(  # its collaborators, each named
     holding: SecretHolding,
     uses: SecretUses,
     reminders: Reminders,
-    desk: NoticeDesk,
-    journal: Journal,
+    desk: NoticeService,
+    journal: AuditLog,
     iso: Callable[[datetime], str],
 ) -> None:
     old = holding.in_grace
@@ -92,8 +92,8 @@ def _days_left(secret: EntitySecret, now: datetime) -> int:
     return max(1, -((now - secret.expires_at) // timedelta(days=1)))
 
 
-def _act(secret: EntitySecret, readers: int, *, mark: int) -> Act:
-    return Act(
+def _act(secret: EntitySecret, readers: int, *, mark: int) -> AuditEntry:
+    return AuditEntry(
         EventName.ENTITY_SECRET_REMIND,
         _CALLER,
         secret.entity_id,

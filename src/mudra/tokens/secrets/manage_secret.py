@@ -8,8 +8,8 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from mudra.audit.event import Act, Caller, EventName, Outcome
-from mudra.audit.ports import Journal
+from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
+from mudra.audit.ports import AuditLog
 from mudra.shared.secret_text import SecretText
 from mudra.tokens.ports import SecretHolding, Secrets, SecretUses
 from mudra.tokens.secrets import reset_rule
@@ -31,7 +31,7 @@ class NothingInGrace(Struct, frozen=True):
     """No old secret is in its grace period, so there is nothing to retire."""
 
 
-class SecretShown(Struct, frozen=True):
+class SecretDetails(Struct, frozen=True):
     """A secret with its text, for the one answer that carries it.
 
     `in_grace` is the old secret whose grace period still runs.
@@ -52,8 +52,8 @@ async def read_secret(
     administered: tuple[str, ...],
     caller: Caller,
     secrets: Secrets,
-    journal: Journal,
-) -> SecretShown | NotYourEntity:
+    journal: AuditLog,
+) -> SecretDetails | NotYourEntity:
     """Show the current secret of an entity that the caller administers."""
     holding = await secrets.held(entity_id) if entity_id in administered else None
     if holding is None:
@@ -62,12 +62,12 @@ async def read_secret(
     await journal.note(
         _act(EventName.ENTITY_SECRET_READ, entity_id, caller, version=holding.current.version)
     )
-    return SecretShown(
+    return SecretDetails(
         holding.current, await secrets.text_of(holding.current), _running_grace(holding)
     )
 
 
-class ResetOrder(Struct, frozen=True):
+class ResetCommand(Struct, frozen=True):
     """What a reset asks for, in whole days (spec 2.3)."""
 
     entity_id: str
@@ -76,14 +76,14 @@ class ResetOrder(Struct, frozen=True):
 
 
 async def reset_secret(  # its collaborators, each named
-    order: ResetOrder,
+    order: ResetCommand,
     administered: tuple[str, ...],
     caller: Caller,
     *,
     secrets: Secrets,
-    journal: Journal,
+    journal: AuditLog,
     random_bytes: Callable[[int], bytes],
-) -> SecretShown | NotYourEntity | ResetTooSoon | ResetLimitReached:
+) -> SecretDetails | NotYourEntity | ResetTooSoon | ResetLimitReached:
     """Replace the secret, when the rule of spec 8 permits it, under the entity's lock."""
     entity_id = order.entity_id
     holding = await secrets.locked(entity_id) if entity_id in administered else None
@@ -108,7 +108,7 @@ async def reset_secret(  # its collaborators, each named
             keep_old_days=rotation.grace_days,
         )
     )
-    return SecretShown(rotation.new, text, rotation.former if rotation.grace_days else None)
+    return SecretDetails(rotation.new, text, rotation.former if rotation.grace_days else None)
 
 
 async def retire_old_secret(
@@ -116,7 +116,7 @@ async def retire_old_secret(
     administered: tuple[str, ...],
     caller: Caller,
     secrets: Secrets,
-    journal: Journal,
+    journal: AuditLog,
 ) -> EntitySecret | NotYourEntity | NothingInGrace:
     """End the grace period of the old secret early."""
     holding = await secrets.locked(entity_id) if entity_id in administered else None
@@ -131,7 +131,7 @@ async def retire_old_secret(
     return old
 
 
-class UseShown(Struct, frozen=True):
+class SecretUsage(Struct, frozen=True):
     """How the current secret, and the old one while its grace runs, were used.
 
     `next_reset` tells whether a reset is permitted now, and when not; `then_reset` from when
@@ -149,13 +149,13 @@ class UseShown(Struct, frozen=True):
 
 async def secret_use(
     entity_id: str, administered: tuple[str, ...], secrets: Secrets, uses: SecretUses
-) -> UseShown | NotYourEntity:
+) -> SecretUsage | NotYourEntity:
     """Show when and from where the secrets were used, so that the old one can be let go."""
     holding = await secrets.held(entity_id) if entity_id in administered else None
     if holding is None:
         return NotYourEntity()
     old = _running_grace(holding)
-    return UseShown(
+    return SecretUsage(
         holding.current,
         await uses.of(entity_id, holding.current.version),
         old,
@@ -171,6 +171,8 @@ def _running_grace(holding: SecretHolding) -> EntitySecret | None:
     return old if old is not None and old.in_grace(holding.now) else None
 
 
-def _act(event: EventName, entity_id: str, caller: Caller, reason: str = "", **detail: int) -> Act:
+def _act(
+    event: EventName, entity_id: str, caller: Caller, reason: str = "", **detail: int
+) -> AuditEntry:
     outcome = Outcome.REFUSED if reason else Outcome.SUCCESS
-    return Act(event, caller, entity_id, reason=reason, detail=detail, outcome=outcome)
+    return AuditEntry(event, caller, entity_id, reason=reason, detail=detail, outcome=outcome)

@@ -6,12 +6,12 @@ from datetime import datetime, timedelta
 
 from msgspec import Struct
 
-from mudra.audit.event import Act, Caller, EventName
-from mudra.audit.ports import Journal
+from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.audit.ports import AuditLog
 from mudra.tokens.issuing.claims import TokenKind
 from mudra.tokens.ports import KeyMaterial, SigningKeys
-from mudra.tokens.signing_keys.key_lifecycle import Handover, KeyState, SigningKey
 from mudra.tokens.signing_keys import key_lifecycle as signing_keys
+from mudra.tokens.signing_keys.key_lifecycle import Handover, KeyState, SigningKey
 
 NewKey = Callable[[TokenKind], KeyMaterial]
 """Makes a key pair; slow (tens to hundreds of ms)."""
@@ -29,7 +29,7 @@ class KeyChange(Struct, frozen=True):
 @dataclass
 class _Rotation:
     keys: SigningKeys
-    journal: Journal
+    journal: AuditLog
     caller: Caller
     now: datetime
     changes: list[KeyChange]
@@ -37,7 +37,9 @@ class _Rotation:
     async def note(self, kid: str, kind: TokenKind, event: EventName, at: datetime) -> None:
         self.changes.append(KeyChange(kid, kind, event, at))
         await self.journal.note(
-            Act(event, self.caller, detail={"kid": kid, "kind": kind.value, "at": at.isoformat()})
+            AuditEntry(
+                event, self.caller, detail={"kid": kid, "kind": kind.value, "at": at.isoformat()}
+            )
         )
 
     async def make(self, material: KeyMaterial, active_from: datetime | None) -> None:
@@ -62,7 +64,7 @@ class _Rotation:
 
 async def keep_keys_ready(  # its collaborators, each named
     keys: SigningKeys,
-    journal: Journal,
+    journal: AuditLog,
     caller: Caller,
     *,
     now: datetime,
@@ -91,7 +93,7 @@ async def keep_keys_ready(  # its collaborators, each named
 async def drop_signing_key(
     kind: TokenKind,
     keys: SigningKeys,
-    journal: Journal,
+    journal: AuditLog,
     caller: Caller,
     *,
     now: datetime,

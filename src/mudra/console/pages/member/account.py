@@ -6,28 +6,30 @@ from litestar import Response, get, post
 from litestar.types import ControllerRouterHandler
 
 from mudra.console.framework.navigation import ACCOUNT
-from mudra.console.framework.page_context import Visit
+from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import Fields, own_act, own_page
-from mudra.console.framework.page_results import GoTo, Outcome, Shown
-from mudra.http.dependencies import Injected
+from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
+from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.identity.sessions.session import end_own_session, open_sessions
 
 
 @get("/account", include_in_schema=False)
-async def account(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+async def account(
+    request: AnyRequest, service: InjectedDependencies
+) -> Response[str] | Response[bytes]:
     """Show where the visitor is signed in, and the tokens that programs of theirs hold."""
 
-    async def look(visit: Visit) -> Outcome:
-        user_id, work = visit.user.user_id, visit.work
-        held = await work.roster.tokens(user_id)
-        return Shown(
+    async def look(page_context: PageContext) -> Outcome:
+        user_id, work = page_context.user.user_id, page_context.work
+        held = await work.memberships.tokens(user_id)
+        return RenderedPage(
             "account.html",
             {
                 "tokens": [one for one in held if one.revoked_at is None],
-                "sessions": await open_sessions(user_id, visit.now, work.sessions),
-                "here_id": visit.session.session_id,
-                "told": visit.query.get("told", ""),
+                "sessions": await open_sessions(user_id, page_context.now, work.sessions),
+                "here_id": page_context.session.session_id,
+                "told": page_context.query.get("told", ""),
             },
         )
 
@@ -35,25 +37,35 @@ async def account(request: AnyRequest, service: Injected) -> Response[str] | Res
 
 
 @post("/account/token", include_in_schema=False)
-async def end_token(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+async def end_token(
+    request: AnyRequest, service: InjectedDependencies
+) -> Response[str] | Response[bytes]:
     """End one of the visitor's tokens."""
 
-    async def do(visit: Visit, fields: Fields) -> Outcome:
+    async def do(page_context: PageContext, fields: Fields) -> Outcome:
         jti = fields.get("jti", "")
-        ended = await visit.work.accounts.end_token(visit.user.user_id, jti, visit.caller)
+        ended = await page_context.work.accounts.end_token(
+            page_context.user.user_id, jti, page_context.caller
+        )
         return GoTo(f"{ACCOUNT}?told={'token' if ended else 'nothing'}")
 
     return await own_act(request, service, do)
 
 
 @post("/account/session", include_in_schema=False)
-async def end_session(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+async def end_session(
+    request: AnyRequest, service: InjectedDependencies
+) -> Response[str] | Response[bytes]:
     """End one of the visitor's sessions."""
 
-    async def do(visit: Visit, fields: Fields) -> Outcome:
-        work = visit.work
+    async def do(page_context: PageContext, fields: Fields) -> Outcome:
+        work = page_context.work
         ended = await end_own_session(
-            visit.user.user_id, fields.get("session", ""), visit.caller, work.sessions, work.journal
+            page_context.user.user_id,
+            fields.get("session", ""),
+            page_context.caller,
+            work.sessions,
+            work.journal,
         )
         return GoTo(f"{ACCOUNT}?told={'session' if ended else 'nothing'}")
 

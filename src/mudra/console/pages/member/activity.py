@@ -7,16 +7,16 @@ from litestar import Response, get
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
-from mudra.console.framework.page_context import Visit
+from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import member_page
-from mudra.console.framework.page_results import Begun, Download, Outcome
+from mudra.console.framework.page_results import Download, Outcome, StreamedPage
 from mudra.console.framework.table import Column, Table
 from mudra.http.account.own_activity import DAYS, from_where, names_of_admins
-from mudra.http.dependencies import Injected
+from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.storage.audit.search import AuditFilter, AuditRow, TokensOfDay
 
-_MOST: Final = 500
+_MAX_COUNT: Final = 500
 _TONES: Final = {"success": "good", "refused": "warn", "failed": "bad"}
 
 _TOKENS = Table(
@@ -56,29 +56,29 @@ def _audit(names: Mapping[str, str]) -> Table[AuditRow]:
 
 @get("/entity/{entity_id:str}/activity", include_in_schema=False)
 async def activity(
-    entity_id: FromPath[str], request: AnyRequest, service: Injected
+    entity_id: FromPath[str], request: AnyRequest, service: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
     """Show tokens by day, and the latest events."""
 
-    async def look(visit: Visit) -> Outcome:  # noqa: ARG001  # its opening is the frame's
-        return Begun("activity.html", {}, lambda then: _figures(then, entity_id))
+    async def look(page_context: PageContext) -> Outcome:  # noqa: ARG001  # its opening is the frame's
+        return StreamedPage("activity.html", {}, lambda then: _figures(then, entity_id))
 
     return await member_page(request, service, entity_id, look)
 
 
-async def _figures(visit: Visit, entity_id: str) -> Mapping[str, object] | Download:
-    work = visit.work
-    days = await work.audit_search.tokens_by_day(entity_id, visit.now - DAYS)
-    events = await work.audit_search.events(AuditFilter(entity_id=entity_id), None, _MOST)
+async def _figures(page_context: PageContext, entity_id: str) -> Mapping[str, object] | Download:
+    work = page_context.work
+    days = await work.audit_search.tokens_by_day(entity_id, page_context.now - DAYS)
+    events = await work.audit_search.events(AuditFilter(entity_id=entity_id), None, _MAX_COUNT)
     audit = _audit(await names_of_admins(work, entity_id))
     return (
-        _TOKENS.export(days, visit.query)
-        or audit.export(events, visit.query)
+        _TOKENS.export(days, page_context.query)
+        or audit.export(events, page_context.query)
         or {
-            "days": _TOKENS.view(days, visit.query),
-            "events": audit.view(events, visit.query),
-            "all_shown": len(events) < _MOST,
-            "most": _MOST,
+            "days": _TOKENS.view(days, page_context.query),
+            "events": audit.view(events, page_context.query),
+            "all_shown": len(events) < _MAX_COUNT,
+            "most": _MAX_COUNT,
         }
     )
 

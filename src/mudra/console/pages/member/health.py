@@ -9,11 +9,11 @@ from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 from msgspec import Struct
 
-from mudra.console.framework.page_context import Visit
+from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import member_page
-from mudra.console.framework.page_results import Begun, Download, Outcome
+from mudra.console.framework.page_results import Download, Outcome, StreamedPage
 from mudra.console.framework.table import Column, Table
-from mudra.http.dependencies import Injected
+from mudra.http.dependencies import InjectedDependencies
 from mudra.http.health.picture import coverage, rows_with
 from mudra.http.request.request_context import AnyRequest
 from mudra.metrics.health.health import Status
@@ -22,10 +22,10 @@ from mudra.metrics.health.status_history import api_words, notification_words
 from mudra.metrics.payload.catalogue import WINDOW, Tag
 from mudra.metrics.ports import RefusedPush
 from mudra.metrics.rollup.coverage import TimeRange, closed_before, gaps
-from mudra.tokens.issuing.claims import EntityType
+from mudra.shared.entity_type import EntityType
 
 _SPANS: Final = {"1": "24 hours", "7": "7 days", "30": "30 days"}
-_MOST_REFUSED: Final = 20
+_MAX_REFUSED: Final = 20
 _TONES: Final = {Status.GOOD: "good", Status.BAD: "bad", Status.UNSURE: "quiet"}
 
 
@@ -110,15 +110,15 @@ _REFUSED: Final = Table(
 
 @get("/entity/{entity_id:str}/health", include_in_schema=False)
 async def health(
-    entity_id: FromPath[str], request: AnyRequest, service: Injected
+    entity_id: FromPath[str], request: AnyRequest, service: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
     """Show the health that concerns the entity, over a day, a week or a month."""
 
-    async def look(visit: Visit) -> Outcome:
-        days = visit.query.get("days", "1")
+    async def look(page_context: PageContext) -> Outcome:
+        days = page_context.query.get("days", "1")
         days = days if days in _SPANS else "1"
-        asked = closed_before(visit.now, timedelta(days=int(days)))
-        return Begun(
+        asked = closed_before(page_context.now, timedelta(days=int(days)))
+        return StreamedPage(
             "health.html",
             {"spans": _SPANS, "days": days, "asked": asked},
             lambda then: _figures(then, entity_id, asked),
@@ -128,32 +128,32 @@ async def health(
 
 
 async def _figures(
-    visit: Visit, entity_id: str, asked: TimeRange
+    page_context: PageContext, entity_id: str, asked: TimeRange
 ) -> Mapping[str, object] | Download:
-    aa_id = entity_id if visit.member.entity_type == EntityType.AA.value else None
-    heard = await coverage(asked, visit.now, visit.work, aa_id)
-    rows, table = await _own_rows(visit, entity_id, asked, heard)
+    aa_id = entity_id if page_context.member.entity_type == EntityType.AA.value else None
+    heard = await coverage(asked, page_context.now, page_context.work, aa_id)
+    rows, table = await _own_rows(page_context, entity_id, asked, heard)
     lines = _lines(rows, table)
-    missing, refused = await _reporting(visit, entity_id, asked)
+    missing, refused = await _reporting(page_context, entity_id, asked)
     return (
-        table.export(lines, visit.query)
-        or _GAPS.export(missing, visit.query)
-        or _REFUSED.export(refused, visit.query)
+        table.export(lines, page_context.query)
+        or _GAPS.export(missing, page_context.query)
+        or _REFUSED.export(refused, page_context.query)
         or {
-            "view": table.view(lines, visit.query),
+            "view": table.view(lines, page_context.query),
             "proof": heard.proof(aa_id or "") if rows else None,
-            "reports": visit.member.entity_type == EntityType.AA.value,
+            "reports": page_context.member.entity_type == EntityType.AA.value,
             "missing": sum(gap.windows for gap in missing),
-            "gaps": _GAPS.view(missing, visit.query),
-            "refused": _REFUSED.view(refused, visit.query),
+            "gaps": _GAPS.view(missing, page_context.query),
+            "refused": _REFUSED.view(refused, page_context.query),
         }
     )
 
 
 async def _own_rows(
-    visit: Visit, entity_id: str, asked: TimeRange, heard: Coverage
+    page_context: PageContext, entity_id: str, asked: TimeRange, heard: Coverage
 ) -> tuple[Sequence[Row], Table[Line]]:
-    work, kind = visit.work, visit.member.entity_type
+    work, kind = page_context.work, page_context.member.entity_type
     if kind == EntityType.AA.value:
         rows = await rows_with(heard, asked, Grouping.PAIR, work, aa_id=entity_id)
         return rows, _OF_FIPS
@@ -185,17 +185,17 @@ def _lines(rows: Sequence[Row], table: Table[Line]) -> Sequence[Line]:
 
 
 async def _reporting(
-    visit: Visit, entity_id: str, asked: TimeRange
+    page_context: PageContext, entity_id: str, asked: TimeRange
 ) -> tuple[Sequence[Gap], Sequence[RefusedPush]]:
     """What an AA was to send and did not, and what was refused; nothing for others."""
-    if visit.member.entity_type != EntityType.AA.value:
+    if page_context.member.entity_type != EntityType.AA.value:
         return (), ()
-    since: Mapping[str, datetime] = await visit.work.aas_and_fips.reporting_aas()
+    since: Mapping[str, datetime] = await page_context.work.aas_and_fips.reporting_aas()
     begun = since.get(entity_id, asked.end)
-    heard = await visit.work.receipts.windows(entity_id, asked)
+    heard = await page_context.work.receipts.windows(entity_id, asked)
     due = TimeRange(max(asked.start, begun), asked.end)
     missing = [Gap(tag.value, gap.start, gap.end) for tag in Tag for gap in gaps(due, heard[tag])]
-    return missing, await visit.work.receipts.refused(entity_id, asked.start, _MOST_REFUSED)
+    return missing, await page_context.work.receipts.refused(entity_id, asked.start, _MAX_REFUSED)
 
 
 handlers: Final[list[ControllerRouterHandler]] = [health]

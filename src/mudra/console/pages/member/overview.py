@@ -7,35 +7,35 @@ from litestar import Response, get
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
-from mudra.console.framework.page_context import Visit
+from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import member_page
-from mudra.console.framework.page_results import Outcome, Shown
-from mudra.http.dependencies import Injected
+from mudra.console.framework.page_results import Outcome, RenderedPage
+from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.overview.action_items import attention, facts_of
-from mudra.tokens.secrets.manage_secret import UseShown, secret_use
+from mudra.tokens.secrets.manage_secret import SecretUsage, secret_use
 
 _DAY: Final = timedelta(days=1)
 
 
 @get("/entity/{entity_id:str}", include_in_schema=False)
 async def overview(
-    entity_id: FromPath[str], request: AnyRequest, service: Injected
+    entity_id: FromPath[str], request: AnyRequest, service: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
     """Show what needs attention now."""
 
-    async def look(visit: Visit) -> Outcome:
-        work = visit.work
-        used = await secret_use(entity_id, visit.user.administers, work.secrets, work.uses)
-        if not isinstance(used, UseShown):
+    async def look(page_context: PageContext) -> Outcome:
+        work = page_context.work
+        used = await secret_use(entity_id, page_context.user.administers, work.secrets, work.uses)
+        if not isinstance(used, SecretUsage):
             return used
-        record = await service.registry.registry(visit.caller).history(entity_id)
-        facts = await facts_of(work, entity_id, visit.member.entity_type, used, record)
-        days = await work.audit_search.tokens_by_day(entity_id, visit.now - _DAY)
-        return Shown(
+        record = await service.registry.registry(page_context.caller).history(entity_id)
+        facts = await facts_of(work, entity_id, page_context.member.entity_type, used, record)
+        days = await work.audit_search.tokens_by_day(entity_id, page_context.now - _DAY)
+        return RenderedPage(
             "overview.html",
             {
-                "told": visit.query.get("told", ""),
+                "told": page_context.query.get("told", ""),
                 "lines": attention(facts),
                 "used": used,
                 "record": record,

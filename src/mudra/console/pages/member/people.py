@@ -8,16 +8,21 @@ from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
 from mudra.console.framework.navigation import CONSOLE, member_path
-from mudra.console.framework.page_context import Visit
+from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import Fields, member_act, member_page
-from mudra.console.framework.page_results import GoTo, Outcome, Shown
+from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.render import sentence
 from mudra.http.account import admin_calls as admin_orders
-from mudra.http.account.admin_calls import Asker
-from mudra.http.account.people_requests import AdminOrder, AdminRemoval, ContactOrder, HandOver
-from mudra.http.dependencies import Injected, Service
+from mudra.http.account.admin_calls import AdminCaller
+from mudra.http.account.people_requests import (
+    AdminRemovalRequest,
+    AdminRequest,
+    ContactRequest,
+    HandOverRequest,
+)
+from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
-from mudra.http.request.validation import read_members
+from mudra.http.request.validation import decode_struct
 from mudra.http.response.errors import is_refusal, problem_of
 from mudra.identity.accounts.user import UserState
 from mudra.identity.memberships.admins import LastAdmin, NotAnAdmin
@@ -25,104 +30,117 @@ from mudra.identity.memberships.admins import LastAdmin, NotAnAdmin
 _PATH: Final = "/entity/{entity_id:str}/people"
 _PAGES = Response[str] | Response[bytes]
 _FIELDS: Final = {"email": "the e-mail address", "name": "the name"}
-_Change = Callable[[Visit, Fields], Awaitable[object]]
+_Change = Callable[[PageContext, Fields], Awaitable[object]]
 
 
 @get(_PATH, include_in_schema=False)
-async def people(entity_id: FromPath[str], request: AnyRequest, service: Injected) -> _PAGES:
+async def people(
+    entity_id: FromPath[str], request: AnyRequest, service: InjectedDependencies
+) -> _PAGES:
     """List the admins and the backup contact."""
     return await member_page(request, service, entity_id, _page)
 
 
 @post(f"{_PATH}/add", include_in_schema=False)
-async def add(entity_id: FromPath[str], request: AnyRequest, service: Injected) -> _PAGES:
+async def add(
+    entity_id: FromPath[str], request: AnyRequest, service: InjectedDependencies
+) -> _PAGES:
     """Add an admin, who is invited by mail when new."""
 
-    async def change(visit: Visit, fields: Fields) -> object:
-        order = read_members({**fields, "entityId": entity_id}, AdminOrder)
-        if not isinstance(order, AdminOrder):
+    async def change(page_context: PageContext, fields: Fields) -> object:
+        order = decode_struct({**fields, "entityId": entity_id}, AdminRequest)
+        if not isinstance(order, AdminRequest):
             return order
-        return await admin_orders.add(visit.work, _asker(visit), order)
+        return await admin_orders.add(page_context.work, _asker(page_context), order)
 
     return await _changed(request, service, entity_id, change, "added")
 
 
 @post(f"{_PATH}/remove", include_in_schema=False)
-async def remove(entity_id: FromPath[str], request: AnyRequest, service: Injected) -> _PAGES:
+async def remove(
+    entity_id: FromPath[str], request: AnyRequest, service: InjectedDependencies
+) -> _PAGES:
     """End an admin's rights; the last one who can act stays."""
 
-    async def change(visit: Visit, fields: Fields) -> object:
-        order = read_members({**fields, "entityId": entity_id}, AdminRemoval)
-        if not isinstance(order, AdminRemoval):
+    async def change(page_context: PageContext, fields: Fields) -> object:
+        order = decode_struct({**fields, "entityId": entity_id}, AdminRemovalRequest)
+        if not isinstance(order, AdminRemovalRequest):
             return order
-        return await admin_orders.remove(visit.work, _asker(visit), order)
+        return await admin_orders.remove(page_context.work, _asker(page_context), order)
 
     return await _changed(request, service, entity_id, change, "removed")
 
 
 @post(f"{_PATH}/hand-over", include_in_schema=False)
-async def hand_over(entity_id: FromPath[str], request: AnyRequest, service: Injected) -> _PAGES:
+async def hand_over(
+    entity_id: FromPath[str], request: AnyRequest, service: InjectedDependencies
+) -> _PAGES:
     """Put somebody else in one's own place."""
 
-    async def change(visit: Visit, fields: Fields) -> object:
-        order = read_members({**fields, "entityId": entity_id}, HandOver)
-        if not isinstance(order, HandOver):
+    async def change(page_context: PageContext, fields: Fields) -> object:
+        order = decode_struct({**fields, "entityId": entity_id}, HandOverRequest)
+        if not isinstance(order, HandOverRequest):
             return order
-        return await admin_orders.hand_over(visit.work, _asker(visit), order)
+        return await admin_orders.hand_over(page_context.work, _asker(page_context), order)
 
     return await _changed(request, service, entity_id, change, "handed-over")
 
 
 @post(f"{_PATH}/contact", include_in_schema=False)
-async def contact(entity_id: FromPath[str], request: AnyRequest, service: Injected) -> _PAGES:
+async def contact(
+    entity_id: FromPath[str], request: AnyRequest, service: InjectedDependencies
+) -> _PAGES:
     """Set the backup contact, who gets the letters too."""
 
-    async def change(visit: Visit, fields: Fields) -> object:
-        order = read_members({**fields, "entityId": entity_id}, ContactOrder)
-        if not isinstance(order, ContactOrder):
+    async def change(page_context: PageContext, fields: Fields) -> object:
+        order = decode_struct({**fields, "entityId": entity_id}, ContactRequest)
+        if not isinstance(order, ContactRequest):
             return order
-        return await admin_orders.set_contact(visit.work, _asker(visit), order)
+        return await admin_orders.set_contact(page_context.work, _asker(page_context), order)
 
     return await _changed(request, service, entity_id, change, "contact")
 
 
 async def _changed(
-    request: AnyRequest, service: Service, entity_id: str, change: _Change, told: str
+    request: AnyRequest, service: HttpDependencies, entity_id: str, change: _Change, told: str
 ) -> _PAGES:
-    async def do(visit: Visit, fields: Fields) -> Outcome:
-        refused = await admin_orders.locked_own(visit.work, visit.user, entity_id)
+    async def do(page_context: PageContext, fields: Fields) -> Outcome:
+        refused = await admin_orders.locked_own(page_context.work, page_context.user, entity_id)
         if refused is not None:
             return refused
-        before = await visit.work.roster.admins(entity_id)
-        outcome = await change(visit, fields)
+        before = await page_context.work.memberships.admins(entity_id)
+        outcome = await change(page_context, fields)
         if is_refusal(outcome):
-            return await _page(visit, outcome, fields, told)
-        user = await visit.work.people.by_id(visit.user.user_id)
+            return await _page(page_context, outcome, fields, told)
+        user = await page_context.work.people.by_id(page_context.user.user_id)
         if user is None or entity_id not in user.administers:
             return GoTo(f"{CONSOLE}?told=left")
-        known = told == "added" and await visit.work.roster.admins(entity_id) == before
+        known = told == "added" and await page_context.work.memberships.admins(entity_id) == before
         return GoTo(f"{member_path(entity_id, 'people')}?told={'known' if known else told}")
 
     return await member_act(request, service, entity_id, do)
 
 
 async def _page(
-    visit: Visit, refusal: object | None = None, fields: Fields | None = None, refused: str = ""
-) -> Shown:
+    page_context: PageContext,
+    refusal: object | None = None,
+    fields: Fields | None = None,
+    refused: str = "",
+) -> RenderedPage:
     """Show the page; a refusal stands at the form that it is about, with what was typed there."""
-    roster, entity_id = visit.work.roster, visit.member.entity_id
+    memberships, entity_id = page_context.work.memberships, page_context.member.entity_id
     problem = problem_of(refusal) if refusal is not None else None
-    admins = await roster.admins(entity_id)
-    return Shown(
+    admins = await memberships.admins(entity_id)
+    return RenderedPage(
         "people.html",
         {
             "admins": admins,
             "able": sum(1 for admin in admins if admin.state is UserState.ACTIVE),
-            "contact": await roster.contact(entity_id),
+            "contact": await memberships.contact(entity_id),
             "problem": sentence(_words(refusal, problem.sentence)) if problem else "",
             "refused": refused,
             "typed": {name: (fields or {}).get(name, "")[:254] for name in ("email", "name")},
-            "told": visit.query.get("told", ""),
+            "told": page_context.query.get("told", ""),
         },
         problem.status if problem else 200,
     )
@@ -139,8 +157,8 @@ def _words(refusal: object, told: str) -> str:
     return f"{_FIELDS[field]} {rest}" if field in _FIELDS else told
 
 
-def _asker(visit: Visit) -> Asker:
-    return Asker(visit.caller, visit.user.email)
+def _asker(page_context: PageContext) -> AdminCaller:
+    return AdminCaller(page_context.caller, page_context.user.email)
 
 
 handlers: Final[list[ControllerRouterHandler]] = [people, add, remove, hand_over, contact]

@@ -8,21 +8,21 @@ from litestar.types import ControllerRouterHandler
 
 from mudra.console.framework.console_errors import ProofTooOld, SecretMoved
 from mudra.console.framework.navigation import member_path
-from mudra.console.framework.page_context import Visit
+from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import Fields, member_act, member_page, member_proven_act
-from mudra.console.framework.page_results import GoTo, Outcome, Shown
+from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.render import sentence
 from mudra.console.framework.table import Column, Table
-from mudra.http.dependencies import Injected
+from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
-from mudra.http.request.validation import read_members
+from mudra.http.request.validation import decode_struct
 from mudra.http.response.errors import ErrorCode, Problem, problem_of
 from mudra.http.token.requests import EntitySecretResetRequest
-from mudra.http.token.secret_reset import reset_and_tell
+from mudra.http.token.secret_reset import reset_and_notify
 from mudra.tokens.secrets.manage_secret import (
-    ResetOrder,
-    SecretShown,
-    UseShown,
+    ResetCommand,
+    SecretDetails,
+    SecretUsage,
     read_secret,
     retire_old_secret,
     secret_use,
@@ -53,64 +53,74 @@ _OLD = _uses("old", "Use of the old secret")
 
 
 @get(_PATH, include_in_schema=False)
-async def show(entity_id: FromPath[str], request: AnyRequest, service: Injected) -> _PAGES:
+async def show(
+    entity_id: FromPath[str], request: AnyRequest, service: InjectedDependencies
+) -> _PAGES:
     """Show the state of the secret, never its text."""
 
-    async def look(visit: Visit) -> Outcome:
-        used = await _use(visit)
-        if not isinstance(used, UseShown):
+    async def look(page_context: PageContext) -> Outcome:
+        used = await _use(page_context)
+        if not isinstance(used, SecretUsage):
             return used
         return (
-            _CURRENT.export(used.current_use.addresses, visit.query)
-            or _OLD.export(used.old_use.addresses, visit.query)
-            or _page(visit, used)
+            _CURRENT.export(used.current_use.addresses, page_context.query)
+            or _OLD.export(used.old_use.addresses, page_context.query)
+            or _page(page_context, used)
         )
 
     return await member_page(request, service, entity_id, look)
 
 
 @post(f"{_PATH}/show", include_in_schema=False, status_code=200)
-async def show_text(entity_id: FromPath[str], request: AnyRequest, service: Injected) -> _PAGES:
+async def show_text(
+    entity_id: FromPath[str], request: AnyRequest, service: InjectedDependencies
+) -> _PAGES:
     """Show the secret itself, once, to one who has just typed the password."""
 
-    async def do(visit: Visit, _: Fields) -> Outcome:
-        used = await _use(visit)
-        if not isinstance(used, UseShown) or not visit.may_show_secrets:
-            return _unproven(visit, used)
+    async def do(page_context: PageContext, _: Fields) -> Outcome:
+        used = await _use(page_context)
+        if not isinstance(used, SecretUsage) or not page_context.may_show_secrets:
+            return _unproven(page_context, used)
         read = await read_secret(
-            entity_id, visit.user.administers, visit.caller, visit.work.secrets, visit.work.journal
+            entity_id,
+            page_context.user.administers,
+            page_context.caller,
+            page_context.work.secrets,
+            page_context.work.journal,
         )
-        return _page(visit, used, text=read) if isinstance(read, SecretShown) else read
+        return _page(page_context, used, text=read) if isinstance(read, SecretDetails) else read
 
     return await member_proven_act(request, service, entity_id, do)
 
 
 @post(f"{_PATH}/reset", include_in_schema=False, status_code=200)
-async def reset(entity_id: FromPath[str], request: AnyRequest, service: Injected) -> _PAGES:
+async def reset(
+    entity_id: FromPath[str], request: AnyRequest, service: InjectedDependencies
+) -> _PAGES:
     """Reset the secret and show the new one."""
 
-    async def do(visit: Visit, fields: Fields) -> Outcome:
-        used = await _use(visit)
-        if not isinstance(used, UseShown) or not visit.may_show_secrets:
-            return _unproven(visit, used, fields)
+    async def do(page_context: PageContext, fields: Fields) -> Outcome:
+        used = await _use(page_context)
+        if not isinstance(used, SecretUsage) or not page_context.may_show_secrets:
+            return _unproven(page_context, used, fields)
         if fields.get("version") != str(used.current.version):
-            return _page(visit, used, problem=problem_of(SecretMoved(used.current.version)))
-        order = read_members(_wire(entity_id, fields), EntitySecretResetRequest)
+            return _page(page_context, used, problem=problem_of(SecretMoved(used.current.version)))
+        order = decode_struct(_wire(entity_id, fields), EntitySecretResetRequest)
         if not isinstance(order, EntitySecretResetRequest):
-            return _page(visit, used, problem=problem_of(order), typed=fields)
-        done = await reset_and_tell(
-            ResetOrder(entity_id, order.secret_expiry_days, order.old_secret_validity),
-            visit.user,
-            visit.caller,
-            visit.work,
+            return _page(page_context, used, problem=problem_of(order), typed=fields)
+        done = await reset_and_notify(
+            ResetCommand(entity_id, order.secret_expiry_days, order.old_secret_validity),
+            page_context.user,
+            page_context.caller,
+            page_context.work,
             service.random_bytes,
         )
-        if not isinstance(done, SecretShown):
-            return _page(visit, used, problem=problem_of(done))
-        now_used = await _use(visit)
+        if not isinstance(done, SecretDetails):
+            return _page(page_context, used, problem=problem_of(done))
+        now_used = await _use(page_context)
         return (
-            _page(visit, now_used, text=done, told="reset")
-            if isinstance(now_used, UseShown)
+            _page(page_context, now_used, text=done, told="reset")
+            if isinstance(now_used, SecretUsage)
             else now_used
         )
 
@@ -118,36 +128,46 @@ async def reset(entity_id: FromPath[str], request: AnyRequest, service: Injected
 
 
 @post(f"{_PATH}/retire", include_in_schema=False)
-async def retire(entity_id: FromPath[str], request: AnyRequest, service: Injected) -> _PAGES:
+async def retire(
+    entity_id: FromPath[str], request: AnyRequest, service: InjectedDependencies
+) -> _PAGES:
     """End the grace period of the old secret early."""
 
-    async def do(visit: Visit, fields: Fields) -> Outcome:
-        used = await _use(visit)
-        if not isinstance(used, UseShown):
+    async def do(page_context: PageContext, fields: Fields) -> Outcome:
+        used = await _use(page_context)
+        if not isinstance(used, SecretUsage):
             return used
         # One of another reset than the reader saw, which programs may well use.
         if used.old is not None and fields.get("version") != str(used.old.version):
-            return _page(visit, used, problem=problem_of(SecretMoved(used.current.version)))
+            return _page(page_context, used, problem=problem_of(SecretMoved(used.current.version)))
         old = await retire_old_secret(
-            entity_id, visit.user.administers, visit.caller, visit.work.secrets, visit.work.journal
+            entity_id,
+            page_context.user.administers,
+            page_context.caller,
+            page_context.work.secrets,
+            page_context.work.journal,
         )
         if not isinstance(old, EntitySecret):
-            return _page(visit, used, problem=problem_of(old))
+            return _page(page_context, used, problem=problem_of(old))
         return GoTo(f"{member_path(entity_id, 'secret')}?told=retired")
 
     return await member_act(request, service, entity_id, do)
 
 
-async def _use(visit: Visit) -> UseShown | object:
-    work = visit.work
-    return await secret_use(visit.member.entity_id, visit.user.administers, work.secrets, work.uses)
+async def _use(page_context: PageContext) -> SecretUsage | object:
+    work = page_context.work
+    return await secret_use(
+        page_context.member.entity_id, page_context.user.administers, work.secrets, work.uses
+    )
 
 
-def _unproven(visit: Visit, used: object, typed: Fields | None = None) -> Outcome:
-    if not isinstance(used, UseShown):
+def _unproven(page_context: PageContext, used: object, typed: Fields | None = None) -> Outcome:
+    if not isinstance(used, SecretUsage):
         return used
-    refused = visit.proof_refused if visit.proof_refused is not None else ProofTooOld()
-    return _page(visit, used, problem=problem_of(refused), typed=typed)
+    refused = (
+        page_context.proof_refused if page_context.proof_refused is not None else ProofTooOld()
+    )
+    return _page(page_context, used, problem=problem_of(refused), typed=typed)
 
 
 def _wire(entity_id: str, fields: Fields) -> dict[str, object]:
@@ -161,29 +181,29 @@ def _wire(entity_id: str, fields: Fields) -> dict[str, object]:
 
 
 def _page(
-    visit: Visit,
-    used: UseShown,
+    page_context: PageContext,
+    used: SecretUsage,
     *,
-    text: SecretShown | None = None,
+    text: SecretDetails | None = None,
     problem: Problem | None = None,
     told: str = "",
     typed: Fields | None = None,
-) -> Shown:
+) -> RenderedPage:
     """Show the page; with what was `typed` into the dialog of a reset, that is open again."""
-    proven = visit.may_show_secrets
+    proven = page_context.may_show_secrets
     permitted = isinstance(used.next_reset, ResetPermitted)
-    return Shown(
+    return RenderedPage(
         "secret.html",
         {
             "used": used,
             "text": text.text if text else None,
-            "current_view": _CURRENT.view(used.current_use.addresses, visit.query),
+            "current_view": _CURRENT.view(used.current_use.addresses, page_context.query),
             "current_words": last_use_sentence(used.current_use, used.now),
-            "old_view": _OLD.view(used.old_use.addresses, visit.query),
+            "old_view": _OLD.view(used.old_use.addresses, page_context.query),
             "old_words": last_use_sentence(used.old_use, used.now),
             "problem": sentence(_words(problem)) if problem else "",
             "typed": typed,
-            "told": told or visit.query.get("told", ""),
+            "told": told or page_context.query.get("told", ""),
             "proven": proven,
             "permitted": permitted,
             "left": used.next_reset.left if isinstance(used.next_reset, ResetPermitted) else 0,

@@ -7,26 +7,26 @@ from litestar import Response, get, post
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
-from mudra.console.framework.page_context import Visit
-from mudra.console.framework.page_guards import Fields, operator_errand, operator_page
-from mudra.console.framework.page_results import GoTo, Outcome, Shown
+from mudra.console.framework.page_context import PageContext
+from mudra.console.framework.page_guards import Fields, operator_export, operator_page
+from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.table import Column, Table
 from mudra.console.pages.operator.comparison import compared, new_key, whole
 from mudra.console.pages.operator.labels import approval_link, member_link, names_of, tone
-from mudra.http.dependencies import Injected
-from mudra.http.operator.registry import MOST_WAITING
+from mudra.http.dependencies import InjectedDependencies
+from mudra.http.operator.registry import MAX_WAITING
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.errors import InvalidField, problem_of
 from mudra.identity.memberships.memberships import Scope
 from mudra.identity.memberships.onboard import ENTITY_ID
 from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
-from mudra.registry.lifecycle.decision import LONGEST_REASON, Act, Decision
+from mudra.registry.lifecycle.decision import MAX_REASON, Decision, RegistryAction
 from mudra.registry.lifecycle.difference import difference
 from mudra.registry.lifecycle.history import KeyPeriod, history, key_periods
-from mudra.registry.lifecycle.pending_entries import Waiting
+from mudra.registry.lifecycle.pending_entries import PendingEntry
 from mudra.registry.lifecycle.record import Record
 from mudra.registry.lifecycle.refusal import UnknownEntity
-from mudra.registry.lifecycle.register import Order, decide
+from mudra.registry.lifecycle.register import Command, decide
 
 TOLD: Final = {
     "approve": "Approved.",
@@ -36,7 +36,7 @@ TOLD: Final = {
     "retire": "Retired.",
     "rollBack": "Rolled back: live with the former version's fields.",
 }
-TABLE: Final = Table[Waiting](
+TABLE: Final = Table[PendingEntry](
     "waiting",
     "Waiting for approval",
     (
@@ -83,24 +83,28 @@ _KEYS: Final = Table[KeyPeriod](
 
 
 @get("/operator/approvals", include_in_schema=False)
-async def approvals(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+async def approvals(
+    request: AnyRequest, service: InjectedDependencies
+) -> Response[str] | Response[bytes]:
     """List what waits, the longest waiting first."""
 
-    async def look(visit: Visit) -> Outcome:
-        rows = await visit.work.waiting_entries.waiting(MOST_WAITING)
-        return TABLE.export(rows, visit.query) or Shown(
-            "operator_approvals.html", {"view": TABLE.view(rows, visit.query)}
+    async def look(page_context: PageContext) -> Outcome:
+        rows = await page_context.work.pending_entries.waiting(MAX_WAITING)
+        return TABLE.export(rows, page_context.query) or RenderedPage(
+            "operator_approvals.html", {"view": TABLE.view(rows, page_context.query)}
         )
 
     return await operator_page(request, service, Scope.REGISTRY, look)
 
 
 @get("/operator/entry", include_in_schema=False)
-async def find_entry(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+async def find_entry(
+    request: AnyRequest, service: InjectedDependencies
+) -> Response[str] | Response[bytes]:
     """Go to the entry of an ID, whether or not something waits there."""
 
-    async def look(visit: Visit) -> Outcome:
-        entity_id = visit.query.get("id", "").strip()
+    async def look(page_context: PageContext) -> Outcome:
+        entity_id = page_context.query.get("id", "").strip()
         known = ENTITY_ID.fullmatch(entity_id)
         return GoTo(approval_link(entity_id)) if known else UnknownEntity(entity_id)
 
@@ -109,35 +113,35 @@ async def find_entry(request: AnyRequest, service: Injected) -> Response[str] | 
 
 @get("/operator/approvals/{entity_id:str}", include_in_schema=False)
 async def show_approval(
-    entity_id: FromPath[str], request: AnyRequest, service: Injected
+    entity_id: FromPath[str], request: AnyRequest, service: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
     """Show one entry: what would change, what that risks, its history and keys."""
 
-    async def look(visit: Visit) -> Outcome:
-        return await _page(visit, entity_id)
+    async def look(page_context: PageContext) -> Outcome:
+        return await _page(page_context, entity_id)
 
     return await operator_page(request, service, Scope.REGISTRY, look)
 
 
 @post("/operator/approvals/{entity_id:str}", include_in_schema=False)
 async def judge(
-    entity_id: FromPath[str], request: AnyRequest, service: Injected
+    entity_id: FromPath[str], request: AnyRequest, service: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
     """Carry out the operator's word on an entry."""
 
-    async def do(visit: Visit, fields: Fields) -> Outcome:
-        order = _order(visit, entity_id, fields)
-        if not isinstance(order, Order):
-            return await _page(visit, entity_id, order)
-        outcome = await decide(visit.service.registry.registry(visit.caller), order)
+    async def do(page_context: PageContext, fields: Fields) -> Outcome:
+        order = _order(page_context, entity_id, fields)
+        if not isinstance(order, Command):
+            return await _page(page_context, entity_id, order)
+        outcome = await decide(page_context.service.registry.registry(page_context.caller), order)
         if isinstance(outcome, Decision):
             return GoTo(f"{approval_link(entity_id)}?told={order.act.value}")
-        return await _page(visit, entity_id, outcome)
+        return await _page(page_context, entity_id, outcome)
 
-    return await operator_errand(request, service, Scope.REGISTRY, do)
+    return await operator_export(request, service, Scope.REGISTRY, do)
 
 
-def _order(visit: Visit, entity_id: str, fields: Fields) -> Order | InvalidField:
+def _order(page_context: PageContext, entity_id: str, fields: Fields) -> Command | InvalidField:
     word, version = fields.get("act", ""), fields.get("version", "0")
     if word not in TOLD:
         return InvalidField(f"act must be one of {', '.join(TOLD)}")
@@ -146,8 +150,10 @@ def _order(visit: Visit, entity_id: str, fields: Fields) -> Order | InvalidField
     due = _due(fields.get("goesLiveAt", ""))
     if isinstance(due, InvalidField):
         return due
-    actor = Actor(ActorKind.OPERATOR, visit.caller.actor, scopes=frozenset({SUBMIT, DECIDE}))
-    return Order(Act(word), entity_id, actor, fields.get("reason", ""), int(version), due)
+    actor = Actor(ActorKind.OPERATOR, page_context.caller.actor, scopes=frozenset({SUBMIT, DECIDE}))
+    return Command(
+        RegistryAction(word), entity_id, actor, fields.get("reason", ""), int(version), due
+    )
 
 
 def _due(text: str) -> datetime | InvalidField | None:
@@ -160,36 +166,38 @@ def _due(text: str) -> datetime | InvalidField | None:
         return InvalidField("Go live must be a date and time of UTC such as 2026-01-31T09:30")
 
 
-async def _page(visit: Visit, entity_id: str, refusal: object | None = None) -> Outcome:
-    record = await visit.service.registry.registry(visit.caller).history(entity_id)
+async def _page(
+    page_context: PageContext, entity_id: str, refusal: object | None = None
+) -> Outcome:
+    record = await page_context.service.registry.registry(page_context.caller).history(entity_id)
     if record is None:
         return UnknownEntity(entity_id)
     keys = key_periods(record)
-    export = _KEYS.export(keys, visit.query)
+    export = _KEYS.export(keys, page_context.query)
     if export is not None:
         return export
     problem = None if refusal is None else problem_of(refusal)
-    return Shown(
+    return RenderedPage(
         "operator_approval.html",
         _compared(record)
         | {
             "record": record,
             "steps": list(reversed(history(record))),
-            "keys": _KEYS.view(keys, visit.query),
-            "member_link": member_link(entity_id) if Scope.MEMBERS in visit.scopes else "",
-            "names": await _names(visit, record),
-            "longest": LONGEST_REASON,
+            "keys": _KEYS.view(keys, page_context.query),
+            "member_link": member_link(entity_id) if Scope.MEMBERS in page_context.scopes else "",
+            "names": await _names(page_context, record),
+            "longest": MAX_REASON,
             "tone": tone,
-            "told": TOLD.get(visit.query.get("told", ""), "") if problem is None else "",
+            "told": TOLD.get(page_context.query.get("told", ""), "") if problem is None else "",
             "problem": problem.sentence if problem else "",
         },
         status=problem.status if problem else 200,
     )
 
 
-async def _names(visit: Visit, record: Record) -> dict[str, str]:
+async def _names(page_context: PageContext, record: Record) -> dict[str, str]:
     """Name the people who acted on the entry; the visit's own transaction may have ended."""
-    async with visit.service.open_work() as work:
+    async with page_context.service.unit_of_work() as work:
         return await names_of(
             [who for one in record.versions for who in (one.submitted_by, one.decided_by)], work
         )

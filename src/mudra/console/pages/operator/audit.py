@@ -10,31 +10,31 @@ from msgspec import Struct
 
 from mudra.audit.event import EventName, Outcome
 from mudra.console.framework import page_results as answer
-from mudra.console.framework.page_context import Visit
-from mudra.console.framework.page_guards import Fields, operator_errand, operator_page
-from mudra.console.framework.page_results import Shown
+from mudra.console.framework.page_context import PageContext
+from mudra.console.framework.page_guards import Fields, operator_export, operator_page
+from mudra.console.framework.page_results import RenderedPage
 from mudra.console.framework.table import Column, Table
 from mudra.console.pages.operator.labels import names_of, tone
-from mudra.http.dependencies import Injected
+from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.errors import InvalidField
 from mudra.identity.memberships.memberships import Scope
 from mudra.storage.audit.search import AuditFilter, AuditRow
 
-MOST: Final = 1000
+MAX_COUNT: Final = 1000
 EXPORTED: Final = 20_000
 """How many a file may hold; of more one is told, so that none is taken for the whole."""
-LONGEST: Final = 300
+MAX_LENGTH: Final = 300
 
 
-class ShownEvent(Struct, frozen=True):
+class EventRow(Struct, frozen=True):
     """An event, with a person's address in the place of its ID."""
 
     row: AuditRow
     actor: str
 
 
-TABLE: Final = Table[ShownEvent](
+TABLE: Final = Table[EventRow](
     "events",
     "Events",
     (
@@ -56,34 +56,38 @@ TABLE: Final = Table[ShownEvent](
 
 
 @get("/operator/audit", include_in_schema=False)
-async def search(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+async def search(
+    request: AnyRequest, service: InjectedDependencies
+) -> Response[str] | Response[bytes]:
     """Search the audit, the newest first."""
 
-    async def look(visit: Visit) -> answer.Outcome:
-        which = _filter(visit)
+    async def look(page_context: PageContext) -> answer.Outcome:
+        which = _filter(page_context)
         if isinstance(which, InvalidField):
             return which
-        before = visit.query.get("before", "")
+        before = page_context.query.get("before", "")
         upto = int(before) if before.isascii() and before.isdigit() and len(before) < 19 else None  # noqa: PLR2004
-        exports = visit.query.get("export") == TABLE.name
-        found = await visit.work.audit_search.events(which, upto, EXPORTED + 1 if exports else MOST)
+        exports = page_context.query.get("export") == TABLE.name
+        found = await page_context.work.audit_search.events(
+            which, upto, EXPORTED + 1 if exports else MAX_COUNT
+        )
         if len(found) > EXPORTED:
             return InvalidField(f"more than {EXPORTED:,} events are like this: name a shorter time")
-        names = await names_of([row.actor for row in found], visit.work)
-        rows = [ShownEvent(row, names.get(row.actor, row.actor)) for row in found]
+        names = await names_of([row.actor for row in found], page_context.work)
+        rows = [EventRow(row, names.get(row.actor, row.actor)) for row in found]
         if exports:  # beside the loop: a large file takes tenths of a second
-            file = await asyncio.to_thread(TABLE.export, rows, visit.query)
+            file = await asyncio.to_thread(TABLE.export, rows, page_context.query)
             assert file is not None
             return file
-        return Shown(
+        return RenderedPage(
             "operator_audit.html",
             {
-                "view": TABLE.view(rows, visit.query),
+                "view": TABLE.view(rows, page_context.query),
                 "events": [event.value for event in EventName],
                 "outcomes": [outcome.value for outcome in Outcome],
-                "asked": {name: visit.query.get(name, "") for name in _FIELDS},
-                "older": found[-1].seq if len(rows) == MOST else None,
-                "most": MOST,
+                "asked": {name: page_context.query.get(name, "") for name in _FIELDS},
+                "older": found[-1].seq if len(rows) == MAX_COUNT else None,
+                "most": MAX_COUNT,
             },
         )
 
@@ -91,21 +95,23 @@ async def search(request: AnyRequest, service: Injected) -> Response[str] | Resp
 
 
 @post("/operator/audit/verify", include_in_schema=False)
-async def verify(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+async def verify(
+    request: AnyRequest, service: InjectedDependencies
+) -> Response[str] | Response[bytes]:
     """Verify the whole audit and show the verdict."""
 
-    async def do(visit: Visit, _: Fields) -> answer.Outcome:
-        verdict = await service.verify_audit(visit.caller)
-        return Shown("operator_verdict.html", {"verdict": verdict})
+    async def do(page_context: PageContext, _: Fields) -> answer.Outcome:
+        verdict = await service.verify_audit(page_context.caller)
+        return RenderedPage("operator_verdict.html", {"verdict": verdict})
 
-    return await operator_errand(request, service, Scope.AUDIT, do)
+    return await operator_export(request, service, Scope.AUDIT, do)
 
 
 _FIELDS: Final = ("event", "outcome", "entity", "actor", "txn", "since", "until")
 
 
-def _filter(visit: Visit) -> AuditFilter | InvalidField:
-    asked = {name: visit.query.get(name, "").strip()[:LONGEST] for name in _FIELDS}
+def _filter(page_context: PageContext) -> AuditFilter | InvalidField:
+    asked = {name: page_context.query.get(name, "").strip()[:MAX_LENGTH] for name in _FIELDS}
     times = [_instant(asked[name]) for name in ("since", "until")]
     for name, found in zip(("since", "until"), times, strict=True):
         if isinstance(found, InvalidField):

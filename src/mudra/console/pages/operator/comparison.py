@@ -17,7 +17,7 @@ _PLAIN: Final = {
     "$.entityinfo.certificate.alg": "certificate: algorithm",
 }
 _ADDRESSES: Final = re.compile(r",(?=v\d+:)")
-_LONGEST: Final = 160
+_MAX_LENGTH: Final = 160
 _REQUEST: Final = ("$.ver", "$.timestamp", "$.txnid")
 
 
@@ -82,7 +82,7 @@ def lines_of(value: Json) -> list[str]:
 
 
 def _cut(line: str) -> str:
-    if len(line) <= _LONGEST:
+    if len(line) <= _MAX_LENGTH:
         return line
     return f"{line[:24]} … {line[-24:]} ({len(line)} characters)"
 

@@ -5,12 +5,12 @@ from typing import Final
 from litestar import Response, get
 from litestar.types import ControllerRouterHandler
 
-from mudra.console.framework.page_context import Visit
+from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import any_operator_page
-from mudra.console.framework.page_results import Outcome, Shown
+from mudra.console.framework.page_results import Outcome, RenderedPage
 from mudra.console.framework.table import Column, Table
 from mudra.console.pages.operator.labels import KINDS, URGENCIES, row_link
-from mudra.http.dependencies import Injected
+from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.overview.operator_dashboard import NEEDED, BoardRow, board, counted
 
@@ -29,15 +29,17 @@ EXPORTED: Final = Table[BoardRow](
 
 
 @get("/operator/board", include_in_schema=False)
-async def show_board(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+async def show_board(
+    request: AnyRequest, service: InjectedDependencies
+) -> Response[str] | Response[bytes]:
     """Show what breaks this week, as far as the operator's scopes show it."""
 
-    async def look(visit: Visit) -> Outcome:
-        found = await board(visit.work, visit.scopes)
-        kind = visit.query.get("kind", "")
+    async def look(page_context: PageContext) -> Outcome:
+        found = await board(page_context.work, page_context.scopes)
+        kind = page_context.query.get("kind", "")
         rows = [row for row in found.rows if not kind or row.kind.value == kind]
         counts = counted(found.rows)
-        return EXPORTED.export(rows, visit.query) or Shown(
+        return EXPORTED.export(rows, page_context.query) or RenderedPage(
             "operator_board.html",
             {
                 "kinds": [

@@ -6,44 +6,46 @@ from typing import Final
 from litestar import Response, get
 from litestar.types import ControllerRouterHandler
 
-from mudra.console.framework.page_context import Visit
+from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import operator_page
-from mudra.console.framework.page_results import Begun, Outcome
+from mudra.console.framework.page_results import Outcome, StreamedPage
 from mudra.console.health.grid import HEALTH, grid_of
-from mudra.console.health.health_query import Asked, asked_of
+from mudra.console.health.health_query import HealthQuery, query_of
 from mudra.console.health.labels import BLAMED, LETTERS, findings, subject_words
 from mudra.console.health.tables import incident_path
-from mudra.http.dependencies import Injected
+from mudra.http.dependencies import InjectedDependencies
 from mudra.http.health.picture import coverage
 from mudra.http.request.request_context import AnyRequest
 from mudra.identity.memberships.memberships import Scope
 from mudra.metrics.health.picture import Coverage, matrix
 from mudra.metrics.incidents.incident import FipApi
 
-_MOST_OPEN: Final = 50
+_MAX_OPEN: Final = 50
 
 
 @get("/operator/health", include_in_schema=False)
-async def board(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+async def board(
+    request: AnyRequest, service: InjectedDependencies
+) -> Response[str] | Response[bytes]:
     """Show the matrix."""
     return await operator_page(request, service, Scope.HEALTH, _look)
 
 
-async def _look(visit: Visit) -> Outcome:
-    asked = asked_of(visit.query, visit.now)
-    if not isinstance(asked, Asked):
+async def _look(page_context: PageContext) -> Outcome:
+    asked = query_of(page_context.query, page_context.now)
+    if not isinstance(asked, HealthQuery):
         return asked
-    return Begun(
+    return StreamedPage(
         "health_board.html", {"asked": asked, "home": HEALTH}, lambda then: _figures(then, asked)
     )
 
 
-async def _figures(visit: Visit, asked: Asked) -> Mapping[str, object]:
-    work = visit.work
+async def _figures(page_context: PageContext, asked: HealthQuery) -> Mapping[str, object]:
+    work = page_context.work
     found = matrix(await work.figures.pairs(asked.within, asked.code))
-    heard = await coverage(asked.within, visit.now, work)
+    heard = await coverage(asked.within, page_context.now, work)
     names = {one.entity_id: one.name for one in await work.people.members()}
-    still_open = await work.incidents.shown(only_open=True, entity_id=None, limit=_MOST_OPEN)
+    still_open = await work.incidents.shown(only_open=True, entity_id=None, limit=_MAX_OPEN)
     fips = await work.aas_and_fips.live_fips()
     grid = grid_of(found, heard.expected, fips, names)
     return {

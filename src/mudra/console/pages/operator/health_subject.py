@@ -10,11 +10,11 @@ from litestar.types import ControllerRouterHandler
 from msgspec import Struct
 from msgspec.structs import replace
 
-from mudra.console.framework.page_context import Visit
+from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import operator_page
-from mudra.console.framework.page_results import Begun, Download, Outcome, Shown
+from mudra.console.framework.page_results import Download, Outcome, RenderedPage, StreamedPage
 from mudra.console.health.counts import AS_REPORTED, COUNTS_PART, counted, counts_export
-from mudra.console.health.health_query import CALLS, Asked, asked_of
+from mudra.console.health.health_query import CALLS, HealthQuery, query_of
 from mudra.console.health.labels import findings
 from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
 from mudra.console.health.tables import (
@@ -24,7 +24,7 @@ from mudra.console.health.tables import (
     counterpart_path,
     incidents_table,
 )
-from mudra.http.dependencies import Injected
+from mudra.http.dependencies import InjectedDependencies
 from mudra.http.health.picture import coverage
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.errors import InvalidField
@@ -40,8 +40,8 @@ from mudra.metrics.rollup.percentage import percentage
 from mudra.metrics.rollup.rollup import Rollup
 from mudra.metrics.rollup.series import health_of_all
 
-_MOST: Final = 200
-_LONGEST_BLAMED: Final = timedelta(days=2)
+_MAX_COUNT: Final = 200
+_MAX_BLAMED: Final = timedelta(days=2)
 
 
 class About(Struct, frozen=True):
@@ -58,93 +58,103 @@ class About(Struct, frozen=True):
 
 @get("/operator/health/fip/{fip_id:str}", include_in_schema=False)
 async def fip(
-    request: AnyRequest, service: Injected, fip_id: FromPath[str]
+    request: AnyRequest, service: InjectedDependencies, fip_id: FromPath[str]
 ) -> Response[str] | Response[bytes]:
     """One FIP as all AAs see it."""
     return await operator_page(
-        request, service, Scope.HEALTH, lambda visit: _look(visit, About(fip_id=fip_id))
+        request,
+        service,
+        Scope.HEALTH,
+        lambda page_context: _look(page_context, About(fip_id=fip_id)),
     )
 
 
 @get("/operator/health/aa/{aa_id:str}", include_in_schema=False)
 async def aa(
-    request: AnyRequest, service: Injected, aa_id: FromPath[str]
+    request: AnyRequest, service: InjectedDependencies, aa_id: FromPath[str]
 ) -> Response[str] | Response[bytes]:
     """One AA: its calls to all FIPs, and whether it reports."""
     return await operator_page(
-        request, service, Scope.HEALTH, lambda visit: _look(visit, About(aa_id=aa_id))
+        request, service, Scope.HEALTH, lambda page_context: _look(page_context, About(aa_id=aa_id))
     )
 
 
 @get("/operator/health/pair/{aa_id:str}/{fip_id:str}", include_in_schema=False)
 async def pair(
-    request: AnyRequest, service: Injected, aa_id: FromPath[str], fip_id: FromPath[str]
+    request: AnyRequest, service: InjectedDependencies, aa_id: FromPath[str], fip_id: FromPath[str]
 ) -> Response[str] | Response[bytes]:
     """The calls of one AA to one FIP."""
     return await operator_page(
-        request, service, Scope.HEALTH, lambda visit: _look(visit, About(aa_id, fip_id))
+        request,
+        service,
+        Scope.HEALTH,
+        lambda page_context: _look(page_context, About(aa_id, fip_id)),
     )
 
 
 @get("/operator/health/api/{code:str}", include_in_schema=False)
 async def api(
-    request: AnyRequest, service: Injected, code: FromPath[str]
+    request: AnyRequest, service: InjectedDependencies, code: FromPath[str]
 ) -> Response[str] | Response[bytes]:
     """One API over the whole network."""
     return await operator_page(
-        request, service, Scope.HEALTH, lambda visit: _look(visit, About(), code)
+        request, service, Scope.HEALTH, lambda page_context: _look(page_context, About(), code)
     )
 
 
-async def _look(visit: Visit, about: About, code: str = "") -> Outcome:
-    asked = asked_of(visit.query, visit.now)
-    if not isinstance(asked, Asked):
+async def _look(page_context: PageContext, about: About, code: str = "") -> Outcome:
+    asked = query_of(page_context.query, page_context.now)
+    if not isinstance(asked, HealthQuery):
         return asked
     if code:
         if code not in CALLS:
             return InvalidField(f"the address must end in one of {', '.join(CALLS)}")
         asked = replace(asked, code=code)
-    if OVER_TIME.is_part(visit.query):
-        incidents = await _incidents(visit, about, asked)
-        drawn = await _drawn(visit, about, asked, incidents)
-        return drawn if isinstance(drawn, Download) else Shown(PART, {**drawn, "asked": asked})
-    if _is_pair(about) and AS_REPORTED.is_part(visit.query):
-        totals = await _totals(visit, about, asked)
-        return Shown(COUNTS_PART, {"counts": counted(totals, visit.query)})
-    names = {one.entity_id: one.name for one in await visit.work.people.members()}
-    return Begun(
+    if OVER_TIME.is_part(page_context.query):
+        incidents = await _incidents(page_context, about, asked)
+        drawn = await _drawn(page_context, about, asked, incidents)
+        return (
+            drawn if isinstance(drawn, Download) else RenderedPage(PART, {**drawn, "asked": asked})
+        )
+    if _is_pair(about) and AS_REPORTED.is_part(page_context.query):
+        totals = await _totals(page_context, about, asked)
+        return RenderedPage(COUNTS_PART, {"counts": counted(totals, page_context.query)})
+    names = {one.entity_id: one.name for one in await page_context.work.people.members()}
+    return StreamedPage(
         "health_subject.html",
         {"asked": asked, "about": about, "title": _title(about, asked, names), "names": names},
         lambda then: _figures(then, about, asked, code),
     )
 
 
-async def _totals(visit: Visit, about: About, asked: Asked) -> Mapping[Cell, Rollup]:
-    figures = visit.work.figures
+async def _totals(
+    page_context: PageContext, about: About, asked: HealthQuery
+) -> Mapping[Cell, Rollup]:
+    figures = page_context.work.figures
     if about == About():
         return await figures.over_aas(asked.within, tag=Tag.REQUESTS)
     return await figures.totals(asked.within, aa_id=about.aa_id, fip_id=about.fip_id)
 
 
 async def _drawn(
-    visit: Visit, about: About, asked: Asked, incidents: Sequence[StoredIncident]
+    page_context: PageContext, about: About, asked: HealthQuery, incidents: Sequence[StoredIncident]
 ) -> Mapping[str, object] | Download:
     marked = [one.incident for one in incidents]
-    return await over_time(visit, asked, marked, aa_id=about.aa_id, fip_id=about.fip_id)
+    return await over_time(page_context, asked, marked, aa_id=about.aa_id, fip_id=about.fip_id)
 
 
 async def _figures(
-    visit: Visit, about: About, asked: Asked, code: str
+    page_context: PageContext, about: About, asked: HealthQuery, code: str
 ) -> Mapping[str, object] | Download:
-    work, within = visit.work, asked.within
-    incidents = await _incidents(visit, about, asked)
+    work, within = page_context.work, asked.within
+    incidents = await _incidents(page_context, about, asked)
     drawn: Mapping[str, object] | Download = LATER
-    if not OVER_TIME.comes_later(visit.query):
-        drawn = await _drawn(visit, about, asked, incidents)
+    if not OVER_TIME.comes_later(page_context.query):
+        drawn = await _drawn(page_context, about, asked, incidents)
     if isinstance(drawn, Download):
         return drawn
-    totals = await _totals(visit, about, asked)
-    heard = await coverage(within, visit.now, work, about.aa_id)
+    totals = await _totals(page_context, about, asked)
+    heard = await coverage(within, page_context.now, work, about.aa_id)
     rows = picture(totals, about.grouping, heard)
     apis = apis_table("apis", "APIs", "API")
     others = apis_table("others", "Counterparts", "Institution")
@@ -152,10 +162,10 @@ async def _figures(
     api_list = api_rows(_apis(totals, heard), asked)
     other_list = _others(rows, about, asked)
     for export in (
-        counts_export(totals, visit.query),
-        apis.export(api_list, visit.query),
-        others.export(other_list, visit.query),
-        listed.export(incidents, visit.query),
+        counts_export(totals, page_context.query),
+        apis.export(api_list, page_context.query),
+        others.export(other_list, page_context.query),
+        listed.export(incidents, page_context.query),
     ):
         if export is not None:
             return export
@@ -164,26 +174,31 @@ async def _figures(
         "proof": heard.proof(about.aa_id or ""),
         "whole": health_of_all(totals.items(), asked.code),
         "percent": percentage,
-        "apis": apis.view(api_list, visit.query) if not code else None,
-        "others": others.view(other_list, visit.query) if _has_others(about) else None,
-        "incidents": listed.view(incidents, visit.query),
-        "findings": await _causes(visit, about, asked),
-        **_counts(visit, about, totals),
+        "apis": apis.view(api_list, page_context.query) if not code else None,
+        "others": others.view(other_list, page_context.query) if _has_others(about) else None,
+        "incidents": listed.view(incidents, page_context.query),
+        "findings": await _causes(page_context, about, asked),
+        **_counts(page_context, about, totals),
     }
 
 
-def _counts(visit: Visit, about: About, totals: Mapping[Cell, Rollup]) -> Mapping[str, object]:
+def _counts(
+    page_context: PageContext, about: About, totals: Mapping[Cell, Rollup]
+) -> Mapping[str, object]:
     """The counts of a pair, now or in a part of their own."""
-    later = AS_REPORTED.comes_later(visit.query)
+    later = AS_REPORTED.comes_later(page_context.query)
     shown = _is_pair(about) and not later
-    return {"is_pair": _is_pair(about), "counts": counted(totals, visit.query) if shown else None}
+    return {
+        "is_pair": _is_pair(about),
+        "counts": counted(totals, page_context.query) if shown else None,
+    }
 
 
-async def _causes(visit: Visit, about: About, asked: Asked) -> Sequence[object]:
+async def _causes(page_context: PageContext, about: About, asked: HealthQuery) -> Sequence[object]:
     """Whose fault: a verdict needs the whole matrix, not this line of it. Of days, none is told."""
-    if asked.within.end - asked.within.start > _LONGEST_BLAMED:
+    if asked.within.end - asked.within.start > _MAX_BLAMED:
         return []
-    cells = await visit.work.figures.pairs(asked.within, asked.code)
+    cells = await page_context.work.figures.pairs(asked.within, asked.code)
     mine = [
         one
         for one in matrix(cells).verdicts
@@ -192,12 +207,16 @@ async def _causes(visit: Visit, about: About, asked: Asked) -> Sequence[object]:
     return findings(mine)
 
 
-async def _incidents(visit: Visit, about: About, asked: Asked) -> list[StoredIncident]:
+async def _incidents(
+    page_context: PageContext, about: About, asked: HealthQuery
+) -> list[StoredIncident]:
     """Those of this subject that fall into the asked time, the latest first."""
     found: list[StoredIncident] = []
     wanted = {about.aa_id, about.fip_id} - {None} or {None}
     for entity_id in wanted:
-        found += await visit.work.incidents.shown(only_open=False, entity_id=entity_id, limit=_MOST)
+        found += await page_context.work.incidents.shown(
+            only_open=False, entity_id=entity_id, limit=_MAX_COUNT
+        )
     return [
         one
         for one in found
@@ -220,7 +239,7 @@ def _apis(totals: Mapping[Cell, Rollup], coverage: Coverage) -> Sequence[ApiPict
     return rows[0].apis if rows else ()
 
 
-def _others(rows: Sequence[Row], about: About, asked: Asked) -> list[ApiRow]:
+def _others(rows: Sequence[Row], about: About, asked: HealthQuery) -> list[ApiRow]:
     """One row for each counterpart and API; with an API asked for, that one alone."""
     found = []
     for row in rows:
@@ -242,7 +261,7 @@ def _has_others(about: About) -> bool:
     return not _is_pair(about)
 
 
-def _title(about: About, asked: Asked, names: Mapping[str, str]) -> str:
+def _title(about: About, asked: HealthQuery, names: Mapping[str, str]) -> str:
     if about.aa_id and about.fip_id:
         return f"{names.get(about.aa_id, about.aa_id)} to {names.get(about.fip_id, about.fip_id)}"
     one = about.aa_id or about.fip_id

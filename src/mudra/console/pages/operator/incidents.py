@@ -9,16 +9,16 @@ from litestar import Response, get, post
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
-from mudra.console.framework.page_context import Visit
+from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import Fields, operator_act, operator_page
-from mudra.console.framework.page_results import Download, GoTo, Outcome, Shown
+from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage
 from mudra.console.health.grid import HEALTH
-from mudra.console.health.health_query import Asked
+from mudra.console.health.health_query import HealthQuery
 from mudra.console.health.labels import findings, state_words, subject_words
 from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
 from mudra.console.health.tables import incident_path, incident_success, incidents_table
 from mudra.console.pages.operator.silences import silence_facts, silence_link
-from mudra.http.dependencies import Injected
+from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.identity.memberships.memberships import Scope
 from mudra.metrics.health.picture import matrix
@@ -38,23 +38,27 @@ from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.metrics.rollup.coverage import TimeRange
 
 _INCIDENTS: Final = "/console/operator/incidents"
-_MOST: Final = 1000
+_MAX_COUNT: Final = 1000
 _AROUND: Final = timedelta(hours=1)
-_LONGEST: Final = timedelta(days=60)
+_MAX_LENGTH: Final = timedelta(days=60)
 
 
 @get("/operator/incidents", include_in_schema=False)
-async def incidents(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+async def incidents(
+    request: AnyRequest, service: InjectedDependencies
+) -> Response[str] | Response[bytes]:
     """All incidents; `open=true` for those that are not over."""
 
-    async def look(visit: Visit) -> Outcome:
-        only_open = visit.query.get("open") == "true"
-        rows = await visit.work.incidents.shown(only_open=only_open, entity_id=None, limit=_MOST)
+    async def look(page_context: PageContext) -> Outcome:
+        only_open = page_context.query.get("open") == "true"
+        rows = await page_context.work.incidents.shown(
+            only_open=only_open, entity_id=None, limit=_MAX_COUNT
+        )
         table = incidents_table()
-        view = table.view(rows, visit.query)
-        return table.export(rows, visit.query) or Shown(
+        view = table.view(rows, page_context.query)
+        return table.export(rows, page_context.query) or RenderedPage(
             "incidents.html",
-            {"view": view, "only_open": only_open, **await silence_facts(visit)},
+            {"view": view, "only_open": only_open, **await silence_facts(page_context)},
         )
 
     return await operator_page(request, service, Scope.HEALTH, look)
@@ -62,46 +66,48 @@ async def incidents(request: AnyRequest, service: Injected) -> Response[str] | R
 
 @get("/operator/incidents/{incident_id:uuid}", include_in_schema=False)
 async def incident(
-    request: AnyRequest, service: Injected, incident_id: FromPath[UUID]
+    request: AnyRequest, service: InjectedDependencies, incident_id: FromPath[UUID]
 ) -> Response[str] | Response[bytes]:
     """One incident."""
 
-    async def look(visit: Visit) -> Outcome:
-        stored = await visit.work.incidents.one(str(incident_id))
-        return NoSuchIncident() if stored is None else await _shown(visit, stored)
+    async def look(page_context: PageContext) -> Outcome:
+        stored = await page_context.work.incidents.one(str(incident_id))
+        return NoSuchIncident() if stored is None else await _shown(page_context, stored)
 
     return await operator_page(request, service, Scope.HEALTH, look)
 
 
 @post("/operator/incidents/{incident_id:uuid}/acknowledge", include_in_schema=False)
 async def acknowledge(
-    request: AnyRequest, service: Injected, incident_id: FromPath[UUID]
+    request: AnyRequest, service: InjectedDependencies, incident_id: FromPath[UUID]
 ) -> Response[str] | Response[bytes]:
     """Note that the operator who is signed in looks after it."""
 
-    async def do(visit: Visit, fields: Fields) -> Outcome:
+    async def do(page_context: PageContext, fields: Fields) -> Outcome:
         wanted, seen = str(incident_id), fields.get("instead_of", "")
-        refused = await visit.work.alarm_desk.acknowledge(wanted, visit.caller, instead_of=seen)
+        refused = await page_context.work.alarm_service.acknowledge(
+            wanted, page_context.caller, instead_of=seen
+        )
         return refused or GoTo(f"{_INCIDENTS}/{wanted}")
 
     return await operator_act(request, service, Scope.HEALTH, do)
 
 
-async def _shown(visit: Visit, stored: StoredIncident) -> Outcome:
+async def _shown(page_context: PageContext, stored: StoredIncident) -> Outcome:
     incident = stored.incident
-    asked = _asked(incident, visit.now)
+    asked = _asked(incident, page_context.now)
     subject = incident.subject
     fip_id = subject.fip_id if isinstance(subject, FipApi) else None
     aa_id = None if isinstance(subject, FipApi) else subject.aa_id
     drawn: Mapping[str, object] | Download = LATER
-    if not OVER_TIME.comes_later(visit.query):
-        drawn = await over_time(visit, asked, [incident], aa_id=aa_id, fip_id=fip_id)
+    if not OVER_TIME.comes_later(page_context.query):
+        drawn = await over_time(page_context, asked, [incident], aa_id=aa_id, fip_id=fip_id)
     if isinstance(drawn, Download):
         return drawn
-    if OVER_TIME.is_part(visit.query):
-        return Shown(PART, {**drawn, "asked": asked})
+    if OVER_TIME.is_part(page_context.query):
+        return RenderedPage(PART, {**drawn, "asked": asked})
     during = TimeRange(incident.began, incident.last_bad + WINDOW)
-    cells = await visit.work.figures.pairs(during, asked.code)
+    cells = await page_context.work.figures.pairs(during, asked.code)
     causes = findings(
         [
             one
@@ -109,7 +115,7 @@ async def _shown(visit: Visit, stored: StoredIncident) -> Outcome:
             if one.cell.fip_id == fip_id or one.cell.aa_id == aa_id
         ]
     )
-    return Shown(
+    return RenderedPage(
         "incident.html",
         {
             **drawn,
@@ -118,7 +124,7 @@ async def _shown(visit: Visit, stored: StoredIncident) -> Outcome:
             "title": subject_words(subject),
             "state": state_words(incident),
             "reporting": isinstance(subject, AaReporting),
-            "mine": stored.acknowledged_by == visit.caller.actor,
+            "mine": stored.acknowledged_by == page_context.caller.actor,
             "noticed": _noticed(incident),
             "close_after": _rules(incident).close_after,
             "success": incident_success(stored),
@@ -127,7 +133,9 @@ async def _shown(visit: Visit, stored: StoredIncident) -> Outcome:
             "path": incident_path(stored),
             "silence": silence_link(subject),
             "silenced": silent(
-                subject, await visit.work.alarm_desk.silences.shown(visit.now), visit.now
+                subject,
+                await page_context.work.alarm_service.silences.shown(page_context.now),
+                page_context.now,
             ),
             "page_of": f"{HEALTH}/fip/{fip_id}" if fip_id else f"{HEALTH}/aa/{aa_id}",
             "Ending": Ending,
@@ -135,12 +143,12 @@ async def _shown(visit: Visit, stored: StoredIncident) -> Outcome:
     )
 
 
-def _asked(incident: Incident, now: datetime) -> Asked:
+def _asked(incident: Incident, now: datetime) -> HealthQuery:
     """The time of an incident with an hour on both sides."""
     end = min(window_start(now), (incident.ended or now) + _AROUND)
-    start = max(incident.began - _AROUND, end - _LONGEST)
+    start = max(incident.began - _AROUND, end - _MAX_LENGTH)
     code = incident.subject.type if isinstance(incident.subject, FipApi) else ""
-    return Asked(TimeRange(start, max(end, start + WINDOW)), "", code)
+    return HealthQuery(TimeRange(start, max(end, start + WINDOW)), "", code)
 
 
 def _noticed(incident: Incident) -> datetime:

@@ -8,11 +8,11 @@ from litestar.types import ControllerRouterHandler
 from msgspec import Struct
 
 from mudra.console.framework.navigation import operator_path
-from mudra.console.framework.page_context import Visit
-from mudra.console.framework.page_guards import Fields, operator_errand, operator_page
-from mudra.console.framework.page_results import GoTo, Outcome, Shown
+from mudra.console.framework.page_context import PageContext
+from mudra.console.framework.page_guards import Fields, operator_export, operator_page
+from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.table import Column, Table
-from mudra.http.dependencies import Injected
+from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.errors import InvalidField
 from mudra.identity.memberships.memberships import Scope
@@ -46,7 +46,7 @@ FETCHES: Final = Table[KeyFetch](
 )
 
 
-class ShownKey(Struct, frozen=True):
+class KeyRow(Struct, frozen=True):
     """A key with what is told of it; `members` is how many have fetched it."""
 
     key: SigningKey
@@ -57,20 +57,22 @@ class ShownKey(Struct, frozen=True):
 
 
 @get("/operator/keys", include_in_schema=False)
-async def show_keys(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+async def show_keys(
+    request: AnyRequest, service: InjectedDependencies
+) -> Response[str] | Response[bytes]:
     """Show the keys that are published, and who has fetched them."""
 
-    async def look(visit: Visit) -> Outcome:
-        fetches = await visit.work.key_fetches.fetches()
+    async def look(page_context: PageContext) -> Outcome:
+        fetches = await page_context.work.key_fetches.fetches()
         keys = [
-            _shown(key, visit, fetches)
-            for key in await visit.work.keys.all_keys()
-            if key.state(visit.now) is not KeyState.RETIRED
+            _shown(key, page_context, fetches)
+            for key in await page_context.work.keys.all_keys()
+            if key.state(page_context.now) is not KeyState.RETIRED
         ]
         published = {one.key.kid for one in keys}
         rows = [one for one in fetches if one.kid in published]
-        directory = await visit.service.registry.log.current()
-        return FETCHES.export(rows, visit.query) or Shown(
+        directory = await page_context.service.registry.log.current()
+        return FETCHES.export(rows, page_context.query) or RenderedPage(
             "operator_keys.html",
             {
                 "kinds": [
@@ -78,8 +80,8 @@ async def show_keys(request: AnyRequest, service: Injected) -> Response[str] | R
                     for kind, title in KINDS.items()
                 ],
                 "live_members": len(directory.listed),
-                "view": FETCHES.view(rows, visit.query),
-                "told": TOLD.get(visit.query.get("told", ""), ""),
+                "view": FETCHES.view(rows, page_context.query),
+                "told": TOLD.get(page_context.query.get("told", ""), ""),
             },
         )
 
@@ -87,28 +89,32 @@ async def show_keys(request: AnyRequest, service: Injected) -> Response[str] | R
 
 
 @post("/operator/keys/rotate", include_in_schema=False)
-async def rotate(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+async def rotate(
+    request: AnyRequest, service: InjectedDependencies
+) -> Response[str] | Response[bytes]:
     """Rotate one kind of key; an emergency needs its kind typed."""
 
-    async def do(visit: Visit, fields: Fields) -> Outcome:
+    async def do(page_context: PageContext, fields: Fields) -> Outcome:
         kind = next((one for one in TokenKind if one == fields.get("kind")), None)
         if kind is None:
             return InvalidField("kind must be entity or user")
         emergency = fields.get("emergency") == "true"
         if emergency and fields.get("typed", "").strip().lower() != kind.value:
             return InvalidField(f"to drop the key, type the word {kind.value}")
-        changes = await service.rotate_keys(frozenset([kind]), visit.caller, emergency=emergency)
+        changes = await service.rotate_keys(
+            frozenset([kind]), page_context.caller, emergency=emergency
+        )
         done = "dropped" if emergency else "rotated" if changes else "under-way"
         return GoTo(operator_path(f"keys?told={done}"))
 
-    return await operator_errand(request, service, Scope.KEYS, do)
+    return await operator_export(request, service, Scope.KEYS, do)
 
 
-def _shown(key: SigningKey, visit: Visit, fetches: Sequence[KeyFetch]) -> ShownKey:
+def _shown(key: SigningKey, page_context: PageContext, fetches: Sequence[KeyFetch]) -> KeyRow:
     mine = [one for one in fetches if one.kid == key.kid]
-    words, tone = STATES[key.state(visit.now)]
+    words, tone = STATES[key.state(page_context.now)]
     members = sum(1 for one in mine if one.entity_id)
-    return ShownKey(key, words, tone, members, sum(one.count for one in mine))
+    return KeyRow(key, words, tone, members, sum(one.count for one in mine))
 
 
 handlers: Final[list[ControllerRouterHandler]] = [show_keys, rotate]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from mudra.bootstrap.unit_of_work import Work
+from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.console.framework.navigation import operator_path
 from mudra.overview.operator_dashboard import BoardRow, Kind, Urgency
 from mudra.storage.mail.mail_queue import QueuedMail
@@ -77,7 +77,7 @@ def row_link(row: BoardRow) -> str:
             return member_link(row.entity_id)
 
 
-async def names_of(actors: Iterable[str], work: Work) -> dict[str, str]:
+async def names_of(actors: Iterable[str], work: UnitOfWork) -> dict[str, str]:
     """Give the address of each actor that is a person (`user:ID`); of others nothing."""
     ids = {one.removeprefix(_USER) for one in actors if one.startswith(_USER)}
     addresses = await work.directory.addresses(ids)

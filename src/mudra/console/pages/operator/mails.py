@@ -6,19 +6,19 @@ from typing import Final
 from litestar import Response, get, post
 from litestar.types import ControllerRouterHandler
 
+from mudra.bootstrap.mail_retry import retry_mail
 from mudra.console.framework.navigation import operator_path
-from mudra.console.framework.page_context import Visit
+from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import Fields, operator_act, operator_page
-from mudra.console.framework.page_results import Begun, Download, GoTo, Outcome
+from mudra.console.framework.page_results import Download, GoTo, Outcome, StreamedPage
 from mudra.console.framework.table import Column, Table
 from mudra.console.pages.operator.labels import mail_state, tone
-from mudra.http.dependencies import Injected
+from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.identity.memberships.memberships import Scope
-from mudra.jobs.mail_retry import retry_mail
 from mudra.storage.mail.mail_queue import QueuedMail
 
-MOST: Final = 2000
+MAX_COUNT: Final = 2000
 TABLE: Final = Table[QueuedMail](
     "mails",
     "Mails",
@@ -36,33 +36,37 @@ TABLE: Final = Table[QueuedMail](
 
 
 @get("/operator/mails", include_in_schema=False)
-async def mails(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+async def mails(
+    request: AnyRequest, service: InjectedDependencies
+) -> Response[str] | Response[bytes]:
     """List mails; those that fail come with a button to try again."""
 
-    async def look(visit: Visit) -> Outcome:
+    async def look(page_context: PageContext) -> Outcome:
         kept_here = service.settings.smtp_url is None
-        told = visit.query.get("told", "") == "tried"
-        return Begun("operator_mails.html", {"kept_here": kept_here, "told": told}, _figures)
+        told = page_context.query.get("told", "") == "tried"
+        return StreamedPage("operator_mails.html", {"kept_here": kept_here, "told": told}, _figures)
 
     return await operator_page(request, service, Scope.MEMBERS, look)
 
 
-async def _figures(visit: Visit) -> Mapping[str, object] | Download:
-    failing = await visit.work.mail_desk.queue(failed=True, limit=MOST)
-    rows = await visit.work.mail_desk.queue(failed=False, limit=MOST)
-    return TABLE.export(rows, visit.query) or {
+async def _figures(page_context: PageContext) -> Mapping[str, object] | Download:
+    failing = await page_context.work.mail_queue.queue(failed=True, limit=MAX_COUNT)
+    rows = await page_context.work.mail_queue.queue(failed=False, limit=MAX_COUNT)
+    return TABLE.export(rows, page_context.query) or {
         "failing": failing,
-        "view": TABLE.view(rows, visit.query),
-        "most": MOST if len(rows) == MOST else 0,
+        "view": TABLE.view(rows, page_context.query),
+        "most": MAX_COUNT if len(rows) == MAX_COUNT else 0,
     }
 
 
 @post("/operator/mails/retry", include_in_schema=False)
-async def retry(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+async def retry(
+    request: AnyRequest, service: InjectedDependencies
+) -> Response[str] | Response[bytes]:
     """Have an unsent mail tried again now."""
 
-    async def do(visit: Visit, fields: Fields) -> Outcome:
-        outcome = await retry_mail(fields.get("mail", ""), visit.caller, visit.work)
+    async def do(page_context: PageContext, fields: Fields) -> Outcome:
+        outcome = await retry_mail(fields.get("mail", ""), page_context.caller, page_context.work)
         return GoTo(operator_path("mails?told=tried")) if isinstance(outcome, str) else outcome
 
     return await operator_act(request, service, Scope.MEMBERS, do)

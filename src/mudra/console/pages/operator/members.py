@@ -7,21 +7,21 @@ from litestar.types import ControllerRouterHandler
 
 from mudra.bootstrap.onboarding import onboard
 from mudra.console.framework.navigation import operator_path
-from mudra.console.framework.page_context import Visit
+from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import Fields, operator_act, operator_page
-from mudra.console.framework.page_results import GoTo, Outcome, Shown
+from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.table import Column, Table
 from mudra.console.pages.operator.labels import member_link, tone
-from mudra.http.account.people_requests import OnboardOrder
-from mudra.http.dependencies import Injected
+from mudra.http.account.people_requests import OnboardRequest
+from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
-from mudra.http.request.validation import read_members
+from mudra.http.request.validation import decode_struct
 from mudra.http.response.errors import problem_of
 from mudra.identity.memberships.memberships import Scope
 from mudra.identity.memberships.onboard import NewMember, Onboarded
 from mudra.storage.identity.member_search import MemberFilter, MemberRow
 
-MOST: Final = 5000
+MAX_COUNT: Final = 5000
 TYPES: Final = ("AA", "FIP", "FIU")
 STATES: Final = ("active", "suspended", "retired")
 TABLE: Final = Table[MemberRow](
@@ -51,28 +51,30 @@ TABLE: Final = Table[MemberRow](
 
 
 @get("/operator/members", include_in_schema=False)
-async def members(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+async def members(
+    request: AnyRequest, service: InjectedDependencies
+) -> Response[str] | Response[bytes]:
     """List members."""
 
-    async def look(visit: Visit) -> Outcome:
-        kind, status = visit.query.get("type", ""), visit.query.get("status", "")
-        alone = visit.query.get("alone") == "true"
+    async def look(page_context: PageContext) -> Outcome:
+        kind, status = page_context.query.get("type", ""), page_context.query.get("status", "")
+        alone = page_context.query.get("alone") == "true"
         which = MemberFilter(
             entity_type=kind if kind in TYPES else "",
             status=status if status in STATES else "",
             without_admin=alone,
         )
-        rows = await visit.work.directory.members(which, "", MOST)
-        return TABLE.export(rows, visit.query) or Shown(
+        rows = await page_context.work.directory.members(which, "", MAX_COUNT)
+        return TABLE.export(rows, page_context.query) or RenderedPage(
             "operator_members.html",
             {
-                "view": TABLE.view(rows, visit.query),
+                "view": TABLE.view(rows, page_context.query),
                 "types": TYPES,
                 "states": STATES,
                 "type": kind,
                 "status": status,
                 "alone": alone,
-                "told": visit.query.get("told", ""),
+                "told": page_context.query.get("told", ""),
             },
         )
 
@@ -80,28 +82,32 @@ async def members(request: AnyRequest, service: Injected) -> Response[str] | Res
 
 
 @get("/operator/onboard", include_in_schema=False)
-async def show_onboard(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+async def show_onboard(
+    request: AnyRequest, service: InjectedDependencies
+) -> Response[str] | Response[bytes]:
     """Show the form of a new member."""
 
-    async def look(visit: Visit) -> Outcome:
-        del visit
+    async def look(page_context: PageContext) -> Outcome:
+        del page_context
         return _form({})
 
     return await operator_page(request, service, Scope.MEMBERS, look)
 
 
 @post("/operator/onboard", include_in_schema=False)
-async def onboard_member(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+async def onboard_member(
+    request: AnyRequest, service: InjectedDependencies
+) -> Response[str] | Response[bytes]:
     """Onboard a member and invite its admin."""
 
-    async def do(visit: Visit, fields: Fields) -> Outcome:
-        order = read_members(dict(fields), OnboardOrder)
-        if not isinstance(order, OnboardOrder):
+    async def do(page_context: PageContext, fields: Fields) -> Outcome:
+        order = decode_struct(dict(fields), OnboardRequest)
+        if not isinstance(order, OnboardRequest):
             return _form(fields, order)
         new = NewMember(
             order.entity_id, order.type, order.name, order.admin_email, order.admin_name
         )
-        outcome = await onboard(new, visit.caller, visit.work)
+        outcome = await onboard(new, page_context.caller, page_context.work)
         if not isinstance(outcome, Onboarded):
             return _form(fields, outcome)
         told = "onboarded" if outcome.created else "known"
@@ -110,9 +116,9 @@ async def onboard_member(request: AnyRequest, service: Injected) -> Response[str
     return await operator_act(request, service, Scope.MEMBERS, do)
 
 
-def _form(fields: Fields, refusal: object | None = None) -> Shown:
+def _form(fields: Fields, refusal: object | None = None) -> RenderedPage:
     problem = None if refusal is None else problem_of(refusal)
-    return Shown(
+    return RenderedPage(
         "operator_onboard.html",
         {
             "types": TYPES,

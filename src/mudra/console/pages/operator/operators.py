@@ -6,12 +6,12 @@ from litestar import Response, get, post
 from litestar.types import ControllerRouterHandler
 
 from mudra.console.framework.navigation import operator_path
-from mudra.console.framework.page_context import Visit
+from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import Fields, operator_act, operator_page
-from mudra.console.framework.page_results import GoTo, Outcome, Shown
+from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.pages.operator.labels import tone
 from mudra.http.auth.operator_access import Operator
-from mudra.http.dependencies import Injected
+from mudra.http.dependencies import InjectedDependencies
 from mudra.http.operator.operators import set_scopes
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.errors import problem_of
@@ -19,7 +19,7 @@ from mudra.identity.accounts.account_service import OperatorMade
 from mudra.identity.memberships.memberships import Scope
 from mudra.storage.identity.member_search import UserFilter
 
-MOST: Final = 1000
+MAX_COUNT: Final = 1000
 SCOPES: Final = {
     Scope.MEMBERS: "onboard, suspend, admins, mail, operators",
     Scope.REGISTRY: "approve, reject, suspend and retire entries",
@@ -34,48 +34,52 @@ TOLD: Final = {
 
 
 @get("/operator/people", include_in_schema=False)
-async def operators(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+async def operators(
+    request: AnyRequest, service: InjectedDependencies
+) -> Response[str] | Response[bytes]:
     """List operators."""
 
-    async def look(visit: Visit) -> Outcome:
-        return await _page(visit)
+    async def look(page_context: PageContext) -> Outcome:
+        return await _page(page_context)
 
     return await operator_page(request, service, Scope.MEMBERS, look)
 
 
 @post("/operator/people", include_in_schema=False)
-async def set_operator(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+async def set_operator(
+    request: AnyRequest, service: InjectedDependencies
+) -> Response[str] | Response[bytes]:
     """Make an operator, or set its scopes anew."""
 
-    async def do(visit: Visit, fields: Fields) -> Outcome:
+    async def do(page_context: PageContext, fields: Fields) -> Outcome:
         scopes = frozenset(scope for scope in Scope if fields.get(scope.value) == "on")
-        operator = Operator(visit.user.user_id, visit.user.email, visit.scopes)
+        operator = Operator(page_context.user.user_id, page_context.user.email, page_context.scopes)
         outcome = await set_scopes(
-            visit.work,
+            page_context.work,
             operator,
             fields.get("email", ""),
             fields.get("name", ""),
             scopes,
-            visit.caller,
+            page_context.caller,
         )
         if not isinstance(outcome, OperatorMade):
-            return await _page(visit, outcome)
+            return await _page(page_context, outcome)
         return GoTo(operator_path(f"people?told={'invited' if outcome.invited else 'changed'}"))
 
     return await operator_act(request, service, Scope.MEMBERS, do)
 
 
-async def _page(visit: Visit, refusal: object | None = None) -> Shown:
-    rows = await visit.work.directory.users(UserFilter(operators_only=True), "", MOST)
+async def _page(page_context: PageContext, refusal: object | None = None) -> RenderedPage:
+    rows = await page_context.work.directory.users(UserFilter(operators_only=True), "", MAX_COUNT)
     problem = None if refusal is None else problem_of(refusal)
-    return Shown(
+    return RenderedPage(
         "operator_people.html",
         {
             "operators": rows,
             "scopes": SCOPES,
-            "mine": visit.scopes,
+            "mine": page_context.scopes,
             "tone": tone,
-            "told": TOLD.get(visit.query.get("told", ""), "") if problem is None else "",
+            "told": TOLD.get(page_context.query.get("told", ""), "") if problem is None else "",
             "problem": problem.sentence if problem else "",
         },
         status=problem.status if problem else 200,

@@ -5,16 +5,16 @@ from typing import Final
 from litestar import Response, get
 from litestar.types import ControllerRouterHandler
 
-from mudra.bootstrap.config import ShownSetting, Source, shown_settings
-from mudra.console.framework.page_context import Visit
+from mudra.bootstrap.config import SettingDetails, Source, shown_settings
+from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import any_operator_page
-from mudra.console.framework.page_results import Outcome, Shown
+from mudra.console.framework.page_results import Outcome, RenderedPage
 from mudra.console.framework.table import Column, Table
-from mudra.http.dependencies import Injected
+from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 
 TONES: Final = {Source.DEFAULT: "quiet", Source.ENVIRONMENT: "good", Source.COMMAND_LINE: "warn"}
-TABLE: Final = Table[ShownSetting](
+TABLE: Final = Table[SettingDetails](
     "settings",
     "Settings",
     (
@@ -29,13 +29,15 @@ TABLE: Final = Table[ShownSetting](
 
 
 @get("/operator/settings", include_in_schema=False)
-async def show_settings(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+async def show_settings(
+    request: AnyRequest, service: InjectedDependencies
+) -> Response[str] | Response[bytes]:
     """Show the settings of this service."""
 
-    async def look(visit: Visit) -> Outcome:
+    async def look(page_context: PageContext) -> Outcome:
         rows = shown_settings(service.settings)
-        return TABLE.export(rows, visit.query) or Shown(
-            "operator_settings.html", {"view": TABLE.view(rows, visit.query)}
+        return TABLE.export(rows, page_context.query) or RenderedPage(
+            "operator_settings.html", {"view": TABLE.view(rows, page_context.query)}
         )
 
     return await any_operator_page(request, service, look)

@@ -9,11 +9,11 @@ from litestar import Response, post
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
-from mudra.console.framework.page_context import Visit
+from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import Fields, operator_act
 from mudra.console.framework.page_results import GoTo, Outcome
 from mudra.console.health.health_query import CALLS
-from mudra.http.dependencies import Injected
+from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.errors import InvalidField
 from mudra.identity.memberships.memberships import Scope
@@ -38,16 +38,16 @@ TOLD: Final = {
 }
 
 
-async def silence_facts(visit: Visit) -> dict[str, object]:
+async def silence_facts(page_context: PageContext) -> dict[str, object]:
     """What the page of incidents shows of silences."""
     return {
-        "silences": await visit.work.alarm_desk.silences.shown(visit.now),
+        "silences": await page_context.work.alarm_service.silences.shown(page_context.now),
         "apis": {code: api_words(code) for code in CALLS},
         "lengths": LENGTHS,
-        "entity_ids": sorted(one.entity_id for one in await visit.work.people.members()),
-        "about": visit.query.get("about", "")[:64],
-        "about_type": visit.query.get("type", ""),
-        "told": TOLD.get(visit.query.get("told", ""), ""),
+        "entity_ids": sorted(one.entity_id for one in await page_context.work.people.members()),
+        "about": page_context.query.get("about", "")[:64],
+        "about_type": page_context.query.get("type", ""),
+        "told": TOLD.get(page_context.query.get("told", ""), ""),
     }
 
 
@@ -58,10 +58,12 @@ def silence_link(subject: Subject) -> str:
 
 
 @post("/operator/silences", include_in_schema=False)
-async def begin(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+async def begin(
+    request: AnyRequest, service: InjectedDependencies
+) -> Response[str] | Response[bytes]:
     """Begin a silence now."""
 
-    async def do(visit: Visit, fields: Fields) -> Outcome:
+    async def do(page_context: PageContext, fields: Fields) -> Outcome:
         hours = fields.get("hours", "")
         if hours not in map(str, LENGTHS):
             return InvalidField(f"hours must be one of {', '.join(map(str, LENGTHS))}")
@@ -69,10 +71,12 @@ async def begin(request: AnyRequest, service: Injected) -> Response[str] | Respo
             fields.get("entity_id", "").strip(),
             fields.get("type", ""),
             None,
-            visit.now + timedelta(hours=int(hours)),
+            page_context.now + timedelta(hours=int(hours)),
             fields.get("reason", ""),
         )
-        outcome = await visit.work.alarm_desk.silence(wanted, visit.caller, visit.now)
+        outcome = await page_context.work.alarm_service.silence(
+            wanted, page_context.caller, page_context.now
+        )
         return GoTo(f"{_PAGE}?told=silenced") if isinstance(outcome, Silence) else outcome
 
     return await operator_act(request, service, Scope.HEALTH, do)
@@ -80,13 +84,13 @@ async def begin(request: AnyRequest, service: Injected) -> Response[str] | Respo
 
 @post("/operator/silences/{silence_id:uuid}/end", include_in_schema=False)
 async def end(
-    request: AnyRequest, service: Injected, silence_id: FromPath[UUID]
+    request: AnyRequest, service: InjectedDependencies, silence_id: FromPath[UUID]
 ) -> Response[str] | Response[bytes]:
     """End a silence now."""
 
-    async def do(visit: Visit, _: Fields) -> Outcome:
-        desk = visit.work.alarm_desk
-        outcome = await desk.end_silence(str(silence_id), visit.caller, visit.now)
+    async def do(page_context: PageContext, _: Fields) -> Outcome:
+        desk = page_context.work.alarm_service
+        outcome = await desk.end_silence(str(silence_id), page_context.caller, page_context.now)
         return GoTo(f"{_PAGE}?told=ended") if isinstance(outcome, Silence) else outcome
 
     return await operator_act(request, service, Scope.HEALTH, do)

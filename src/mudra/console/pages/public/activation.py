@@ -8,7 +8,7 @@ from litestar import Response, get
 from litestar.params import FromPath
 
 from mudra.console.framework.render import page
-from mudra.http.dependencies import Injected
+from mudra.http.dependencies import InjectedDependencies
 from mudra.http.server.router import Router
 from mudra.identity.accounts.email_link import LinkRefusal
 from mudra.identity.accounts.password_rules import MAX_LENGTH, MIN_LENGTH
@@ -24,9 +24,9 @@ _SENTENCES = {
 
 
 @get("/activate/{token:str}", include_in_schema=False)
-async def activate(token: FromPath[str], service: Injected) -> Response[str]:
+async def activate(token: FromPath[str], service: InjectedDependencies) -> Response[str]:
     """Show the form, or why the link is of no use and how to get a new one."""
-    async with service.open_work() as work:
+    async with service.unit_of_work() as work:
         holder = await who_holds(SecretText(token), work.people, work.links)
     facts: dict[str, object] = {
         "network": service.settings.network_name,

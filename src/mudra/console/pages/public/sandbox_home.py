@@ -9,14 +9,14 @@ from typing import Final
 from litestar import Response, get
 
 from mudra.console.framework.navigation import SANDBOX_WORD
-from mudra.console.framework.page_context import Visit
+from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import any_operator_page
 from mudra.console.framework.page_responses import download
-from mudra.console.framework.page_results import Outcome, Shown
+from mudra.console.framework.page_results import Outcome, RenderedPage
 from mudra.console.framework.render import page
 from mudra.console.framework.table import Column, Table
 from mudra.console.pages.operator.labels import tone
-from mudra.http.dependencies import Injected, Service
+from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.server.router import Router
 from mudra.identity.ports import Member
@@ -43,9 +43,11 @@ def sandbox_home(password: str) -> Router:
     """Make the sandbox's pages."""
 
     @get("/", include_in_schema=False)
-    async def home(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+    async def home(
+        request: AnyRequest, service: InjectedDependencies
+    ) -> Response[str] | Response[bytes]:
         """Show what there is to try."""
-        async with service.open_work() as work:
+        async with service.unit_of_work() as work:
             members: Sequence[Member] = await work.people.members()
             operators = await work.directory.users(UserFilter(operators_only=True), "", 20)
         query = dict(request.query_params.items())
@@ -71,15 +73,17 @@ def sandbox_home(password: str) -> Router:
 
 
 @get(f"/operator/{SANDBOX_WORD}", include_in_schema=False)
-async def sandbox_desk(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+async def sandbox_desk(
+    request: AnyRequest, service: InjectedDependencies
+) -> Response[str] | Response[bytes]:
     """Show mailbox and time machine to operators of whatever scope."""
 
-    async def look(_: Visit) -> Outcome:
-        return Shown("operator_sandbox.html", await _mailbox(service))
+    async def look(_: PageContext) -> Outcome:
+        return RenderedPage("operator_sandbox.html", await _mailbox(service))
 
     return await any_operator_page(request, service, look)
 
 
-async def _mailbox(service: Service) -> dict[str, object]:
+async def _mailbox(service: HttpDependencies) -> dict[str, object]:
     assert service.mailbox is not None, "mounted in the sandbox only"
     return {"mails": list(reversed(await service.mailbox())), "links_in": links_in}

@@ -6,22 +6,22 @@ from litestar import Response, get, post
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
-from mudra.bootstrap.unit_of_work import Work
+from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.console.framework.console_errors import ForeignForm, NoSuchPage
 from mudra.console.framework.cookie import can_be_kept, give_cookie, take_cookie
-from mudra.console.framework.csrf import comes_from_us
+from mudra.console.framework.csrf import is_same_origin
 from mudra.console.framework.navigation import CONSOLE, member_path, operator_links
-from mudra.console.framework.page_context import Visit
+from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import Fields, own_act, own_page
 from mudra.console.framework.page_responses import SIGN_IN, own_page_path, redirect, site_facts
-from mudra.console.framework.page_results import GoTo, Outcome, Shown
+from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.render import page
 from mudra.console.framework.sign_in_form import sign_in_form
 from mudra.http.auth.with_password import with_password
-from mudra.http.dependencies import Injected
+from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_body import read_form
-from mudra.http.request.request_context import AnyRequest, new_exchange
-from mudra.http.request.validation import read_members
+from mudra.http.request.request_context import AnyRequest, new_context
+from mudra.http.request.validation import decode_struct
 from mudra.http.token.requests import UserTokenRequest
 from mudra.identity.accounts.user import User
 from mudra.identity.sessions.session import Session, begin_session, end_session
@@ -29,73 +29,82 @@ from mudra.shared.secret_text import SecretText
 
 
 @get("/", include_in_schema=False)
-async def begin(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+async def begin(
+    request: AnyRequest, service: InjectedDependencies
+) -> Response[str] | Response[bytes]:
     """Go to the first page that the visitor has."""
 
-    async def look(visit: Visit) -> Outcome:
-        told = visit.query.get("told", "")
-        offered = operator_links(visit.scopes, "")
+    async def look(page_context: PageContext) -> Outcome:
+        told = page_context.query.get("told", "")
+        offered = operator_links(page_context.scopes, "")
         if offered:
             return GoTo(offered[0].path)
-        if visit.user.administers:
-            path = member_path(visit.user.administers[0])
+        if page_context.user.administers:
+            path = member_path(page_context.user.administers[0])
             return GoTo(f"{path}?told=left" if told == "left" else path)
-        return Shown("nothing_yet.html", {"told": told})
+        return RenderedPage("nothing_yet.html", {"told": told})
 
     return await own_page(request, service, look)
 
 
 @get("/sign-in", include_in_schema=False)
-async def show_sign_in(request: AnyRequest, service: Injected) -> Response[str]:
+async def show_sign_in(request: AnyRequest, service: InjectedDependencies) -> Response[str]:
     """Show the form."""
     return sign_in_form(
-        new_exchange(request, service), own_page_path(request.query_params.get("to", ""))
+        new_context(request, service), own_page_path(request.query_params.get("to", ""))
     )
 
 
 @post("/sign-in", include_in_schema=False)
-async def sign_in(request: AnyRequest, service: Injected) -> Response[str]:
+async def sign_in(request: AnyRequest, service: InjectedDependencies) -> Response[str]:
     """Sign in by the rules and the throttle of /user/token/generate; a new session each time."""
-    exchange = new_exchange(request, service)
+    context = new_context(request, service)
     fields = await read_form(request.receive, request.scope["headers"])
     # No session yet, so no word of it: the browser must say that our own page sent this.
-    if not comes_from_us(request, service.settings):
-        return sign_in_form(exchange, CONSOLE, refusal=ForeignForm())
+    if not is_same_origin(request, service.settings):
+        return sign_in_form(context, CONSOLE, refusal=ForeignForm())
     if not isinstance(fields, dict):
-        return sign_in_form(exchange, CONSOLE, refusal=fields)
+        return sign_in_form(context, CONSOLE, refusal=fields)
     to, username = own_page_path(fields.get("to", "")), fields.get("username", "")
-    order = read_members(fields, UserTokenRequest)
+    order = decode_struct(fields, UserTokenRequest)
     if not isinstance(order, UserTokenRequest):
-        return sign_in_form(exchange, to, username, refusal=order)
+        return sign_in_form(context, to, username, refusal=order)
     if not can_be_kept(service.settings):
-        return sign_in_form(exchange, to, username)
+        return sign_in_form(context, to, username)
 
-    async def enter(work: Work, user: User) -> SecretText:
+    async def enter(work: UnitOfWork, user: User) -> SecretText:
         return await begin_session(
             user.user_id,
-            exchange.caller(f"user:{user.user_id}"),
+            context.caller(f"user:{user.user_id}"),
             await work.people.now(),
             sessions=work.sessions,
             journal=work.journal,
             random_bytes=service.random_bytes,
         )
 
-    outcome = await with_password(exchange, order.username, order.password, enter)
+    outcome = await with_password(context, order.username, order.password, enter)
     if not isinstance(outcome, SecretText):
-        return sign_in_form(exchange, to, username, refusal=outcome)
-    response = redirect(exchange, to)
+        return sign_in_form(context, to, username, refusal=outcome)
+    response = redirect(context, to)
     give_cookie(response, outcome, service.settings)
     return response
 
 
 @post("/sign-out", include_in_schema=False)
-async def sign_out(request: AnyRequest, service: Injected) -> Response[str] | Response[bytes]:
+async def sign_out(
+    request: AnyRequest, service: InjectedDependencies
+) -> Response[str] | Response[bytes]:
     """End this session."""
     ended: list[Session] = []
 
-    async def do(visit: Visit, _: Fields) -> Outcome:
-        await end_session(visit.session, visit.caller, visit.work.sessions, visit.work.journal)
-        ended.append(visit.session)
+    async def do(page_context: PageContext, _: Fields) -> Outcome:
+        await end_session(
+            page_context.session,
+            page_context.caller,
+            page_context.work.sessions,
+            page_context.work.journal,
+        )
+        ended.append(page_context.session)
         return GoTo(f"{SIGN_IN}?told=signed-out")
 
     response = await own_act(request, service, do)
@@ -106,19 +115,19 @@ async def sign_out(request: AnyRequest, service: Injected) -> Response[str] | Re
 
 
 @get("/forgot-password", include_in_schema=False)
-async def forgot_password(service: Injected) -> Response[str]:
+async def forgot_password(service: InjectedDependencies) -> Response[str]:
     """Show the form that asks for a link; it posts to /user/password/forgot."""
     return page("forgot_password.html", site_facts(service))
 
 
 @get("/{rest:path}", include_in_schema=False)
 async def nothing_here(
-    rest: FromPath[str], request: AnyRequest, service: Injected
+    rest: FromPath[str], request: AnyRequest, service: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
     """Say that there is no such page, to those who are signed in."""
     del rest
 
-    async def look(_: Visit) -> Outcome:
+    async def look(_: PageContext) -> Outcome:
         return NoSuchPage()
 
     return await own_page(request, service, look)

@@ -17,10 +17,10 @@ from msgspec import Struct
 from mudra.console.framework.error_page import no_such_page
 from mudra.console.framework.page_responses import download
 from mudra.console.framework.render import page
-from mudra.console.pages.public.status_cache import Picture, StatusKeeper
+from mudra.console.pages.public.status_cache import StatusCache, StatusSnapshotFiles
 from mudra.console.pages.public.status_tables import APIS_OF_ALL, APIS_OF_ONE, DAYS, lines_of
-from mudra.http.dependencies import Injected, Service
-from mudra.http.request.request_context import AnyRequest, new_exchange
+from mudra.http.dependencies import HttpDependencies, InjectedDependencies
+from mudra.http.request.request_context import AnyRequest, new_context
 from mudra.http.response.errors import Unavailable
 from mudra.http.response.json_response import refusal
 from mudra.http.server.router import Router
@@ -50,9 +50,9 @@ WORDS: Final = {
     DayState.NO_DATA: ("No data", "quiet"),
 }
 _RECENT: Final = timedelta(days=14)
-_MOST_RECENT: Final = 50
+_MAX_RECENT: Final = 50
 """How many of those that are over the first page tells; all stand with their institutions."""
-InjectedKeeper: TypeAlias = SkipValidation[StatusKeeper]
+InjectedKeeper: TypeAlias = SkipValidation[StatusCache]
 
 
 class FipLine(Struct, frozen=True):
@@ -67,7 +67,7 @@ class FipLine(Struct, frozen=True):
 
 @get("/status", include_in_schema=False)
 async def status(
-    request: AnyRequest, service: Injected, keeper: InjectedKeeper
+    request: AnyRequest, service: InjectedDependencies, keeper: InjectedKeeper
 ) -> Response[str] | Response[bytes]:
     """The network in one look."""
     picture = await keeper.picture(service)
@@ -82,7 +82,7 @@ async def status(
     lines = [_line(fip, snapshot.incidents) for fip in snapshot.fips]
     since = snapshot.as_of - _RECENT
     over = [one for one in snapshot.incidents if one.ended is not None]
-    recent = [one for one in over if one.ended is not None and one.ended >= since][:_MOST_RECENT]
+    recent = [one for one in over if one.ended is not None and one.ended >= since][:_MAX_RECENT]
     return page(
         "status.html",
         facts
@@ -102,7 +102,10 @@ async def status(
 
 @get("/status/fip/{fip_id:str}", include_in_schema=False)
 async def status_of_fip(
-    request: AnyRequest, service: Injected, keeper: InjectedKeeper, fip_id: FromPath[str]
+    request: AnyRequest,
+    service: InjectedDependencies,
+    keeper: InjectedKeeper,
+    fip_id: FromPath[str],
 ) -> Response[str] | Response[bytes]:
     """One FIP: each day in a table, its APIs, all its incidents."""
     picture = await keeper.picture(service)
@@ -132,7 +135,7 @@ async def status_of_fip(
     )
 
 
-async def _unknown(service: Service, facts: Mapping[str, object]) -> Response[str]:
+async def _unknown(service: HttpDependencies, facts: Mapping[str, object]) -> Response[str]:
     """Say that there is no picture: not yet, or that the figures are out of reach."""
     being_made = await service.database_ready()
     shown = {**facts, "being_made": being_made}
@@ -141,27 +144,27 @@ async def _unknown(service: Service, facts: Mapping[str, object]) -> Response[st
 
 @get("/status/network.json", include_in_schema=False)
 async def status_json(
-    request: AnyRequest, service: Injected, keeper: InjectedKeeper
+    request: AnyRequest, service: InjectedDependencies, keeper: InjectedKeeper
 ) -> Response[bytes]:
     """The snapshot as JSON: days, APIs, incidents."""
     picture = await keeper.picture(service)
     if picture is None:
-        return refusal(new_exchange(request, service).envelope, Unavailable()).response()
+        return refusal(new_context(request, service).envelope, Unavailable()).response()
     return _file(msgspec.json.encode(picture.snapshot), "application/json", "network.json")
 
 
 @get("/status/network.csv", include_in_schema=False)
 async def status_csv(
-    request: AnyRequest, service: Injected, keeper: InjectedKeeper
+    request: AnyRequest, service: InjectedDependencies, keeper: InjectedKeeper
 ) -> Response[bytes]:
     """The days as CSV."""
     picture = await keeper.picture(service)
     if picture is None:
-        return refusal(new_exchange(request, service).envelope, Unavailable()).response()
+        return refusal(new_context(request, service).envelope, Unavailable()).response()
     return _file(history_csv(picture.snapshot).encode(), "text/csv", "network.csv")
 
 
-def public_status_pages(keeper: StatusKeeper) -> Router:
+def public_status_pages(keeper: StatusCache) -> Router:
     """Mount the pages over the keeper of this process."""
     return Router(
         "/",
@@ -179,11 +182,11 @@ def _file(body: bytes, media_type: str, name: str) -> Response[bytes]:
     return Response(body, media_type=media_type, headers=headers)
 
 
-def _site(service: Service) -> dict[str, object]:
+def _site(service: HttpDependencies) -> dict[str, object]:
     return {"network": service.settings.network_name, "base": service.settings.token_prefix}
 
 
-def _age(picture: Picture | None, now: datetime) -> dict[str, object]:
+def _age(picture: StatusSnapshotFiles | None, now: datetime) -> dict[str, object]:
     """How old the picture is, told when the database could not be asked."""
     if picture is None or picture.fresh:
         return {"old": None, "now": now}

@@ -17,8 +17,8 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from mudra.http.dependencies import Service
-from mudra.http.health.feeds import PUBLIC_SPAN, Kept, NetworkHealth
+from mudra.http.dependencies import HttpDependencies
+from mudra.http.health.feeds import PUBLIC_SPAN, NetworkHealth, TtlCache
 from mudra.metrics.health.feed import PublicRow, public_status
 from mudra.metrics.health.health import Health
 from mudra.metrics.health.status_history import (
@@ -54,7 +54,7 @@ _FILE: Final = "status-snapshot.json"
 _log = structlog.get_logger()
 
 
-class Picture(Struct, frozen=True):
+class StatusSnapshotFiles(Struct, frozen=True):
     """A snapshot, and whether the database could be asked for it just now."""
 
     snapshot: StatusSnapshot
@@ -69,17 +69,17 @@ class _DayRead(Struct, frozen=True):
 
 
 @dataclass(slots=True)
-class StatusKeeper:
+class StatusCache:
     """The snapshot of one process."""
 
     folder: Path
-    _last_day: Kept = field(default_factory=lambda: Kept(PUBLIC_SPAN))
+    _last_day: TtlCache = field(default_factory=lambda: TtlCache(PUBLIC_SPAN))
     _days: dict[datetime, _DayRead] = field(default_factory=dict)
     _behind: asyncio.Task[None] | None = None
-    _picture: Picture | None = None
+    _picture: StatusSnapshotFiles | None = None
     _until: float = 0.0
 
-    async def picture(self, service: Service) -> Picture | None:
+    async def picture(self, service: HttpDependencies) -> StatusSnapshotFiles | None:
         """The picture, at most a minute old while the database answers; None without any.
 
         Nobody waits who looked within that minute, nor for a database that is away.
@@ -93,7 +93,7 @@ class StatusKeeper:
             await asyncio.wait({self._behind}, timeout=patience)
         return self._picture
 
-    def _take(self, kept: Picture | None) -> None:
+    def _take(self, kept: StatusSnapshotFiles | None) -> None:
         if self._picture is None:  # another look may have come first
             self._picture = kept
 
@@ -102,40 +102,42 @@ class StatusKeeper:
             return True
         return self._picture.fresh and self._until > 0 and monotonic() > self._until + _STALE_S
 
-    async def _renew(self, service: Service) -> None:
+    async def _renew(self, service: HttpDependencies) -> None:
         before = self._picture
         try:
-            self._picture = Picture(await self._read(service), fresh=True)
+            self._picture = StatusSnapshotFiles(await self._read(service), fresh=True)
         except DatabaseUnavailable as error:
             _log.warning("the public status shows its last snapshot", error=str(error))
             last = before.snapshot if before else await asyncio.to_thread(self._from_disk)
-            self._picture = Picture(last, fresh=False) if last else None
+            self._picture = StatusSnapshotFiles(last, fresh=False) if last else None
             self._until = monotonic() + _RETRY_S
             return
         self._until = monotonic() + KEPT_S
         if before is None or before.snapshot.as_of != self._picture.snapshot.as_of:
             await asyncio.to_thread(self._to_disk, self._picture.snapshot)
 
-    async def _read(self, service: Service) -> StatusSnapshot:
+    async def _read(self, service: HttpDependencies) -> StatusSnapshot:
         now = service.clock()
         network = await self._last_day.health(service, within_s=_READ_S)
         await self._read_days(service, days_before(now), day_start(now))
-        async with service.open_work(within_s=_READ_S) as work:
+        async with service.unit_of_work(within_s=_READ_S) as work:
             names = {one.entity_id: one.name for one in await work.people.members()}
             # All of them: a day whose incident is left out would be shown as good.
             stored = await work.incidents.known(days_before(now)[0])
         newest_first = [one.incident for one in reversed(stored)]
         return self._put_together(network, names, newest_first)
 
-    async def _read_days(self, service: Service, days: Sequence[datetime], today: datetime) -> None:
+    async def _read_days(
+        self, service: HttpDependencies, days: Sequence[datetime], today: datetime
+    ) -> None:
         """Read the days of which reports came since; each in a transaction of its own."""
         open_since = today - _OPEN_DAYS
-        async with service.open_work(within_s=_READ_S) as work:
+        async with service.unit_of_work(within_s=_READ_S) as work:
             marks = await work.figures.marks(TimeRange(open_since, today + _DAY))
         for day in days:
             read, mark = self._days.get(day), marks.get(day)
             if read is None or (day > open_since and read.mark != mark):
-                async with service.open_work(within_s=_READ_S) as work:
+                async with service.unit_of_work(within_s=_READ_S) as work:
                     found = await work.figures.over_aas(TimeRange(day, day + _DAY))
                 self._days[day] = _DayRead(_by_fip(found), mark)
         self._days = {day: read for day, read in self._days.items() if day in days}
@@ -184,9 +186,13 @@ class StatusKeeper:
         except OSError as error:
             _log.warning("the public status could not be kept on the disk", error=str(error))
 
-    def _young_of_disk(self, now: datetime) -> Picture | None:
+    def _young_of_disk(self, now: datetime) -> StatusSnapshotFiles | None:
         kept = self._from_disk()
-        return Picture(kept, fresh=True) if kept and abs(now - kept.as_of) < _FIRST else None
+        return (
+            StatusSnapshotFiles(kept, fresh=True)
+            if kept and abs(now - kept.as_of) < _FIRST
+            else None
+        )
 
     def _from_disk(self) -> StatusSnapshot | None:
         try:

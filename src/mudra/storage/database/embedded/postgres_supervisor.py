@@ -88,7 +88,7 @@ class StartError(Exception):
     """PostgreSQL did not start; the text says what it said."""
 
 
-class Keeper:
+class PostgresSupervisor:
     """Keeps one server for as long as it is held."""
 
     def __init__(self, task: Task) -> None:
@@ -282,7 +282,7 @@ def main() -> None:
     os.umask(0o077)
     os.chdir("/")
     try:
-        keeper = Keeper(task)
+        keeper = PostgresSupervisor(task)
         keeper.bring_up()
     except _PROBLEMS as error:
         _answer(str(error))

@@ -11,7 +11,7 @@ _TABLE = """
 CREATE TABLE console_session (
     key bytea NOT NULL CONSTRAINT pk_console_session PRIMARY KEY,
     user_id uuid NOT NULL CONSTRAINT fk_console_session_user_id REFERENCES user_account,
-    form_word text NOT NULL,
+    csrf_token text NOT NULL,
     started_at timestamptz NOT NULL,
     last_used_at timestamptz NOT NULL,
     proven_at timestamptz NOT NULL,

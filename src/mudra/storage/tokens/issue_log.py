@@ -16,7 +16,7 @@ import structlog
 from mudra.audit.event import AuditEvent, EventName, Outcome
 from mudra.storage.audit.audit_log import EVENT_COLUMNS, event_row
 from mudra.storage.caching.write_behind import WriteBehind
-from mudra.storage.database.bulk_insert import insert_rows, parameter_of
+from mudra.storage.database.bulk_insert import bulk_insert, parameter_of
 from mudra.storage.database.database import Database
 from mudra.storage.database.tables import audit_event
 from mudra.storage.database.unavailable import DatabaseUnavailable
@@ -24,8 +24,8 @@ from mudra.storage.tokens.secret_use import Used, add_uses
 from mudra.storage.tokens.token_counts import add_counts
 
 _EVERY_S: Final = 0.5
-_MOST_GROUPS: Final = 50_000
-_NOTE: Final = insert_rows(audit_event, *EVENT_COLUMNS)
+_MAX_GROUPS: Final = 50_000
+_NOTE: Final = bulk_insert(audit_event, *EVENT_COLUMNS)
 _GRACE: Final = "grace"
 _NO_VERSION: Final = 0
 
@@ -44,7 +44,7 @@ class _Group:
     jtis: list[str] = field(default_factory=list)
 
 
-class BatchedIssueJournal:
+class BatchedIssueLog:
     """Implements http/dependencies.py IssueJournal."""
 
     def __init__(self, database: Database) -> None:
@@ -72,7 +72,7 @@ class BatchedIssueJournal:
     def _group(self, key: _Key, txn_id: str) -> _Group | None:
         group = self._groups.get(key)
         if group is None:
-            if len(self._groups) >= _MOST_GROUPS:
+            if len(self._groups) >= _MAX_GROUPS:
                 self.lost += 1
                 return None
             group = self._groups[key] = _Group(txn_id)

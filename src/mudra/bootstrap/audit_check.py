@@ -6,19 +6,19 @@ from contextlib import AbstractAsyncContextManager
 from typing import Final, Protocol
 
 from mudra.audit.chain import START, Broken, Checkpoint, Intact, SealedRow, verify
-from mudra.audit.event import Act, Caller, EventName, Outcome
+from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.audit.verdict import AuditVerdict
-from mudra.bootstrap.unit_of_work import Work
+from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.storage.audit.chain import PostgresLedger
 from mudra.storage.audit.witness import CheckpointForged, FileWitness
 from mudra.storage.database.database import Database
 
-LONGEST_S: Final = 300.0
+MAX_S: Final = 300.0
 """Five million rows; beyond that the command line is the place."""
 _PAGE: Final = 2000
 
 
-class AuditRooms(Protocol):
+class AuditDependencies(Protocol):
     """What of this process is needed to verify."""
 
     @property
@@ -29,27 +29,27 @@ class AuditRooms(Protocol):
     def witness(self) -> FileWitness:
         """The checkpoints beside it."""
 
-    def open_work(self) -> AbstractAsyncContextManager[Work]:
+    def unit_of_work(self) -> AbstractAsyncContextManager[UnitOfWork]:
         """Open a transaction with all its ports."""
 
 
-async def verify_audit(rooms: AuditRooms, caller: Caller) -> AuditVerdict:
+async def verify_audit(dependencies: AuditDependencies, caller: Caller) -> AuditVerdict:
     """Verify every sealed row and the checkpoints, and note in the audit that it was done."""
-    found = await _verdict(rooms)
+    found = await _verdict(dependencies)
     outcome = Outcome.SUCCESS if found.intact else Outcome.FAILED
     detail = {"rows": found.rows, "vouched": found.vouched}
-    async with rooms.open_work() as work:
+    async with dependencies.unit_of_work() as work:
         await work.journal.note(
-            Act(EventName.AUDIT_CHAIN_VERIFY, caller, detail=detail, outcome=outcome)
+            AuditEntry(EventName.AUDIT_CHAIN_VERIFY, caller, detail=detail, outcome=outcome)
         )
     return found
 
 
-async def _verdict(rooms: AuditRooms) -> AuditVerdict:
+async def _verdict(dependencies: AuditDependencies) -> AuditVerdict:
     start = START
     try:
-        checkpoints = rooms.witness.all()
-        async with rooms.database.transaction(within_s=LONGEST_S) as transaction:
+        checkpoints = dependencies.witness.all()
+        async with dependencies.database.transaction(within_s=MAX_S) as transaction:
             async for page, last in _pages(PostgresLedger(transaction).sealed()):
                 # Hashing a page takes tens of milliseconds: other requests go on meanwhile.
                 found = await asyncio.to_thread(_step, page, checkpoints, start, last=last)

@@ -1,0 +1,11 @@
+"""What a member is in the network."""
+
+import enum
+
+
+class EntityType(enum.StrEnum):
+    """The type of a member: spec 2.7 `type`."""
+
+    FIP = "FIP"
+    FIU = "FIU"
+    AA = "AA"
