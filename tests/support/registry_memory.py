@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from mudra.registry.directory.directory import Change, Directory
 from mudra.registry.lifecycle.decision import Decision, Facts, TokenEffect
 from mudra.registry.lifecycle.record import Record, Version, VersionStatus
-from mudra.registry.lifecycle.refusal import Refusal
+from mudra.registry.lifecycle.refusal import RegistryRefusal
 from mudra.registry.payload.certificate import KeyFacts
 from mudra.registry.payload.entry import Entry
 from mudra.shared.entity_type import EntityType
@@ -26,7 +26,7 @@ class MemoryRegistry:
         self.log: list[Change] = []
         self.token_effects: list[tuple[str, TokenEffect]] = []
         self.kept: list[Decision] = []
-        self.refusals: list[tuple[str, str, str, Refusal]] = []
+        self.refusals: list[tuple[str, str, str, RegistryRefusal]] = []
         self.marker = 0
         self._directory = Directory()
         self._lock = asyncio.Lock()
@@ -87,7 +87,9 @@ class MemoryRegistry:
                 )
             )
 
-    async def keep_refusal(self, act: str, entity_id: str, actor: str, refusal: Refusal) -> None:
+    async def keep_refusal(
+        self, act: str, entity_id: str, actor: str, refusal: RegistryRefusal
+    ) -> None:
         self.refusals.append((act, entity_id, actor, refusal))
 
     def mark_visibility(self) -> None:

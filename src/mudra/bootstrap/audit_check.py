@@ -8,10 +8,10 @@ from typing import Final, Protocol
 from mudra.audit.chain import START, Broken, Checkpoint, Intact, SealedRow, verify
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.audit.verdict import AuditVerdict
-from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.storage.audit.chain import PostgresLedger
 from mudra.storage.audit.witness import CheckpointForged, FileWitness
 from mudra.storage.database.database import Database
+from mudra.unit_of_work import UnitOfWork
 
 MAX_S: Final = 300.0
 """Five million rows; beyond that the command line is the place."""

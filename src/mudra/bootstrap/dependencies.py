@@ -9,7 +9,6 @@ from msgspec import Struct
 from mudra.audit.event import Caller
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.config import Settings
-from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.identity.accounts.account_service import AccountService
 from mudra.identity.accounts.link_service import LinkService
 from mudra.identity.memberships.admins import AdminService
@@ -26,7 +25,6 @@ from mudra.storage.audit.witness import FileWitness
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Database, Transaction
-from mudra.storage.database.deadline import TRANSACTION_S
 from mudra.storage.database.time_machine import PostgresTimeMachine
 from mudra.storage.identity.attempts import PostgresAttempts
 from mudra.storage.identity.member_search import PostgresMemberSearch
@@ -49,6 +47,7 @@ from mudra.storage.tokens.secret_use import PostgresSecretUses
 from mudra.storage.tokens.signing_keys import PostgresSigningKeys
 from mudra.storage.tokens.token_counts import PostgresTokenCounts
 from mudra.storage.tokens.tokens import PostgresIssuedTokens, PostgresSecrets
+from mudra.unit_of_work import TRANSACTION_S, UnitOfWork
 from mudra.webhook.reach import Reach
 
 ACTIVATION_PATH = "/activate"

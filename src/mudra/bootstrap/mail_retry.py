@@ -1,8 +1,8 @@
 """An operator has an unsent letter tried again: the outbox and the audit in one transaction."""
 
 from mudra.audit.event import AuditEntry, Caller, EventName
-from mudra.bootstrap.unit_of_work import UnitOfWork
-from mudra.storage.mail.mail_queue import NoSuchMail
+from mudra.overview.mail_queue import NoSuchMail
+from mudra.unit_of_work import UnitOfWork
 
 
 async def retry_mail(mail_id: str, caller: Caller, work: UnitOfWork) -> str | NoSuchMail:

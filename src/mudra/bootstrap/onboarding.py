@@ -3,10 +3,10 @@
 import secrets
 
 from mudra.audit.event import AuditEntry, Caller, EventName
-from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.identity.memberships.onboard import NewMember, Onboarded, OnboardResult, onboard_member
 from mudra.shared.ids import fresh_id
 from mudra.tokens.secrets.secret import first_secret, new_secret_text
+from mudra.unit_of_work import UnitOfWork
 
 
 async def onboard(new: NewMember, caller: Caller, work: UnitOfWork) -> OnboardResult:

@@ -32,7 +32,7 @@ from mudra.console.pages.public import sign_in
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.envelope import new_txn_id
 from mudra.http.request.request_context import AnyRequest
-from mudra.http.response.errors import Unavailable, Unexpected
+from mudra.http.response.http_refusals import Unavailable, Unexpected
 from mudra.http.server.router import Router
 from mudra.storage.database.unavailable import DatabaseUnavailable
 

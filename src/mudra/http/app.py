@@ -34,7 +34,7 @@ from mudra.http.registry import entity_info
 from mudra.http.request.envelope import Envelope, new_txn_id
 from mudra.http.request.request_body import Headers
 from mudra.http.request.request_context import AnyRequest
-from mudra.http.response.errors import (
+from mudra.http.response.http_refusals import (
     InvalidField,
     MethodNotAllowed,
     NoSuchAddress,

@@ -11,7 +11,6 @@ from msgspec import Struct, field
 from mudra.audit.event import Caller
 from mudra.audit.verdict import AuditVerdict
 from mudra.bootstrap.config import Settings
-from mudra.bootstrap.unit_of_work import OpenUnitOfWork
 from mudra.http.auth.verified_token_cache import VerifiedTokenCache
 from mudra.http.registry.registry_service import RegistryService
 from mudra.http.server.concurrency import Bulkhead, KeyedLock
@@ -21,6 +20,7 @@ from mudra.storage.mail.outbox import Mail
 from mudra.tokens.issuing.claims import Claims, TokenKind, TokenTerms
 from mudra.tokens.ports import EntityCredentials
 from mudra.tokens.signing_keys.rotate_keys import KeyChange
+from mudra.unit_of_work import OpenUnitOfWork
 
 
 class Credentials(Protocol):

@@ -9,14 +9,14 @@ from litestar.types import ControllerRouterHandler
 
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
-from mudra.http.request.envelope import iso_ms
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
-from mudra.http.response.errors import InvalidField
+from mudra.http.response.http_refusals import InvalidField
 from mudra.http.response.json_response import refusal, success
 from mudra.http.token.requests import ClockRequest, MailboxQuery
 from mudra.http.token.responses import ClockResponse, MailboxResponse, SandboxMail
 from mudra.identity.accounts.email_address import AddressRefused, normalise_email
 from mudra.mail.compose import links_in
+from mudra.shared.time_text import iso_ms
 from mudra.storage.mail.outbox import Mail
 
 _PARTS: Final = re.compile(

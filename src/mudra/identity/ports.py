@@ -13,6 +13,7 @@ from msgspec import Struct
 from mudra.identity.accounts.email_link import LinkRecord
 from mudra.identity.accounts.user import User
 from mudra.identity.sign_in.throttle import History
+from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 
 
@@ -135,7 +136,7 @@ class Outbox(Protocol):
         """Put a letter into the outbox; it is sent at least once after the commit."""
 
 
-class HashingBusy(Struct, frozen=True):
+class HashingBusy(Refusal, frozen=True):
     """Too many passwords are being hashed; try again after `retry_after_s` seconds."""
 
     retry_after_s: int

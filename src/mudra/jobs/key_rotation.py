@@ -10,11 +10,11 @@ from typing import Final, Protocol
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.config import Settings
-from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.storage.tokens.node_keys import new_key_material
 from mudra.tokens.issuing.claims import TokenKind
 from mudra.tokens.ports import KeyMaterial
 from mudra.tokens.signing_keys.rotate_keys import KeyChange, drop_signing_key, keep_keys_ready
+from mudra.unit_of_work import UnitOfWork
 
 _MAKING_S: Final = 60.0
 """Making RSA keys blocks this process for up to seconds: no sign of a hung database."""

@@ -3,9 +3,9 @@
 import structlog
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.http.request.envelope import iso_ms
 from mudra.identity.ports import Notice, NoticeKind
 from mudra.identity.sign_in.throttle import ADDRESS_PERIOD, NETWORK_FAILURES
+from mudra.shared.time_text import iso_ms
 from mudra.storage.identity.sign_in_waits import failures_of_all, take_guessed
 from mudra.tokens.reminders.remind import LOOK_AHEAD, LOOK_BACK, remind
 

@@ -10,7 +10,6 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.identity.accounts.user import UserState
 from mudra.metrics.health.picture import expected_windows
 from mudra.metrics.health.status_history import api_words
@@ -20,6 +19,7 @@ from mudra.registry.lifecycle.record import EntityStatus, Record, VersionStatus
 from mudra.shared.entity_type import EntityType
 from mudra.shared.time_text import span
 from mudra.tokens.secrets.manage_secret import SecretUsage
+from mudra.unit_of_work import UnitOfWork
 
 _DAY: Final = timedelta(days=1)
 _SOON: Final = timedelta(days=7)

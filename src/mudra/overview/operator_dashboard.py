@@ -11,14 +11,14 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.identity.memberships.memberships import Scope
 from mudra.metrics.health.status_history import api_words
 from mudra.metrics.incidents.incident import AaCalls, AaReporting, FipApi
 from mudra.metrics.notifications.incident_notifications import StoredIncident
+from mudra.overview.mail_queue import QueuedMail
 from mudra.registry.lifecycle.pending_entries import PendingEntry
 from mudra.storage.identity.member_search import ExpiringSecret, MemberFilter, MemberRow
-from mudra.storage.mail.mail_queue import QueuedMail
+from mudra.unit_of_work import UnitOfWork
 
 WITHIN: Final = timedelta(days=7)
 URGENT: Final = timedelta(days=2)

@@ -8,7 +8,7 @@ from typing import Protocol
 from mudra.registry.directory.directory import Change, Directory
 from mudra.registry.lifecycle.decision import Decision, Facts
 from mudra.registry.lifecycle.record import Record
-from mudra.registry.lifecycle.refusal import Refusal
+from mudra.registry.lifecycle.refusal import RegistryRefusal
 from mudra.registry.payload.certificate import KeyFacts
 from mudra.registry.payload.entry import Entry
 from mudra.registry.payload.vocabulary import Addition
@@ -45,7 +45,9 @@ class HeldRegistry(Protocol):
         """
         ...
 
-    async def keep_refusal(self, act: str, entity_id: str, actor: str, refusal: Refusal) -> None:
+    async def keep_refusal(
+        self, act: str, entity_id: str, actor: str, refusal: RegistryRefusal
+    ) -> None:
         """Write the audit row of a refusal."""
         ...
 

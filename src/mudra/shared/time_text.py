@@ -1,10 +1,22 @@
-"""Lengths of time in words, the same in a page, an answer and a command."""
+"""Times as text, the same in a page, a response, an email and a command."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import msgspec
+
+_WHOLE_SECONDS: Final = "2026-01-31T09:30:00"
+
+
+def iso_ms(at: datetime) -> str:
+    """Return an instant as ISO 8601 in UTC with milliseconds and `Z` (decisions.md 3)."""
+    text = msgspec.to_builtins(at if at.tzinfo is UTC else at.astimezone(UTC))
+    whole = len(_WHOLE_SECONDS)
+    return f"{text[: whole + 4]}Z" if text[whole] == "." else f"{text[:whole]}.000Z"
 
 
 def span(length: timedelta) -> str:
-    """Write a length of time in its two largest units: `12 days`, `4 min 10 s`."""
+    """Return a length of time in its two largest units: `12 days`, `4 min 10 s`."""
     seconds = max(0, int(length.total_seconds()))
     days, hours = divmod(seconds // 3600, 24)
     minutes, rest = divmod(seconds % 3600, 60)

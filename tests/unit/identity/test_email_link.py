@@ -6,7 +6,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from msgspec.structs import replace
 
-from mudra.identity.accounts.email_link import LinkPurpose, LinkRefusal, judge, new_link, token_hash
+from mudra.identity.accounts.email_link import (
+    LinkFault,
+    LinkPurpose,
+    LinkRefused,
+    judge,
+    new_link,
+    token_hash,
+)
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -55,12 +62,12 @@ def test_a_link_is_good_until_its_life_ends(purpose: LinkPurpose, hours: int):
     end = NOON + timedelta(hours=hours)
 
     assert judge(record, end - timedelta(seconds=1)) is record
-    assert judge(record, end) is LinkRefusal.EXPIRED
+    assert judge(record, end) == LinkRefused(LinkFault.EXPIRED)
 
 
 def test_a_used_a_voided_and_an_unknown_link_are_refused():
     _, record = make()
 
-    assert judge(replace(record, used_at=NOON), NOON) is LinkRefusal.USED
-    assert judge(replace(record, voided_at=NOON), NOON) is LinkRefusal.VOIDED
-    assert judge(None, NOON) is LinkRefusal.UNKNOWN
+    assert judge(replace(record, used_at=NOON), NOON) == LinkRefused(LinkFault.USED)
+    assert judge(replace(record, voided_at=NOON), NOON) == LinkRefused(LinkFault.VOIDED)
+    assert judge(None, NOON) == LinkRefused(LinkFault.UNKNOWN)

@@ -7,7 +7,6 @@ import typer
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
@@ -16,10 +15,11 @@ from mudra.cli.output.output import fail, show_facts, show_json
 from mudra.cli.output.token_text import show_tokens
 from mudra.http.account.people_responses import warnings_of
 from mudra.http.account.people_shapes import token_fields
-from mudra.http.response.people_errors import problem_of
+from mudra.http.response.errors import problem_of
 from mudra.identity.accounts.account_service import AccountChanged, NoSuchUser
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.admins import AdminsChanged
+from mudra.unit_of_work import UnitOfWork
 
 app = typer.Typer(no_args_is_help=True, help="Admins of entities, and their accounts.")
 

@@ -14,7 +14,7 @@ from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.output.output import fail, show_facts, show_json, show_table
-from mudra.http.request.envelope import iso_ms
+from mudra.shared.time_text import iso_ms
 from mudra.storage.audit.chain import event_of
 from mudra.storage.audit.search import AuditFilter, conditions
 from mudra.storage.database.tables import audit_event

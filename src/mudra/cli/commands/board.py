@@ -7,10 +7,10 @@ from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.output.output import show_json, show_table
 from mudra.http.operator.dashboard import board_fields
-from mudra.http.request.envelope import iso_ms
 from mudra.identity.memberships.memberships import Scope
 from mudra.overview.operator_dashboard import Board
 from mudra.overview.operator_dashboard import board as gather
+from mudra.shared.time_text import iso_ms
 
 
 def board(data_dir: DataDir = None, as_json: AsJson = False) -> None:

@@ -12,7 +12,7 @@ from mudra.cli.commands.entity_people import add_admin, admins, contact, hand_ov
 from mudra.cli.local.settings import AsJson
 from mudra.cli.output.api_row import COLUMNS, api_line
 from mudra.cli.output.output import show_json, show_table
-from mudra.http.request.envelope import iso_ms
+from mudra.shared.time_text import iso_ms
 
 app = typer.Typer(no_args_is_help=True, help="How an entity that you administer stands.")
 

@@ -12,7 +12,6 @@ import typer
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.cli.commands.health_picture import health_matrix, picture
 from mudra.cli.local.duration_option import read_duration
 from mudra.cli.local.operator_name import operator_name
@@ -20,11 +19,12 @@ from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.output.output import fail, show_facts, show_json, show_table
 from mudra.http.health.health_responses import incident_details, silence_details, webhook_details
-from mudra.http.response import alarm_errors as alarm_errors  # noqa: PLC0414  # its rows are needed
-from mudra.http.response.errors import is_refusal, problem_of
+from mudra.http.response.errors import problem_of
 from mudra.metrics.incidents.silence import Silence, WantedSilence
 from mudra.metrics.notifications.incident_notifications import StoredIncident
 from mudra.metrics.notifications.webhook import AddedWebhook, Webhook
+from mudra.shared.refusal import Refusal
+from mudra.unit_of_work import UnitOfWork
 
 app = typer.Typer(
     no_args_is_help=True, help="Health of the network: pictures, incidents, silences, webhooks."
@@ -226,7 +226,7 @@ def _done(act: Callable[[UnitOfWork, datetime], Awaitable[T]], data_dir: Path | 
 
 def _kept(outcome: object, wanted: type[T]) -> T:
     """Take what a use case gave, or end with the sentence of its refusal."""
-    if is_refusal(outcome):
+    if isinstance(outcome, Refusal):
         fail(problem_of(outcome).sentence)
     assert isinstance(outcome, wanted)
     return outcome

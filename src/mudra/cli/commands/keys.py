@@ -11,8 +11,8 @@ from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.output.output import show_json, show_table
 from mudra.http.operator.keys import fetches_of, key_fields
-from mudra.http.request.envelope import iso_ms
 from mudra.jobs.key_rotation import rotate_keys
+from mudra.shared.time_text import iso_ms
 from mudra.tokens.issuing.claims import TokenKind
 from mudra.tokens.signing_keys.rotate_keys import KeyChange
 

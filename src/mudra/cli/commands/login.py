@@ -11,8 +11,8 @@ from mudra.cli.local.settings import AsJson
 from mudra.cli.local.typed_password import typed_password
 from mudra.cli.output.output import fail, show_facts, show_json
 from mudra.cli.output.token_text import claims_of
-from mudra.http.request.envelope import iso_ms
 from mudra.shared.secret_text import SecretText
+from mudra.shared.time_text import iso_ms
 
 
 def login(

@@ -13,10 +13,10 @@ from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.output.output import fail, show_facts, show_json, show_table
 from mudra.http.account.people_shapes import mail_fields
-from mudra.http.request.envelope import iso_ms
 from mudra.http.sandbox import shown_mail
 from mudra.identity.accounts.email_address import AddressRefused, normalise_email
-from mudra.storage.mail.mail_queue import NoSuchMail, QueuedMail
+from mudra.overview.mail_queue import NoSuchMail, QueuedMail
+from mudra.shared.time_text import iso_ms
 from mudra.storage.mail.outbox import Mail
 
 app = typer.Typer(no_args_is_help=True, help="Mails: the development mailbox and the outbox.")

@@ -16,11 +16,11 @@ from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.output.output import Exit, fail, show_facts, show_json, show_table
 from mudra.http.registry.record_response import record_fields
-from mudra.http.request.envelope import iso_ms
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.history import history as steps_of
 from mudra.registry.lifecycle.record import Record, VersionStatus
 from mudra.registry.lifecycle.register import Command, decide
+from mudra.shared.time_text import iso_ms
 from mudra.storage.registry.directory_log import PostgresDirectoryLog
 
 app = typer.Typer(no_args_is_help=True, help="Registry of the network: entries and their life.")

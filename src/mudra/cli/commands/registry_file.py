@@ -24,7 +24,7 @@ from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.output.output import Exit, console, fail, show_facts, show_json
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
-from mudra.registry.lifecycle.refusal import Refusal
+from mudra.registry.lifecycle.refusal import RegistryRefusal
 from mudra.registry.lifecycle.register import (
     Outcome,
     preview_submission,
@@ -189,7 +189,7 @@ def import_file(
 
 def sentence_of(outcome: object) -> str:
     """Say why the registry refused."""
-    assert isinstance(outcome, Refusal), outcome
+    assert isinstance(outcome, RegistryRefusal), outcome
     return outcome.sentence()
 
 

@@ -19,8 +19,8 @@ from mudra.cli.output.output import Exit, fail, show_facts, show_json
 from mudra.cli.output.token_text import claims_of, header_of, show_tokens
 from mudra.client.errors import KeysUnavailable, TokenRefused
 from mudra.client.verifier import TokenVerifier
-from mudra.http.request.envelope import iso_ms
 from mudra.shared.secret_text import SecretText
+from mudra.shared.time_text import iso_ms
 
 app = typer.Typer(no_args_is_help=True, help="Access tokens: get, inspect, verify.")
 

@@ -1,8 +1,8 @@
 """The user whom a command names by e-mail address."""
 
-from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.identity.accounts.email_address import AddressRefused, normalise_email
 from mudra.identity.accounts.user import User
+from mudra.unit_of_work import UnitOfWork
 
 
 async def user_of(work: UnitOfWork, email: str) -> User | None:

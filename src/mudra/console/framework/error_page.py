@@ -6,13 +6,12 @@ from typing import Final
 from litestar import Response
 from litestar.exceptions import MethodNotAllowedException
 
-from mudra.console.framework.console_errors import NoSuchPage
+from mudra.console.framework.console_errors import NoSuchPage, page_problem
 from mudra.console.framework.navigation import CONSOLE
 from mudra.console.framework.page_responses import site_facts
 from mudra.console.framework.render import page, sentence
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_context import AnyRequest
-from mudra.http.response.errors import problem_of
 
 _STATUS: Final = "/status"
 _OF_PROGRAMS: Final = "/status/v1/"
@@ -28,7 +27,7 @@ def error_page(
     public: bool = False,
 ) -> Response[str]:
     """Show a refusal as a page of its own; a public one leads to the status of the network."""
-    problem = problem_of(outcome)
+    problem = page_problem(outcome)
     return page(
         "refused_alone.html",
         site_facts(service)

@@ -6,14 +6,14 @@ from datetime import datetime
 from msgspec import Struct
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.unit_of_work import UnitOfWork
-from mudra.http.auth.operator_access import Operator
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_context import RequestContext
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.memberships import Scope
+from mudra.identity.operators.operator import Operator
 from mudra.identity.sessions.session import Session
 from mudra.storage.identity.member_search import MemberRow
+from mudra.unit_of_work import UnitOfWork
 
 
 class PageContext(Struct, frozen=True):

@@ -11,7 +11,6 @@ from contextlib import nullcontext
 from litestar import Response
 from msgspec.structs import replace
 
-from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.console.framework.console_errors import ForeignForm, StaleForm
 from mudra.console.framework.cookie import session_cookie
 from mudra.console.framework.csrf import CSRF_FIELD, is_same_origin, token_matches
@@ -21,7 +20,7 @@ from mudra.console.framework.page_responses import frame, nobody_signed_in
 from mudra.console.framework.page_results import GoTo, Outcome, StreamedPage
 from mudra.console.framework.sign_in_form import form_without_session, typed
 from mudra.console.framework.streamed_page import begin, supports_streaming, whole
-from mudra.http.auth.operator_access import NoOperator, Operator, as_operator
+from mudra.http.auth.operator_access import operator_with_scope
 from mudra.http.auth.with_password import with_password
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_body import FORM_LIMITS, BodyLimits, read_form
@@ -29,10 +28,12 @@ from mudra.http.request.request_context import AnyRequest, RequestContext, new_c
 from mudra.http.server.concurrency import KeyedLock
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.memberships.memberships import Scope
+from mudra.identity.operators.operator import NoOperator, Operator
 from mudra.identity.sessions.session import session_key
 from mudra.shared.secret_text import SecretText
 from mudra.storage.identity.member_search import MemberFilter
 from mudra.tokens.secrets.manage_secret import NotYourEntity
+from mudra.unit_of_work import UnitOfWork
 
 Fields = Mapping[str, str]
 """What a form sent."""
@@ -241,7 +242,7 @@ def _own(entity_id: str) -> _Gate:
 
 def _scoped(scope: Scope) -> _Gate:
     async def gate(page_context: PageContext) -> PageContext | object:
-        found = await as_operator(page_context.user, page_context.work, scope)
+        found = await operator_with_scope(page_context.user, page_context.work, scope)
         return page_context if isinstance(found, Operator) else found
 
     return gate

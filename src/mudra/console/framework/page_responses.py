@@ -7,7 +7,7 @@ from urllib.parse import quote, urlsplit
 
 from litestar import Response
 
-from mudra.console.framework.console_errors import StaleForm
+from mudra.console.framework.console_errors import StaleForm, page_problem
 from mudra.console.framework.navigation import (
     CONSOLE,
     Link,
@@ -20,8 +20,6 @@ from mudra.console.framework.page_results import Download, GoTo, Outcome, Render
 from mudra.console.framework.render import page, sentence
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_context import RequestContext
-from mudra.http.response import people_errors as people_errors  # noqa: PLC0414  # its rows are needed
-from mudra.http.response.errors import problem_of
 
 SIGN_IN: Final = f"{CONSOLE}/sign-in"
 _OWN_PAGE: Final = re.compile(
@@ -140,7 +138,7 @@ def layout_facts(page_context: PageContext) -> dict[str, object]:
 
 
 def _told(page_context: PageContext, refusal: object, typed: Sequence[object]) -> RenderedPage:
-    problem, stale = problem_of(refusal), isinstance(refusal, StaleForm)
+    problem, stale = page_problem(refusal), isinstance(refusal, StaleForm)
     # Who is signed in is known here: what the API calls 401 is a right that is missing.
     status = _FORBIDDEN if problem.status == _UNAUTHORIZED else problem.status
     words = problem.sentence

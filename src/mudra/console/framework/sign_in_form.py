@@ -7,12 +7,12 @@ from typing import Final
 from litestar import Response
 from msgspec import Struct
 
+from mudra.console.framework.console_errors import page_problem
 from mudra.console.framework.cookie import can_be_kept
 from mudra.console.framework.csrf import CSRF_FIELD, is_same_origin
 from mudra.console.framework.page_responses import nobody_signed_in, own_page_path, site_facts
 from mudra.console.framework.render import page, sentence
 from mudra.http.request.request_context import RequestContext
-from mudra.http.response.errors import problem_of
 
 _MAX_NAME: Final = 254
 _OF_THE_FORM: Final = frozenset({CSRF_FIELD, "act", "status", "version"})
@@ -44,7 +44,7 @@ def sign_in_form(
     refusal: object | None = None,
 ) -> Response[str]:
     """Show the form; who signs in goes on at `to`."""
-    problem = problem_of(refusal) if refusal is not None else None
+    problem = page_problem(refusal) if refusal is not None else None
     headers = {} if problem is None else dict(problem.headers)
     headers.pop("WWW-Authenticate", None)  # a form, not HTTP's own dialog
     wait = headers.get("Retry-After", "")

@@ -8,7 +8,7 @@ from litestar.params import FromPath
 from mudra.console.framework.static_assets import ASSETS
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest, new_context
-from mudra.http.response.errors import NoSuchAddress
+from mudra.http.response.http_refusals import NoSuchAddress
 from mudra.http.response.json_response import refusal
 from mudra.http.server.router import Router
 

@@ -15,11 +15,12 @@ from litestar.response.streaming import ASGIStreamingResponse
 from litestar.types import Receive, Send
 from msgspec.structs import replace
 
+from mudra.console.framework.console_errors import page_problem
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_responses import HEADINGS, layout_facts, together
 from mudra.console.framework.page_results import Download, Outcome, RenderedPage, StreamedPage
 from mudra.console.framework.render import HEADERS, opening, remainder, sentence
-from mudra.http.response.errors import Unavailable, Unexpected, problem_of
+from mudra.http.response.http_refusals import Unavailable, Unexpected
 from mudra.http.server.instrumentation import note_late_fault
 from mudra.storage.database.unavailable import DatabaseUnavailable
 
@@ -68,7 +69,7 @@ async def _rest(page_context: PageContext, begun: StreamedPage, facts: Mapping[s
     except Exception as error:  # noqa: BLE001  # the last catcher: logged, told and counted as 500
         _log.error("unexpected fault", txn_id=page_context.context.txn_id, exc_info=error)
         refusal = Unexpected()
-    problem = problem_of(refusal)
+    problem = page_problem(refusal)
     note_late_fault(page_context.context.request.scope, problem.status)
     fault = {
         "heading": HEADINGS[problem.status],

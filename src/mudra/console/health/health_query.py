@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from mudra.http.health.health_requests import TimeQuery, time_range
 from mudra.http.request.validation import decode_struct
-from mudra.http.response.errors import InvalidField
+from mudra.http.response.http_refusals import InvalidField
 from mudra.metrics.health.status_history import api_words
 from mudra.metrics.payload.catalogue import TIMINGS, RequestType, window_start
 from mudra.metrics.rollup.coverage import TimeRange

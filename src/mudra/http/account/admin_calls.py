@@ -6,7 +6,6 @@ from typing import Final
 from msgspec import Struct
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.http.account.people_requests import (
     AdminRemovalRequest,
     AdminRequest,
@@ -19,6 +18,7 @@ from mudra.http.request.envelope import Body
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.admins import AdminsChanged
 from mudra.tokens.secrets.manage_secret import NotYourEntity
+from mudra.unit_of_work import UnitOfWork
 
 
 async def locked_own(work: UnitOfWork, user: User, entity_id: str) -> NotYourEntity | None:

@@ -7,7 +7,6 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.types import ControllerRouterHandler
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.http.account.admin_calls import ADMIN_CALLS, AdminCall, AdminCaller, listed, locked_own
 from mudra.http.account.people_requests import (
     EntityRequest,
@@ -27,6 +26,7 @@ from mudra.http.request.request_context import (
     receive_query,
 )
 from mudra.identity.accounts.user import User
+from mudra.unit_of_work import UnitOfWork
 
 
 @post(

@@ -10,21 +10,22 @@ from litestar.types import ControllerRouterHandler
 from msgspec import Meta, Struct, field
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.http.account.people_requests import ActivityQuery
 from mudra.http.auth.as_operator import page
 from mudra.http.auth.as_user import as_user
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
-from mudra.http.request.envelope import Body, iso_ms
+from mudra.http.request.envelope import Body
 from mudra.http.request.request_context import AnyRequest, receive_query
+from mudra.http.response.response_body import DateTime, ResponseBody
 from mudra.http.token.requests import EntityQuery
-from mudra.http.token.responses import DateTime, Enveloped
 from mudra.identity.accounts.user import User
 from mudra.overview.action_items import ActionItem, attention, facts_of
+from mudra.shared.time_text import iso_ms
 from mudra.storage.audit.search import AuditFilter, AuditRow, TokensOfDay
 from mudra.storage.identity.member_search import MemberFilter
 from mudra.tokens.secrets.manage_secret import NotYourEntity, SecretUsage, secret_use
+from mudra.unit_of_work import UnitOfWork
 
 DAYS: Final = timedelta(days=14)
 
@@ -39,7 +40,7 @@ class ActionItemResponse(Struct, kw_only=True):
     act: str
 
 
-class AttentionResponse(Enveloped, kw_only=True):
+class AttentionResponse(ResponseBody, kw_only=True):
     """What needs attention now, the worst first; empty when all is well."""
 
     entity_id: str = field(name="entityId")
@@ -67,7 +68,7 @@ class OwnEventResponse(Struct, kw_only=True):
     reason: str
 
 
-class ActivityResponse(Enveloped, kw_only=True):
+class ActivityResponse(ResponseBody, kw_only=True):
     """Tokens of the last 14 days, and a page of the entity's audit, the newest first."""
 
     entity_id: str = field(name="entityId")

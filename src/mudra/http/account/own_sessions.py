@@ -6,7 +6,6 @@ from litestar import Response, get, post
 from litestar.types import ControllerRouterHandler
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.http.account.people_requests import NoParameters, SessionRequest
 from mudra.http.account.people_responses import SessionsResponse, StatusResponse
 from mudra.http.account.people_shapes import session_fields
@@ -16,6 +15,7 @@ from mudra.http.openapi.operation import described
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
 from mudra.identity.accounts.user import User
 from mudra.identity.sessions.session import end_own_session, open_sessions
+from mudra.unit_of_work import UnitOfWork
 
 
 @get(

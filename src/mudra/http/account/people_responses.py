@@ -14,7 +14,7 @@ from mudra.http.account.people_shapes import (
     UserDetails,
 )
 from mudra.http.request.envelope import Body
-from mudra.http.token.responses import Enveloped
+from mudra.http.response.response_body import ResponseBody
 from mudra.identity.accounts.account_service import AccountChanged
 from mudra.identity.memberships.admins import AdminsChanged
 
@@ -23,7 +23,7 @@ _Warning = Annotated[
 ]
 
 
-class AdminsResponse(Enveloped, kw_only=True):
+class AdminsResponse(ResponseBody, kw_only=True):
     """An entity's admins after the call."""
 
     entity_id: str = field(name="entityId")
@@ -32,19 +32,19 @@ class AdminsResponse(Enveloped, kw_only=True):
     warnings: _Warning
 
 
-class TokensResponse(Enveloped, kw_only=True):
+class TokensResponse(ResponseBody, kw_only=True):
     """A user's tokens that have not expired; never their text."""
 
     tokens: list[TokenDetails]
 
 
-class SessionsResponse(Enveloped, kw_only=True):
+class SessionsResponse(ResponseBody, kw_only=True):
     """A user's open sessions of the console, the newest first."""
 
     sessions: list[SessionDetails]
 
 
-class AccountResponse(Enveloped, kw_only=True):
+class AccountResponse(ResponseBody, kw_only=True):
     """An account after the call."""
 
     user_id: str = field(name="userId")
@@ -54,7 +54,7 @@ class AccountResponse(Enveloped, kw_only=True):
     warnings: _Warning
 
 
-class _Page(Enveloped, kw_only=True):
+class _Page(ResponseBody, kw_only=True):
     next: Annotated[str, Meta(description="`after` of the next page, when there is one")] = ""
 
 
@@ -82,7 +82,7 @@ class EventsPage(_Page, kw_only=True):
     events: list[EventDetails]
 
 
-class MemberResponse(Enveloped, kw_only=True):
+class MemberResponse(ResponseBody, kw_only=True):
     """A member; `created` and `invited` tell what this call did."""
 
     entity_id: str = field(name="entityId")
@@ -93,7 +93,7 @@ class MemberResponse(Enveloped, kw_only=True):
     invited: bool
 
 
-class StatusResponse(Enveloped, kw_only=True):
+class StatusResponse(ResponseBody, kw_only=True):
     """What was done."""
 
     status: str

@@ -5,13 +5,14 @@ from typing import Annotated
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from mudra.http.request.envelope import Body, iso_ms
-from mudra.http.token.responses import DateTime
+from mudra.http.request.envelope import Body
+from mudra.http.response.response_body import DateTime
 from mudra.identity.memberships.memberships import Admin, HeldToken
 from mudra.identity.sessions.session import Session
+from mudra.overview.mail_queue import QueuedMail
+from mudra.shared.time_text import iso_ms
 from mudra.storage.audit.search import AuditRow
 from mudra.storage.identity.member_search import MemberRow, UserRow
-from mudra.storage.mail.mail_queue import QueuedMail
 
 _State = Annotated[str, Meta(extra_json_schema={"enum": ["invited", "active", "disabled"]})]
 

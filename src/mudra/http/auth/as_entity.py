@@ -5,15 +5,15 @@ from collections.abc import Awaitable, Callable
 from litestar import Response
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.http.auth.authenticate_entity import authenticate_entity, revoked
 from mudra.http.auth.bearer import authorization_of
 from mudra.http.request.body_errors import BodyRefused
 from mudra.http.request.request_context import RequestContext
-from mudra.http.response.errors import is_refusal
 from mudra.http.response.json_response import refusal, response_of
 from mudra.shared.entity_type import EntityType
+from mudra.shared.refusal import Refusal
 from mudra.tokens.authentication.token_check import TokenFacts
+from mudra.unit_of_work import UnitOfWork
 
 EntityHandler = Callable[[UnitOfWork, TokenFacts, Caller], Awaitable[object]]
 """Acts in an open transaction; gives the members of the answer, or a refusal."""
@@ -33,7 +33,7 @@ async def as_entity(
         outcome: object = await revoked(facts, work)
         if outcome is None:
             caller = context.caller(f"entity:{facts.subject}")
-            outcome = order if is_refusal(order) else await act(work, facts, caller)
+            outcome = order if isinstance(order, Refusal) else await act(work, facts, caller)
     return response_of(context.envelope, outcome).response()
 
 

@@ -6,15 +6,15 @@ from typing import Final
 from litestar import Response
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.unit_of_work import UnitOfWork
-from mudra.http.auth.operator_access import Operator, calling_operator
+from mudra.http.auth.operator_access import calling_operator
 from mudra.http.request.body_errors import BodyRefused
 from mudra.http.request.envelope import Body
 from mudra.http.request.request_context import RequestContext
-from mudra.http.response import people_errors as people_errors  # noqa: PLC0414  # its rows are needed
-from mudra.http.response.errors import is_refusal
 from mudra.http.response.json_response import refusal, response_of
 from mudra.identity.memberships.memberships import Scope
+from mudra.identity.operators.operator import Operator
+from mudra.shared.refusal import Refusal
+from mudra.unit_of_work import UnitOfWork
 
 MAX_COUNT: Final = 1000
 
@@ -22,7 +22,7 @@ OperatorHandler = Callable[[UnitOfWork, Caller], Awaitable[object]]
 """Acts in an open transaction; gives the members of the answer, or a refusal."""
 
 
-async def run_as_operator(
+async def as_operator(
     context: RequestContext, order: object, scope: Scope, act: OperatorHandler
 ) -> Response[bytes]:
     """Answer for `order`, which may be the refusal of a body or query that cannot be taken."""
@@ -32,7 +32,7 @@ async def run_as_operator(
         outcome: object = await calling_operator(context, work, scope)
         if isinstance(outcome, Operator):
             caller = context.caller(outcome.actor)
-            outcome = order if is_refusal(order) else await act(work, caller)
+            outcome = order if isinstance(order, Refusal) else await act(work, caller)
     return response_of(context.envelope, outcome).response()
 
 

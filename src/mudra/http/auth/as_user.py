@@ -9,13 +9,13 @@ from collections.abc import Awaitable, Callable
 from litestar import Response
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.http.auth.bearer import SignedInUser, calling_user
 from mudra.http.request.body_errors import BodyRefused
 from mudra.http.request.request_context import RequestContext
-from mudra.http.response.errors import is_refusal
 from mudra.http.response.json_response import refusal, response_of
 from mudra.identity.accounts.user import User
+from mudra.shared.refusal import Refusal
+from mudra.unit_of_work import UnitOfWork
 
 UserHandler = Callable[[UnitOfWork, Caller, User], Awaitable[object]]
 """Acts in an open transaction; gives the members of the answer, or a refusal."""
@@ -32,5 +32,5 @@ async def as_user(
         outcome: object = who
         if isinstance(who, SignedInUser):
             caller = context.caller(f"user:{who.user.user_id}")
-            outcome = order if is_refusal(order) else await act(work, caller, who.user)
+            outcome = order if isinstance(order, Refusal) else await act(work, caller, who.user)
     return response_of(context.envelope, outcome).response()

@@ -1,12 +1,12 @@
 """Which entity calls: its Entity Access Token, checked (spec 2.2)."""
 
-from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.http.auth.bearer import token_in
 from mudra.http.dependencies import HttpDependencies
-from mudra.http.response.errors import NoAuthorization
+from mudra.http.response.http_refusals import NoAuthorization
 from mudra.shared.entity_type import EntityType
 from mudra.tokens.authentication.token_check import TokenFacts, TokenInvalid, TokenRevoked
 from mudra.tokens.issuing.claims import TokenKind
+from mudra.unit_of_work import UnitOfWork
 
 
 async def authenticate_entity(

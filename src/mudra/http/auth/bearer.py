@@ -9,10 +9,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_context import AnyRequest, RequestContext, address_of
-from mudra.http.response.errors import NoAuthorization
+from mudra.http.response.http_refusals import NoAuthorization
 from mudra.identity.accounts.user import User, UserState
 from mudra.shared.secret_text import SecretText
 from mudra.tokens.authentication.token_check import (
@@ -23,6 +22,7 @@ from mudra.tokens.authentication.token_check import (
     examine,
 )
 from mudra.tokens.issuing.claims import TokenKind
+from mudra.unit_of_work import UnitOfWork
 
 _BARE_OR_BEARER: Final = re.compile(r"(?:bearer +)?(?P<token>[A-Za-z0-9_.~+/-]+=*)", re.IGNORECASE)
 _BEARER: Final = re.compile(r"bearer +(?P<token>[A-Za-z0-9_.~+/-]+=*)", re.IGNORECASE)

@@ -1,36 +1,12 @@
 """Who may call /operator/v1: an operator with the scope, read from the database at each call."""
 
-from msgspec import Struct
-
 from mudra.audit.event import AuditEntry, EventName, Outcome
-from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.http.auth.bearer import SignedInUser, TokenRefusal, calling_user
 from mudra.http.request.request_context import RequestContext
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.memberships import Scope
-
-
-class Operator(Struct, frozen=True):
-    """The operator behind a valid User Access Token."""
-
-    user_id: str
-    email: str
-    scopes: frozenset[Scope]
-
-    @property
-    def actor(self) -> str:
-        """Its name in the audit."""
-        return f"operator:{self.email}"
-
-
-class ScopeMissing(Struct, frozen=True):
-    """The caller is no operator, or one without this scope."""
-
-    scope: Scope
-
-
-class NoOperator(Struct, frozen=True):
-    """The caller is signed in and is no operator."""
+from mudra.identity.operators.operator import NoOperator, Operator, ScopeMissing
+from mudra.unit_of_work import UnitOfWork
 
 
 async def calling_operator(
@@ -40,7 +16,7 @@ async def calling_operator(
     caller = await calling_user(context, work)
     if not isinstance(caller, SignedInUser):
         return caller
-    found = await as_operator(caller.user, work, scope)
+    found = await operator_with_scope(caller.user, work, scope)
     if isinstance(found, ScopeMissing):
         await work.journal.note(
             AuditEntry(
@@ -53,7 +29,9 @@ async def calling_operator(
     return found
 
 
-async def as_operator(user: User, work: UnitOfWork, scope: Scope) -> Operator | ScopeMissing:
+async def operator_with_scope(
+    user: User, work: UnitOfWork, scope: Scope
+) -> Operator | ScopeMissing:
     """Find what `user` may do as an operator, if that includes the scope."""
     scopes = await work.memberships.scopes(user.user_id)
     if scope not in scopes:

@@ -3,7 +3,6 @@
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.http.request.client_address import address_key
 from mudra.http.request.request_context import RequestContext
 from mudra.identity.accounts.password_rules import MAX_LENGTH
@@ -18,6 +17,7 @@ from mudra.identity.sign_in.sign_in import (
     settle,
 )
 from mudra.shared.secret_text import SecretText
+from mudra.unit_of_work import UnitOfWork
 
 T = TypeVar("T")
 PasswordRefused = SignInRefused | TooManyAttempts | HashingBusy

@@ -27,8 +27,8 @@ from mudra.metrics.payload.catalogue import Tag, window_start
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.rollup import Rollup
 from mudra.shared.entity_type import EntityType
-from mudra.storage.database.deadline import TRANSACTION_S
 from mudra.tokens.issuing.claims import TokenKind
+from mudra.unit_of_work import TRANSACTION_S
 
 FEED_SPAN: Final = timedelta(hours=1)
 PUBLIC_SPAN: Final = timedelta(days=1)

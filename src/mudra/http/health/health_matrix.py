@@ -8,9 +8,8 @@ from litestar import Response, get
 from litestar.handlers import HTTPRouteHandler
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.http.auth.as_entity import as_entity
-from mudra.http.auth.as_operator import run_as_operator
+from mudra.http.auth.as_operator import as_operator
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.health.health_requests import (
     GROUPED_BY,
@@ -26,12 +25,13 @@ from mudra.http.health.health_shapes import matrix_details, range_details, row_d
 from mudra.http.health.picture import coverage, rows_of
 from mudra.http.openapi.operation import CSV, JSON, described
 from mudra.http.request.request_context import AnyRequest, RequestContext, receive_query
-from mudra.http.response.errors import InvalidField
+from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.memberships.memberships import Scope
 from mudra.metrics.health.picture import Grouping, Row, matrix
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.shared.entity_type import EntityType
 from mudra.tokens.authentication.token_check import TokenFacts
+from mudra.unit_of_work import UnitOfWork
 
 _USUAL: Final = timedelta(days=1)
 
@@ -55,7 +55,7 @@ async def health_matrix(request: AnyRequest, service: InjectedDependencies) -> R
         heard = await coverage(asked, service.clock(), work)
         return {**range_details(asked), **matrix_details(matrix(pairs), heard.proof())}
 
-    return await run_as_operator(context, order, Scope.HEALTH, act)
+    return await as_operator(context, order, Scope.HEALTH, act)
 
 
 @get(
@@ -94,7 +94,7 @@ async def health_rows(
         wanted = [] if order.format == "csv" else row_details(rows[0])
         return {**range_details(asked), "rows": wanted}
 
-    answer = await run_as_operator(context, order, Scope.HEALTH, act)
+    answer = await as_operator(context, order, Scope.HEALTH, act)
     if not rows or not isinstance(order, PictureQuery) or order.format != "csv":
         return answer
     return Response(

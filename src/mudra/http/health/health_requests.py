@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal, TypeAlias
 from litestar.params import PathParameter
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from mudra.http.response.errors import InvalidField
+from mudra.http.response.http_refusals import InvalidField
 from mudra.metrics.health.picture import Grouping
 from mudra.metrics.incidents.silence import CODES as SILENCED
 from mudra.metrics.incidents.silence import MAX_REASON

@@ -3,16 +3,16 @@
 from msgspec import Struct, field
 
 from mudra.http.health.health_shapes import CellDetails, ProofDetails, RowDetails, VerdictDetails
-from mudra.http.request.envelope import iso_ms
-from mudra.http.token.responses import Enveloped
+from mudra.http.response.response_body import ResponseBody
 from mudra.metrics.health.feed import FeedTime, PublicRow
 from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.incidents.subject import name_of
 from mudra.metrics.notifications.incident_notifications import StoredIncident
 from mudra.metrics.notifications.webhook import Webhook
+from mudra.shared.time_text import iso_ms
 
 
-class PictureResponse(Enveloped, kw_only=True):
+class PictureResponse(ResponseBody, kw_only=True):
     """Rows of a picture."""
 
     start: str = field(name="from")
@@ -20,7 +20,7 @@ class PictureResponse(Enveloped, kw_only=True):
     rows: list[RowDetails]
 
 
-class MatrixResponse(Enveloped, kw_only=True):
+class MatrixResponse(ResponseBody, kw_only=True):
     """AA x FIP."""
 
     start: str = field(name="from")
@@ -54,19 +54,19 @@ class IncidentDetails(Struct, rename="camel", kw_only=True):
     acknowledged_by: str | None
 
 
-class IncidentsResponse(Enveloped, kw_only=True):
+class IncidentsResponse(ResponseBody, kw_only=True):
     """Incidents, newest first."""
 
     incidents: list[IncidentDetails]
 
 
-class IncidentResponse(Enveloped, kw_only=True):
+class IncidentResponse(ResponseBody, kw_only=True):
     """One incident."""
 
     incident: IncidentDetails
 
 
-class AcknowledgedResponse(Enveloped, kw_only=True):
+class AcknowledgedResponse(ResponseBody, kw_only=True):
     """Who looks after an incident now."""
 
     incident_id: str = field(name="incidentId")
@@ -85,13 +85,13 @@ class SilenceDetails(Struct, rename="camel", kw_only=True):
     made_by: str
 
 
-class SilencesResponse(Enveloped, kw_only=True):
+class SilencesResponse(ResponseBody, kw_only=True):
     """Silences, the earliest end first."""
 
     silences: list[SilenceDetails]
 
 
-class SilenceResponse(Enveloped, kw_only=True):
+class SilenceResponse(ResponseBody, kw_only=True):
     """One silence as it is now."""
 
     silence: SilenceDetails
@@ -110,13 +110,13 @@ class WebhookDetails(Struct, rename="camel", kw_only=True):
     problem: str
 
 
-class WebhooksResponse(Enveloped, kw_only=True):
+class WebhooksResponse(ResponseBody, kw_only=True):
     """Webhooks, the oldest first."""
 
     webhooks: list[WebhookDetails]
 
 
-class WebhookResponse(Enveloped, kw_only=True):
+class WebhookResponse(ResponseBody, kw_only=True):
     """The webhook that was removed."""
 
     webhook: WebhookDetails

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from mudra.http.request.envelope import iso_ms
 from mudra.metrics.health.attribution import Blame, MatrixCell, Verdict
 from mudra.metrics.health.health import Errors, FiOutcomes, Health, Proof, Status
 from mudra.metrics.health.picture import ApiPicture, Matrix, Row
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.percentile import Percentile, ResponseTime
+from mudra.shared.time_text import iso_ms
 
 
 class TimeDetails(Struct, rename="camel"):

@@ -9,10 +9,9 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.http.account.people_requests import NoParameters
 from mudra.http.auth.as_entity import as_entity
-from mudra.http.auth.as_operator import run_as_operator
+from mudra.http.auth.as_operator import as_operator
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.health.health_requests import IncidentsQuery
 from mudra.http.health.health_responses import (
@@ -28,6 +27,7 @@ from mudra.identity.memberships.memberships import Scope
 from mudra.metrics.notifications.alarm_service import NoSuchIncident
 from mudra.metrics.notifications.incident_notifications import StoredIncident
 from mudra.tokens.authentication.token_check import TokenFacts
+from mudra.unit_of_work import UnitOfWork
 
 _MAX_COUNT: Final = 500
 
@@ -50,7 +50,7 @@ async def incidents(request: AnyRequest, service: InjectedDependencies) -> Respo
             )
         )
 
-    return await run_as_operator(context, order, Scope.HEALTH, act)
+    return await as_operator(context, order, Scope.HEALTH, act)
 
 
 @get(
@@ -67,7 +67,7 @@ async def incident(
         found = await work.incidents.one(str(incident_id))
         return NoSuchIncident() if found is None else {"incident": incident_details(found)}
 
-    return await run_as_operator(context, order, Scope.HEALTH, act)
+    return await as_operator(context, order, Scope.HEALTH, act)
 
 
 @post(
@@ -87,7 +87,7 @@ async def acknowledge(
         refused = await work.alarm_service.acknowledge(str(incident_id), caller)
         return refused or {"incidentId": str(incident_id), "acknowledgedBy": caller.actor}
 
-    return await run_as_operator(context, order, Scope.HEALTH, act)
+    return await as_operator(context, order, Scope.HEALTH, act)
 
 
 def member_incident_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:

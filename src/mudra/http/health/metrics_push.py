@@ -19,8 +19,8 @@ from mudra.http.request.request_body import METRICS_LIMITS, read_typed_body
 from mudra.http.request.request_context import AnyRequest, RequestContext
 from mudra.http.response.errors import problem_of
 from mudra.http.response.json_response import JsonResponse, refusal, response_body, success
-from mudra.http.response.metrics_errors import NotYourMetrics, TooManyPushes
 from mudra.metrics.payload.receive import Received, keep_refused, receive
+from mudra.metrics.payload.refusals import NotYourMetrics, TooManyPushes
 from mudra.metrics.payload.report import Report
 from mudra.metrics.payload.validation import CheckedReport, ReportRefused, check_report
 from mudra.shared.entity_type import EntityType

@@ -9,7 +9,6 @@ from litestar.handlers import HTTPRouteHandler
 from msgspec import Struct, UnsetType
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.http.auth.as_entity import as_entity
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.health.health_requests import ReceiptsQuery, time_range
@@ -20,14 +19,16 @@ from mudra.http.health.metrics_responses import (
     RefusedDetails,
 )
 from mudra.http.openapi.operation import described
-from mudra.http.request.envelope import Body, iso_ms
+from mudra.http.request.envelope import Body
 from mudra.http.request.request_context import AnyRequest, RequestContext, receive_query
-from mudra.http.response.errors import InvalidField
+from mudra.http.response.http_refusals import InvalidField
 from mudra.metrics.payload.catalogue import WINDOW, Tag, window_start
 from mudra.metrics.payload.ingest_rule import Receipt
 from mudra.metrics.rollup.coverage import TimeRange, gaps
 from mudra.shared.entity_type import EntityType
+from mudra.shared.time_text import iso_ms
 from mudra.tokens.authentication.token_check import TokenFacts
+from mudra.unit_of_work import UnitOfWork
 
 _USUAL: Final = timedelta(days=1)
 _MAX_LENGTH: Final = timedelta(days=31)

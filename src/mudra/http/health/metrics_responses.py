@@ -4,11 +4,11 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from mudra.http.token.responses import Enveloped
+from mudra.http.response.response_body import ResponseBody
 from mudra.shared.finding import Finding
 
 
-class PushResponse(Enveloped, kw_only=True):
+class PushResponse(ResponseBody, kw_only=True):
     """A payload was taken, now or before."""
 
     status: Literal["accepted", "duplicate", "replaced"]
@@ -46,7 +46,7 @@ class RefusedDetails(Struct, rename="camel", kw_only=True):
     findings: list[Finding]
 
 
-class ReceiptsResponse(Enveloped, kw_only=True):
+class ReceiptsResponse(ResponseBody, kw_only=True):
     """An AA's own receipts; `next` continues, null at the end."""
 
     aa_id: str = field(name="aaId")

@@ -10,7 +10,6 @@ from mudra.http.health.health_matrix import health_matrix, health_rows, member_h
 from mudra.http.health.metrics_push import push_route
 from mudra.http.health.metrics_receipts import receipts_routes
 from mudra.http.health.push_gate import PushGate
-from mudra.http.response import alarm_errors as alarm_errors  # noqa: PLC0414  # its rows are needed
 from mudra.http.server.router import Router
 
 

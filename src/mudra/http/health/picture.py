@@ -2,9 +2,9 @@
 
 from datetime import datetime
 
-from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.metrics.health.picture import Coverage, Grouping, Row, expected_windows, picture
 from mudra.metrics.rollup.coverage import TimeRange
+from mudra.unit_of_work import UnitOfWork
 
 
 async def rows_of(  # whom and when, and what to ask

@@ -6,7 +6,7 @@ import random
 from collections.abc import AsyncIterator
 from typing import Final
 
-from mudra.http.response.metrics_errors import TooBusyForPushes
+from mudra.metrics.payload.refusals import TooBusyForPushes
 
 AT_WORK: Final = 4
 ADMITTED: Final = 32

@@ -9,9 +9,8 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.http.account.people_requests import NoParameters
-from mudra.http.auth.as_operator import run_as_operator
+from mudra.http.auth.as_operator import as_operator
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.health.health_requests import SilenceRequest, SilencesQuery
 from mudra.http.health.health_responses import SilenceResponse, SilencesResponse, silence_details
@@ -19,6 +18,7 @@ from mudra.http.openapi.operation import described
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
 from mudra.identity.memberships.memberships import Scope
 from mudra.metrics.incidents.silence import Silence, WantedSilence
+from mudra.unit_of_work import UnitOfWork
 
 _PAST: Final = timedelta(days=90)
 
@@ -41,7 +41,7 @@ async def silences(request: AnyRequest, service: InjectedDependencies) -> Respon
         )
         return {"silences": [silence_details(one) for one in found]}
 
-    return await run_as_operator(context, order, Scope.HEALTH, act)
+    return await as_operator(context, order, Scope.HEALTH, act)
 
 
 @post(
@@ -60,7 +60,7 @@ async def begin(request: AnyRequest, service: InjectedDependencies) -> Response[
         outcome = await work.alarm_service.silence(wanted, caller, await work.people.now())
         return _told(outcome)
 
-    return await run_as_operator(context, order, Scope.HEALTH, act)
+    return await as_operator(context, order, Scope.HEALTH, act)
 
 
 @post(
@@ -78,7 +78,7 @@ async def end(
         now = await work.people.now()
         return _told(await work.alarm_service.end_silence(str(silence_id), caller, now))
 
-    return await run_as_operator(context, order, Scope.HEALTH, act)
+    return await as_operator(context, order, Scope.HEALTH, act)
 
 
 def _told(outcome: object) -> object:

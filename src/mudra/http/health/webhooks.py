@@ -9,10 +9,9 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.http.account.people_requests import NoParameters
 from mudra.http.auth.as_entity import as_entity
-from mudra.http.auth.as_operator import run_as_operator
+from mudra.http.auth.as_operator import as_operator
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.health.health_requests import OwnWebhookRequest, WebhookRequest
 from mudra.http.health.health_responses import (
@@ -26,6 +25,7 @@ from mudra.http.request.request_context import AnyRequest, receive_json, receive
 from mudra.identity.memberships.memberships import Scope
 from mudra.metrics.notifications.webhook import AddedWebhook, Webhook
 from mudra.tokens.authentication.token_check import TokenFacts
+from mudra.unit_of_work import UnitOfWork
 
 _PATH: Final = "/operator/v1/health/webhooks"
 
@@ -38,7 +38,7 @@ async def webhooks(request: AnyRequest, service: InjectedDependencies) -> Respon
     async def act(work: UnitOfWork, _: Caller) -> object:
         return _listed(await work.alarm_service.webhooks.all(None))
 
-    return await run_as_operator(context, order, Scope.HEALTH, act)
+    return await as_operator(context, order, Scope.HEALTH, act)
 
 
 @post(
@@ -57,7 +57,7 @@ async def add(request: AnyRequest, service: InjectedDependencies) -> Response[by
         now = await work.people.now()
         return _told(await work.alarm_service.add_webhook(order.entity_id, order.url, caller, now))
 
-    return await run_as_operator(context, order, Scope.HEALTH, act)
+    return await as_operator(context, order, Scope.HEALTH, act)
 
 
 @post(
@@ -74,7 +74,7 @@ async def remove(
     async def act(work: UnitOfWork, caller: Caller) -> object:
         return _told(await work.alarm_service.remove_webhook(str(webhook_id), None, caller))
 
-    return await run_as_operator(context, order, Scope.HEALTH, act)
+    return await as_operator(context, order, Scope.HEALTH, act)
 
 
 def member_webhook_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:

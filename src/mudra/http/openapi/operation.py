@@ -21,8 +21,8 @@ from litestar.openapi.spec import (
 from litestar.openapi.spec.enums import OpenAPIType
 
 from mudra.http.openapi.components import mapping
+from mudra.http.response.response_body import EnvelopeFields, ErrorBody, ResponseBody
 from mudra.http.token.requests import EnvelopeMembers
-from mudra.http.token.responses import ErrorBody
 from mudra.shared.secret_text import SecretText
 
 JSON: Final = "application/json"
@@ -182,6 +182,10 @@ class _Inline(Schema):
     def to_schema(self) -> dict[str, object]:
         """Write the JSON Schema of the struct, with nothing to resolve."""
         schema = _schema_of(self._shape)
+        if isinstance(self._shape, type) and issubclass(self._shape, ResponseBody):
+            first = _schema_of(EnvelopeFields)
+            schema["properties"] = {**mapping(first["properties"]), **mapping(schema["properties"])}
+            schema["required"] = [*_names(first), *_names(schema)]
         if self._envelope_of and "properties" in schema:
             members = mapping(_schema_of(EnvelopeMembers)["properties"])
             for member in map(mapping, members.values()):
@@ -190,6 +194,12 @@ class _Inline(Schema):
                     member["type"] = ["string", "null"]
             schema["properties"] = _portable({**members, **mapping(schema["properties"])})
         return schema
+
+
+def _names(schema: Mapping[str, object]) -> list[object]:
+    required = schema.get("required", [])
+    assert isinstance(required, list)
+    return required
 
 
 def _schema_of(shape: object) -> dict[str, object]:

@@ -7,21 +7,22 @@ from litestar import Response, get, post
 from litestar.types import ControllerRouterHandler
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.http.account.people_requests import AuditQuery, NoParameters
 from mudra.http.account.people_responses import EventsPage
 from mudra.http.account.people_shapes import event_fields
-from mudra.http.auth.as_operator import page, run_as_operator
-from mudra.http.auth.operator_access import Operator, find_operator
+from mudra.http.auth.as_operator import as_operator, page
+from mudra.http.auth.operator_access import find_operator
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
 from mudra.http.operator.shapes import AuditVerdictResponse
 from mudra.http.request.envelope import Body
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
-from mudra.http.response.errors import is_refusal
 from mudra.http.response.json_response import refusal, success
 from mudra.identity.memberships.memberships import Scope
+from mudra.identity.operators.operator import Operator
+from mudra.shared.refusal import Refusal
 from mudra.storage.audit.search import AuditFilter
+from mudra.unit_of_work import UnitOfWork
 
 
 @get(
@@ -49,7 +50,7 @@ async def search(request: AnyRequest, service: InjectedDependencies) -> Response
         rows = await work.audit_search.events(which, before, limit + 1)
         return page("events", [event_fields(row) for row in rows], limit, "seq")
 
-    return await run_as_operator(context, order, Scope.AUDIT, act)
+    return await as_operator(context, order, Scope.AUDIT, act)
 
 
 @post(
@@ -61,7 +62,7 @@ async def verify(request: AnyRequest, service: InjectedDependencies) -> Response
     """Verify every sealed row and the checkpoints beside the database: a minute per million."""
     context, order = await receive_json(request, service, NoParameters)
     found = await find_operator(context, Scope.AUDIT)
-    if not isinstance(found, Operator) or is_refusal(order):
+    if not isinstance(found, Operator) or isinstance(order, Refusal):
         problem = order if isinstance(found, Operator) else found
         return refusal(context.envelope, problem).response()
     verdict = await service.verify_audit(context.caller(found.actor))

@@ -7,15 +7,17 @@ from litestar.types import ControllerRouterHandler
 
 from mudra.bootstrap.config import shown_settings
 from mudra.http.account.people_requests import NoParameters
-from mudra.http.auth.operator_access import Operator, any_operator
+from mudra.http.auth.operator_access import any_operator
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
 from mudra.http.operator.shapes import BoardResponse, SettingsResponse
-from mudra.http.request.envelope import Body, iso_ms
+from mudra.http.request.envelope import Body
 from mudra.http.request.request_context import AnyRequest, receive_query
-from mudra.http.response.errors import is_refusal
 from mudra.http.response.json_response import refusal, success
+from mudra.identity.operators.operator import Operator
 from mudra.overview.operator_dashboard import BoardRow, board
+from mudra.shared.refusal import Refusal
+from mudra.shared.time_text import iso_ms
 
 
 @get("/board", operation_class=described("Show the board", None, BoardResponse, bearer=True))
@@ -24,7 +26,7 @@ async def show_board(request: AnyRequest, service: InjectedDependencies) -> Resp
     context, order = receive_query(request, service, NoParameters)
     async with service.unit_of_work() as work:
         found = await any_operator(context, work)
-        if not isinstance(found, Operator) or is_refusal(order):
+        if not isinstance(found, Operator) or isinstance(order, Refusal):
             problem = order if isinstance(found, Operator) else found
             return refusal(context.envelope, problem).response()
         shown = await board(work, found.scopes)
@@ -41,7 +43,7 @@ async def show_settings(request: AnyRequest, service: InjectedDependencies) -> R
     context, order = receive_query(request, service, NoParameters)
     async with service.unit_of_work() as work:
         found = await any_operator(context, work)
-    if not isinstance(found, Operator) or is_refusal(order):
+    if not isinstance(found, Operator) or isinstance(order, Refusal):
         problem = order if isinstance(found, Operator) else found
         return refusal(context.envelope, problem).response()
     rows = [

@@ -7,22 +7,24 @@ from litestar import Response, get, post
 from litestar.types import ControllerRouterHandler
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.http.account.people_requests import NoParameters
-from mudra.http.auth.as_operator import run_as_operator
-from mudra.http.auth.operator_access import Operator, find_operator
+from mudra.http.auth.as_operator import as_operator
+from mudra.http.auth.operator_access import find_operator
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
 from mudra.http.operator.shapes import KeysResponse, RotationRequest, RotationResponse
-from mudra.http.request.envelope import Body, iso_ms
+from mudra.http.request.envelope import Body
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
-from mudra.http.response.errors import is_refusal
 from mudra.http.response.json_response import refusal, success
 from mudra.identity.memberships.memberships import Scope
+from mudra.identity.operators.operator import Operator
+from mudra.shared.refusal import Refusal
+from mudra.shared.time_text import iso_ms
 from mudra.tokens.issuing.claims import TokenKind
 from mudra.tokens.signing_keys.key_fetch import KeyFetch
 from mudra.tokens.signing_keys.key_lifecycle import SigningKey
 from mudra.tokens.signing_keys.rotate_keys import KeyChange
+from mudra.unit_of_work import UnitOfWork
 
 
 @get("/keys", operation_class=described("List signing keys", None, KeysResponse, bearer=True))
@@ -40,7 +42,7 @@ async def list_keys(request: AnyRequest, service: InjectedDependencies) -> Respo
             ]
         }
 
-    return await run_as_operator(context, order, Scope.KEYS, act)
+    return await as_operator(context, order, Scope.KEYS, act)
 
 
 @post(
@@ -54,7 +56,7 @@ async def rotate(request: AnyRequest, service: InjectedDependencies) -> Response
     """Let the next keys sign once everybody can have fetched them; in an emergency, now."""
     context, order = await receive_json(request, service, RotationRequest)
     found = await find_operator(context, Scope.KEYS)
-    if not isinstance(found, Operator) or is_refusal(order):
+    if not isinstance(found, Operator) or isinstance(order, Refusal):
         problem = order if isinstance(found, Operator) else found
         return refusal(context.envelope, problem).response()
     assert isinstance(order, RotationRequest)

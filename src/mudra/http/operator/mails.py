@@ -9,16 +9,16 @@ from litestar.types import ControllerRouterHandler
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.mail_retry import retry_mail
-from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.http.account.people_requests import MailQuery, NoParameters
 from mudra.http.account.people_responses import MailsPage, StatusResponse
 from mudra.http.account.people_shapes import mail_fields
-from mudra.http.auth.as_operator import page, run_as_operator
+from mudra.http.auth.as_operator import as_operator, page
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
 from mudra.identity.memberships.memberships import Scope
 from mudra.identity.sign_in.sign_in import username_of
+from mudra.unit_of_work import UnitOfWork
 
 
 @get(
@@ -40,7 +40,7 @@ async def list_mails(request: AnyRequest, service: InjectedDependencies) -> Resp
         )
         return page("mails", [mail_fields(row) for row in rows], limit, "id")
 
-    return await run_as_operator(context, order, Scope.MEMBERS, act)
+    return await as_operator(context, order, Scope.MEMBERS, act)
 
 
 @post(
@@ -58,7 +58,7 @@ async def retry(
         outcome = await retry_mail(str(mail_id), caller, work)
         return {"status": "will be tried now"} if isinstance(outcome, str) else outcome
 
-    return await run_as_operator(context, order, Scope.MEMBERS, act)
+    return await as_operator(context, order, Scope.MEMBERS, act)
 
 
 handlers: Final[list[ControllerRouterHandler]] = [list_mails, retry]

@@ -9,7 +9,6 @@ from litestar.types import ControllerRouterHandler
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.onboarding import onboard
-from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.http.account.admin_calls import ADMIN_CALLS, AdminCall, AdminCaller
 from mudra.http.account.people_requests import (
     MemberQuery,
@@ -23,7 +22,7 @@ from mudra.http.account.people_responses import (
     StatusResponse,
 )
 from mudra.http.account.people_shapes import member_fields
-from mudra.http.auth.as_operator import page, run_as_operator
+from mudra.http.auth.as_operator import as_operator, page
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
@@ -31,6 +30,7 @@ from mudra.identity.memberships.admins import ValueRefused
 from mudra.identity.memberships.memberships import MemberStatus, Scope
 from mudra.identity.memberships.onboard import NewMember, Onboarded, OnboardRefused
 from mudra.storage.identity.member_search import MemberFilter
+from mudra.unit_of_work import UnitOfWork
 
 _WIRE_NAMES: Final = {"ENTITY_ID": "entityId", "admin": "adminEmail", "admin-name": "adminName"}
 """Fields of a new member as this interface calls them; onboarding has those of the command."""
@@ -56,7 +56,7 @@ async def list_members(request: AnyRequest, service: InjectedDependencies) -> Re
         rows = await work.directory.members(which, order.after, limit + 1)
         return page("members", [member_fields(row) for row in rows], limit, "entityId")
 
-    return await run_as_operator(context, order, Scope.MEMBERS, act)
+    return await as_operator(context, order, Scope.MEMBERS, act)
 
 
 @post(
@@ -90,7 +90,7 @@ async def onboard_member(request: AnyRequest, service: InjectedDependencies) -> 
             "invited": outcome.invited,
         }
 
-    return await run_as_operator(context, order, Scope.MEMBERS, act)
+    return await as_operator(context, order, Scope.MEMBERS, act)
 
 
 @post(
@@ -113,7 +113,7 @@ async def set_status(
         )
         return {"status": outcome.value} if isinstance(outcome, MemberStatus) else outcome
 
-    return await run_as_operator(context, order, Scope.MEMBERS, act)
+    return await as_operator(context, order, Scope.MEMBERS, act)
 
 
 def _admin_route(call: AdminCall) -> HTTPRouteHandler:
@@ -132,7 +132,7 @@ def _admin_route(call: AdminCall) -> HTTPRouteHandler:
         async def act(work: UnitOfWork, caller: Caller) -> object:
             return await call.do(work, AdminCaller(caller), order)
 
-        return await run_as_operator(context, order, Scope.MEMBERS, act)
+        return await as_operator(context, order, Scope.MEMBERS, act)
 
     return change
 

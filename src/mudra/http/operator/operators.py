@@ -6,17 +6,18 @@ from litestar import Response, post
 from litestar.types import ControllerRouterHandler
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.unit_of_work import UnitOfWork
-from mudra.http.auth.operator_access import Operator, calling_operator
+from mudra.http.auth.operator_access import calling_operator
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
 from mudra.http.operator.shapes import OperatorRequest, OperatorResponse
 from mudra.http.request.request_context import AnyRequest, receive_json
-from mudra.http.response.errors import is_refusal
 from mudra.http.response.json_response import refusal, success
 from mudra.identity.accounts.account_service import OperatorMade
 from mudra.identity.accounts.email_address import normalise_email
 from mudra.identity.memberships.memberships import Scope, may_change_scopes
+from mudra.identity.operators.operator import Operator
+from mudra.shared.refusal import Refusal
+from mudra.unit_of_work import UnitOfWork
 
 
 @post(
@@ -38,7 +39,7 @@ async def make_operator(request: AnyRequest, service: InjectedDependencies) -> R
                 work, found, order.email, order.name, scopes, context.caller(found.actor)
             )
     if not isinstance(outcome, OperatorMade):
-        assert is_refusal(outcome)
+        assert isinstance(outcome, Refusal)
         return refusal(context.envelope, outcome).response()
     return success(
         context.envelope,

@@ -8,10 +8,9 @@ from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.http.account.people_requests import NoParameters
-from mudra.http.auth.as_operator import run_as_operator
-from mudra.http.auth.operator_access import Operator, find_operator
+from mudra.http.auth.as_operator import as_operator
+from mudra.http.auth.operator_access import find_operator
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
 from mudra.http.operator.shapes import (
@@ -24,13 +23,15 @@ from mudra.http.registry.directory_response import BadQuery, read_moment
 from mudra.http.registry.record_response import pending_fields, record_fields
 from mudra.http.request.envelope import Body
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
-from mudra.http.response.errors import is_refusal
 from mudra.http.response.json_response import refusal, success
 from mudra.identity.memberships.memberships import Scope
+from mudra.identity.operators.operator import Operator
 from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.refusal import UnknownEntity
 from mudra.registry.lifecycle.register import Command, decide
+from mudra.shared.refusal import Refusal
+from mudra.unit_of_work import UnitOfWork
 
 MAX_WAITING: Final = 1000
 
@@ -49,7 +50,7 @@ async def waiting(request: AnyRequest, service: InjectedDependencies) -> Respons
         found = await work.pending_entries.waiting(MAX_WAITING)
         return {"waiting": [pending_fields(one) for one in found]}
 
-    return await run_as_operator(context, order, Scope.REGISTRY, act)
+    return await as_operator(context, order, Scope.REGISTRY, act)
 
 
 @get(
@@ -66,7 +67,7 @@ async def history(
         record = await service.registry.registry(caller).history(entity_id)
         return UnknownEntity(entity_id) if record is None else record_fields(record)
 
-    return await run_as_operator(context, order, Scope.REGISTRY, act)
+    return await as_operator(context, order, Scope.REGISTRY, act)
 
 
 @post(
@@ -82,7 +83,7 @@ async def decide_on(
     """Approve (now or from `goesLiveAt`), reject, suspend, restore, retire or roll back."""
     context, order = await receive_json(request, service, DecisionRequest)
     found = await find_operator(context, Scope.REGISTRY)
-    if not isinstance(found, Operator) or is_refusal(order):
+    if not isinstance(found, Operator) or isinstance(order, Refusal):
         return refusal(context.envelope, order if isinstance(found, Operator) else found).response()
     assert isinstance(order, DecisionRequest)
     due = read_moment(order.goes_live_at or None, "goesLiveAt")

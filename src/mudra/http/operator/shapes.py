@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct, field
 
 from mudra.http.account.people_requests import Email, Name
-from mudra.http.token.responses import Enveloped
+from mudra.http.response.response_body import ResponseBody
 
 _Reason = Annotated[str, Meta(max_length=500, description="a reason of at most 500 characters")]
 _Version = Annotated[
@@ -53,20 +53,20 @@ class OperatorRequest(Struct, frozen=True):
     name: Name = ""
 
 
-class TokenCountsResponse(Enveloped, kw_only=True):
+class TokenCountsResponse(ResponseBody, kw_only=True):
     """Tokens issued by day of UTC; days without any are left out."""
 
     entity_id: str = field(name="entityId")
     days: list[dict[str, object]]
 
 
-class PendingEntriesResponse(Enveloped, kw_only=True):
+class PendingEntriesResponse(ResponseBody, kw_only=True):
     """The approver's queue, the longest waiting first."""
 
     waiting: list[dict[str, object]]
 
 
-class RecordResponse(Enveloped, kw_only=True):
+class RecordResponse(ResponseBody, kw_only=True):
     """All that is kept of an entry."""
 
     entity_id: str = field(name="entityId")
@@ -76,7 +76,7 @@ class RecordResponse(Enveloped, kw_only=True):
     keys: list[dict[str, object]]
 
 
-class DecisionResponse(Enveloped, kw_only=True):
+class DecisionResponse(ResponseBody, kw_only=True):
     """What was decided, and where the entry stands now."""
 
     entity_id: str = field(name="entityId")
@@ -86,25 +86,25 @@ class DecisionResponse(Enveloped, kw_only=True):
     version: int
 
 
-class KeysResponse(Enveloped, kw_only=True):
+class KeysResponse(ResponseBody, kw_only=True):
     """The signing keys, and how often each was fetched by whom."""
 
     keys: list[dict[str, object]]
 
 
-class RotationResponse(Enveloped, kw_only=True):
+class RotationResponse(ResponseBody, kw_only=True):
     """What was done to which key; nothing when a rotation is under way already."""
 
     changes: list[dict[str, object]]
 
 
-class SettingsResponse(Enveloped, kw_only=True):
+class SettingsResponse(ResponseBody, kw_only=True):
     """The settings in force; of a secret one only whether it is set."""
 
     settings: list[dict[str, object]]
 
 
-class OperatorResponse(Enveloped, kw_only=True):
+class OperatorResponse(ResponseBody, kw_only=True):
     """An operator after the call."""
 
     user_id: str = field(name="userId")
@@ -113,14 +113,14 @@ class OperatorResponse(Enveloped, kw_only=True):
     invited: bool
 
 
-class BoardResponse(Enveloped, kw_only=True):
+class BoardResponse(ResponseBody, kw_only=True):
     """What breaks this week; `hidden` are the kinds that the caller's scopes do not show."""
 
     rows: list[dict[str, object]]
     hidden: list[str]
 
 
-class AuditVerdictResponse(Enveloped, kw_only=True):
+class AuditVerdictResponse(ResponseBody, kw_only=True):
     """Whether the audit is as it was written; `problem` says what is not."""
 
     intact: bool

@@ -8,15 +8,15 @@ from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.http.account.people_requests import NoParameters
-from mudra.http.auth.as_operator import run_as_operator
+from mudra.http.auth.as_operator import as_operator
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
 from mudra.http.operator.shapes import TokenCountsResponse
 from mudra.http.request.request_context import AnyRequest, receive_query
 from mudra.identity.memberships.admins import NoSuchEntity
 from mudra.identity.memberships.memberships import Scope
+from mudra.unit_of_work import UnitOfWork
 
 DAYS: Final = 90
 
@@ -39,7 +39,7 @@ async def token_counts(
         days = [{"day": one.day.isoformat(), "count": one.count} for one in counts]
         return {"entityId": entity_id, "days": days}
 
-    return await run_as_operator(context, order, Scope.MEMBERS, act)
+    return await as_operator(context, order, Scope.MEMBERS, act)
 
 
 handlers: Final[list[ControllerRouterHandler]] = [token_counts]

@@ -8,7 +8,6 @@ from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.http.account.people_requests import (
     AddressRequest,
     NoParameters,
@@ -23,7 +22,7 @@ from mudra.http.account.people_responses import (
     account_fields,
 )
 from mudra.http.account.people_shapes import token_fields, user_fields
-from mudra.http.auth.as_operator import page, run_as_operator
+from mudra.http.auth.as_operator import as_operator, page
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
@@ -31,6 +30,7 @@ from mudra.identity.accounts.account_service import AccountChanged, NoSuchUser
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.memberships import Scope
 from mudra.storage.identity.member_search import UserFilter
+from mudra.unit_of_work import UnitOfWork
 
 
 @get(
@@ -53,7 +53,7 @@ async def list_users(request: AnyRequest, service: InjectedDependencies) -> Resp
         rows = await work.directory.users(which, order.after, limit + 1)
         return page("users", [user_fields(row) for row in rows], limit, "email")
 
-    return await run_as_operator(context, order, Scope.MEMBERS, act)
+    return await as_operator(context, order, Scope.MEMBERS, act)
 
 
 @post(
@@ -70,7 +70,7 @@ async def disable(
     async def act(work: UnitOfWork, caller: Caller) -> object:
         return _told(await work.accounts.disable(str(user_id), caller))
 
-    return await run_as_operator(context, order, Scope.MEMBERS, act)
+    return await as_operator(context, order, Scope.MEMBERS, act)
 
 
 @post(
@@ -87,7 +87,7 @@ async def enable(
     async def act(work: UnitOfWork, caller: Caller) -> object:
         return _told(await work.accounts.enable(str(user_id), caller))
 
-    return await run_as_operator(context, order, Scope.MEMBERS, act)
+    return await as_operator(context, order, Scope.MEMBERS, act)
 
 
 @post(
@@ -105,7 +105,7 @@ async def invite(
         outcome = await work.accounts.invite_again(str(user_id), caller)
         return {"status": "link sent"} if isinstance(outcome, User) else outcome
 
-    return await run_as_operator(context, order, Scope.MEMBERS, act)
+    return await as_operator(context, order, Scope.MEMBERS, act)
 
 
 @post(
@@ -125,7 +125,7 @@ async def change_address(
         assert isinstance(order, AddressRequest)
         return _told(await work.accounts.change_address(str(user_id), order.email, caller))
 
-    return await run_as_operator(context, order, Scope.MEMBERS, act)
+    return await as_operator(context, order, Scope.MEMBERS, act)
 
 
 @get(
@@ -144,7 +144,7 @@ async def list_tokens(
         tokens = await work.memberships.tokens(str(user_id))
         return {"tokens": [token_fields(token) for token in tokens]}
 
-    return await run_as_operator(context, order, Scope.MEMBERS, act)
+    return await as_operator(context, order, Scope.MEMBERS, act)
 
 
 @post(
@@ -163,7 +163,7 @@ async def revoke(
         outcome = await work.accounts.end_tokens(str(user_id), order.jti, caller)
         return {"status": f"{outcome} revoked"} if isinstance(outcome, int) else outcome
 
-    return await run_as_operator(context, order, Scope.MEMBERS, act)
+    return await as_operator(context, order, Scope.MEMBERS, act)
 
 
 def _told(outcome: object) -> object:

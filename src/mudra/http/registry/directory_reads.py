@@ -22,7 +22,7 @@ from mudra.http.registry.directory_response import (
 )
 from mudra.http.request.envelope import Envelope, new_txn_id
 from mudra.http.request.request_context import AnyRequest
-from mudra.http.response.errors import NoSuchAddress
+from mudra.http.response.http_refusals import NoSuchAddress
 from mudra.http.response.json_response import JsonResponse, refusal
 from mudra.registry.directory.directory import (
     Directory,

@@ -13,12 +13,13 @@ from mudra.http.registry.registry_service import Signed
 from mudra.http.request.envelope import Envelope, new_txn_id
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.request.strict_form import FormRefused, parse_form
-from mudra.http.response.errors import InvalidField, problem_of
+from mudra.http.response.errors import problem_of
+from mudra.http.response.http_refusals import InvalidField
 from mudra.http.response.json_response import JsonResponse
-from mudra.http.response.registry_errors import PayloadRefused
 from mudra.registry.directory.directory import DirectoryListing
 from mudra.registry.directory.mirror import Page
 from mudra.registry.payload.entry import digest
+from mudra.registry.payload.refusals import PayloadRefused
 
 _SINCE: Final = re.compile(r"[0-9]{1,15}")
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)")

@@ -19,17 +19,18 @@ from mudra.http.registry.operations import IdInPath, TypeInPath
 from mudra.http.request.envelope import new_txn_id
 from mudra.http.request.request_body import REGISTRATION_LIMITS, read_document
 from mudra.http.request.request_context import AnyRequest, RequestContext, address_of
-from mudra.http.response.errors import NoSuchAddress, is_refusal
+from mudra.http.response.http_refusals import NoSuchAddress
 from mudra.http.response.json_response import JsonResponse, refusal, success
-from mudra.http.response.registry_errors import PayloadRefused, TooManyWrites
 from mudra.http.server.router import Router
 from mudra.registry.lifecycle.actor import Actor, may_submit
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.register import Command, decide, submit_entry, update_entry
 from mudra.registry.lifecycle.submission import Repeat
+from mudra.registry.payload.refusals import PayloadRefused, TooManyWrites
 from mudra.registry.payload.validation import CheckedPayload
 from mudra.shared.entity_type import EntityType
 from mudra.shared.finding import Finding, Severity
+from mudra.shared.refusal import Refusal
 
 
 def registry_routers(prefixes: Sequence[str]) -> list[Router]:
@@ -137,7 +138,7 @@ async def _written(
     if not isinstance(actor, Actor):
         return refusal(context.envelope, actor)
     raw = await read_document(request.receive, request.scope["headers"], REGISTRATION_LIMITS)
-    if is_refusal(raw):
+    if isinstance(raw, Refusal):
         return refusal(context.envelope, raw)
     words = await service.registry.vocabulary()
     checked = service.registry.check(raw, words, entity_type, entity_id)
@@ -160,7 +161,7 @@ async def _linted(context: RequestContext, entity_type: str) -> JsonResponse:
     if _kind(entity_type) is None:
         return refusal(context.envelope, NoSuchAddress())
     raw = await read_document(request.receive, request.scope["headers"], REGISTRATION_LIMITS)
-    if is_refusal(raw):
+    if isinstance(raw, Refusal):
         return refusal(context.envelope, raw)
     words = await service.registry.vocabulary()
     checked = service.registry.check(raw, words, entity_type, None)

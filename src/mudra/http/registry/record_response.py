@@ -2,11 +2,12 @@
 
 from datetime import datetime
 
-from mudra.http.request.envelope import Body, iso_ms
+from mudra.http.request.envelope import Body
 from mudra.registry.lifecycle.difference import FieldChange
 from mudra.registry.lifecycle.history import KeyPeriod, Step, history, key_periods
 from mudra.registry.lifecycle.pending_entries import PendingEntry
 from mudra.registry.lifecycle.record import Record
+from mudra.shared.time_text import iso_ms
 
 
 def record_fields(record: Record) -> Body:

@@ -6,37 +6,37 @@ After a refusal that leaves bytes unread the connection must be closed
 
 from typing import TypeAlias
 
-from msgspec import Struct
+from mudra.shared.refusal import Refusal
 
 
-class BodyTooLarge(Struct, frozen=True):
+class BodyTooLarge(Refusal, frozen=True):
     """413: more than `limit` bytes, packed or unpacked."""
 
     limit: int
 
 
-class BodyTooSlow(Struct, frozen=True):
+class BodyTooSlow(Refusal, frozen=True):
     """408: not whole within `limit_s` seconds, or below `least_bytes_per_s`."""
 
     limit_s: float
     least_bytes_per_s: int
 
 
-class UnsupportedEncoding(Struct, frozen=True):
+class UnsupportedEncoding(Refusal, frozen=True):
     """415: `Content-Encoding` is none of `allowed` (which may be empty)."""
 
     sent: str
     allowed: tuple[str, ...]
 
 
-class UnsupportedMediaType(Struct, frozen=True):
+class UnsupportedMediaType(Refusal, frozen=True):
     """415: `Content-Type` is not `allowed` in UTF-8."""
 
     sent: str
     allowed: str
 
 
-class MalformedBody(Struct, frozen=True):
+class MalformedBody(Refusal, frozen=True):
     """400: the sentence says what is wrong and never holds a value.
 
     `unread` when the rest of the body was left on the connection. `number_of`
@@ -48,7 +48,7 @@ class MalformedBody(Struct, frozen=True):
     number_of: str = ""
 
 
-class ClientGone(Struct, frozen=True):
+class ClientGone(Refusal, frozen=True):
     """The client left before its body was whole: there is no one to answer."""
 
 

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
 import msgspec
-from msgspec import Struct
 
 from mudra.shared.ids import fresh_id
+from mudra.shared.refusal import Refusal
+from mudra.shared.time_text import iso_ms
 
 VERSION: Final = "1.0.0"
 MAX_TXN_ID: Final = 128
@@ -16,7 +17,6 @@ _TIMESTAMP: Final = re.compile(
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?\s?(Z|z|[+-]\d\d:?\d\d)?",
     re.ASCII,
 )
-_WHOLE_SECONDS: Final = "2026-01-31T09:30:00"
 _VISIBLE: Final = re.compile(r"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?")
 
 Body = dict[str, object]
@@ -34,20 +34,21 @@ class Envelope(msgspec.Struct, frozen=True):
             {"ver": VERSION, "timestamp": iso_ms(self.now), "txnId": self.txn_id, **members}
         )
 
+    def encode(self, body: msgspec.Struct) -> bytes:
+        """Encode a response: the envelope's fields, then those of its body."""
+        first = msgspec.json.encode(
+            {"ver": VERSION, "timestamp": iso_ms(self.now), "txnId": self.txn_id}
+        )
+        own = msgspec.json.encode(body)
+        return first[:-1] + b"," + own[1:] if own != b"{}" else first
+
 
 def new_txn_id() -> str:
     """Make a transaction ID for a request that brought none."""
     return fresh_id()
 
 
-def iso_ms(at: datetime) -> str:
-    """Write an instant as ISO 8601 in UTC with milliseconds and `Z`."""
-    text = msgspec.to_builtins(at if at.tzinfo is UTC else at.astimezone(UTC))
-    whole = len(_WHOLE_SECONDS)
-    return f"{text[: whole + 4]}Z" if text[whole] == "." else f"{text[:whole]}.000Z"
-
-
-class EnvelopeFault(Struct, frozen=True):
+class EnvelopeFault(Refusal, frozen=True):
     """One of the optional members cannot be read: the sentence names it."""
 
     sentence: str

@@ -15,7 +15,8 @@ from mudra.http.request.envelope import Envelope, EnvelopeFault, new_txn_id, rea
 from mudra.http.request.request_body import TOKEN_LIMITS, read_form, read_json
 from mudra.http.request.strict_form import FormRefused, parse_form
 from mudra.http.request.validation import decode_struct, wrong_number
-from mudra.http.response.errors import InvalidField, is_refusal
+from mudra.http.response.http_refusals import InvalidField
+from mudra.shared.refusal import Refusal
 
 S = TypeVar("S", bound=msgspec.Struct)
 AnyRequest: TypeAlias = Request[object, object, State]
@@ -85,7 +86,7 @@ def _received(
     txn_id = new_txn_id()
     if isinstance(parsed, MalformedBody) and parsed.number_of:
         parsed = wrong_number(parsed.number_of, into) or parsed
-    if is_refusal(parsed):
+    if isinstance(parsed, Refusal):
         return RequestContext(service, request, txn_id), parsed
     if not isinstance(parsed, dict):
         return RequestContext(service, request, txn_id), InvalidField(

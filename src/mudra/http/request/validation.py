@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 import msgspec
 from msgspec import inspect as shape
 
-from mudra.http.response.errors import InvalidField
+from mudra.http.response.http_refusals import InvalidField
 from mudra.shared.secret_text import SecretText
 
 S = TypeVar("S", bound=msgspec.Struct)

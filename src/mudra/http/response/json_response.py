@@ -10,8 +10,11 @@ from litestar import Response
 from litestar.types import Send
 
 from mudra.http.request.envelope import Body, Envelope
-from mudra.http.response.errors import Problem, is_refusal, problem_of
+from mudra.http.response.errors import problem_of
+from mudra.http.response.problem import Problem
+from mudra.http.response.response_body import ResponseBody
 from mudra.http.server.raw_response import status_line
+from mudra.shared.refusal import Refusal
 
 _PRIVATE: Final = {
     "Cache-Control": "no-store",
@@ -74,15 +77,15 @@ _JSON_LINE: Final = b"content-type: application/json\r\n"
 
 def success(
     envelope: Envelope,
-    members: Body,
+    body: Body | ResponseBody,
     *,
     status: int = 200,
     headers: Mapping[str, str] | None = None,
 ) -> JsonResponse:
-    """Answer with the envelope and its members; never cached, for it may carry a token (T7)."""
+    """Return a success with its envelope; never cached, since it may carry a token (T7)."""
     return JsonResponse(
         status,
-        envelope.body(members),
+        envelope.encode(body) if isinstance(body, ResponseBody) else envelope.body(body),
         {**_PRIVATE, "X-Request-Id": envelope.txn_id, **(headers or {})},
     )
 
@@ -94,9 +97,9 @@ def refusal(envelope: Envelope, outcome: object) -> JsonResponse:
 
 def response_of(envelope: Envelope, outcome: object) -> JsonResponse:
     """Answer with what a use case gave: the members of a success, or a refusal."""
-    if is_refusal(outcome):
+    if isinstance(outcome, Refusal):
         return refusal(envelope, outcome)
-    assert isinstance(outcome, dict)
+    assert isinstance(outcome, dict | ResponseBody)
     return success(envelope, outcome)
 
 

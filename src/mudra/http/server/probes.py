@@ -4,7 +4,7 @@ from litestar import Response, get
 
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.envelope import Envelope, new_txn_id
-from mudra.http.response.errors import Unavailable
+from mudra.http.response.http_refusals import Unavailable
 from mudra.http.response.json_response import refusal
 
 

@@ -3,11 +3,10 @@
 from litestar import Response, post
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.http.auth.as_user import as_user
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
-from mudra.http.request.envelope import Body, iso_ms
+from mudra.http.request.envelope import Body
 from mudra.http.request.request_context import AnyRequest, receive_json
 from mudra.http.token.requests import EntitySecretReadRequest, EntitySecretResetRequest
 from mudra.http.token.responses import (
@@ -17,6 +16,7 @@ from mudra.http.token.responses import (
 )
 from mudra.http.token.secret_reset import reset_and_notify
 from mudra.identity.accounts.user import User
+from mudra.shared.time_text import iso_ms
 from mudra.tokens.issuing.claims import epoch_ms
 from mudra.tokens.secrets.manage_secret import (
     ResetCommand,
@@ -25,6 +25,7 @@ from mudra.tokens.secrets.manage_secret import (
     retire_old_secret,
 )
 from mudra.tokens.secrets.secret import EntitySecret
+from mudra.unit_of_work import UnitOfWork
 
 
 @post(

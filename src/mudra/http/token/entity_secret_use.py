@@ -9,18 +9,19 @@ from typing import Final
 from litestar import Response, get
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.http.auth.as_user import as_user
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
-from mudra.http.request.envelope import Body, iso_ms
+from mudra.http.request.envelope import Body
 from mudra.http.request.request_context import AnyRequest, receive_query
 from mudra.http.token.requests import EntityQuery
 from mudra.http.token.responses import EntitySecretUseResponse
 from mudra.identity.accounts.user import User
+from mudra.shared.time_text import iso_ms
 from mudra.tokens.secrets.manage_secret import SecretUsage, secret_use
 from mudra.tokens.secrets.old_secret_use import SecretUse, last_use_sentence
 from mudra.tokens.secrets.secret import EntitySecret
+from mudra.unit_of_work import UnitOfWork
 
 _SHOWN: Final = 20
 

@@ -17,24 +17,23 @@ from litestar.types import Receive, Scope, Send
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.openapi.operation import FORM, described
 from mudra.http.request.client_address import address_key, client_address
-from mudra.http.request.envelope import (
-    Body,
-    Envelope,
-    EnvelopeFault,
-    iso_ms,
-    new_txn_id,
-    read_txn_id,
-)
+from mudra.http.request.envelope import Body, Envelope, EnvelopeFault, new_txn_id, read_txn_id
 from mudra.http.request.request_body import Headers, plain_form, read_form
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.request.validation import decode_struct
-from mudra.http.response.errors import RateLimited, is_refusal
 from mudra.http.response.json_response import JsonResponse, refusal, success
 from mudra.http.server.fast_path_protocol import PendingResponse, ReadyResponse
 from mudra.http.token.requests import EntityTokenRequest
 from mudra.http.token.responses import TokenResponse
+from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
-from mudra.tokens.authentication.secret_check import SecretAccepted, SecretUnknown, judge
+from mudra.shared.time_text import iso_ms
+from mudra.tokens.authentication.secret_check import (
+    RateLimited,
+    SecretAccepted,
+    SecretUnknown,
+    judge,
+)
 from mudra.tokens.issuing.claims import ENTITY_TOKEN_LIFE, Claims, TokenKind, entity_claims
 from mudra.tokens.ports import EntityCredentials
 
@@ -76,7 +75,7 @@ class Accepted(msgspec.Struct, frozen=True):
 async def respond_to(scope: Scope, receive: Receive, service: HttpDependencies) -> JsonResponse:
     """Read the form, judge the secret, sign; the answer before it is framed."""
     form = await read_form(receive, scope["headers"])
-    if is_refusal(form):
+    if isinstance(form, Refusal):
         return refusal(Envelope(new_txn_id(), service.clock()), form)
     assert isinstance(form, dict)
     peer = scope["client"]

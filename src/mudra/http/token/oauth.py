@@ -18,10 +18,12 @@ from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.request.envelope import new_txn_id
 from mudra.http.request.request_body import read_form
 from mudra.http.request.request_context import AnyRequest, address_of
-from mudra.http.response.errors import NoAuthorization, Problem, RateLimited, problem_of
+from mudra.http.response.errors import problem_of
+from mudra.http.response.http_refusals import NoAuthorization
+from mudra.http.response.problem import Problem
 from mudra.http.token.entity_token import IssuedToken, PresentedCredentials, issue_entity_token
 from mudra.shared.secret_text import SecretText
-from mudra.tokens.authentication.secret_check import SecretAccepted, judge
+from mudra.tokens.authentication.secret_check import RateLimited, SecretAccepted, judge
 from mudra.tokens.authentication.token_check import TokenFacts, examine
 from mudra.tokens.issuing.claims import ENTITY_TOKEN_LIFE, TokenKind
 

@@ -4,25 +4,10 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from mudra.http.response.errors import ErrorCode
-
-DateTime = Annotated[
-    str,
-    Meta(extra_json_schema={"format": "date-time", "examples": ["2026-01-31T09:30:00.000Z"]}),
-]
+from mudra.http.response.response_body import DateTime, ResponseBody
 
 
-class Enveloped(Struct, kw_only=True):
-    """The members that every answer carries."""
-
-    ver: Annotated[str, Meta(examples=["1.0.0"])]
-    timestamp: DateTime
-    txn_id: Annotated[str, Meta(examples=["0b6f3c1e-6f0e-4a57-9d52-3f6a7e8c9d01"])] = field(
-        name="txnId"
-    )
-
-
-class TokenResponse(Enveloped, kw_only=True):
+class TokenResponse(ResponseBody, kw_only=True):
     """Token response (spec 2.2); `message` only while the presented secret is in grace."""
 
     access_token: Annotated[
@@ -38,7 +23,7 @@ class TokenResponse(Enveloped, kw_only=True):
     ) = UNSET
 
 
-class EntitySecretResetResponse(Enveloped, kw_only=True):
+class EntitySecretResetResponse(ResponseBody, kw_only=True):
     """EntitySecretResetResponse (spec 2.3)."""
 
     entity_id: Annotated[str, Meta(examples=["FINSIGHT-FIU"])] = field(name="entityId")
@@ -60,7 +45,7 @@ class EntitySecretReadResponse(EntitySecretResetResponse, kw_only=True):
     )
 
 
-class EntitySecretRetireResponse(Enveloped, kw_only=True):
+class EntitySecretRetireResponse(ResponseBody, kw_only=True):
     """The old secret has ended."""
 
     entity_id: Annotated[str, Meta(examples=["FINSIGHT-FIU"])] = field(name="entityId")
@@ -87,7 +72,7 @@ class SecretUse(Struct, kw_only=True):
     addresses: Annotated[list[AddressUse], Meta(description="the latest twenty, the latest first")]
 
 
-class EntitySecretUseResponse(Enveloped, kw_only=True):
+class EntitySecretUseResponse(ResponseBody, kw_only=True):
     """When and from where the secrets were used; `old` only while its grace period runs."""
 
     entity_id: str = field(name="entityId")
@@ -95,13 +80,13 @@ class EntitySecretUseResponse(Enveloped, kw_only=True):
     old: SecretUse | UnsetType = UNSET
 
 
-class PasswordResponse(Enveloped, kw_only=True):
+class PasswordResponse(ResponseBody, kw_only=True):
     """The password was set, or the request was taken."""
 
     status: str
 
 
-class ClockResponse(Enveloped, kw_only=True):
+class ClockResponse(ResponseBody, kw_only=True):
     """The service's time after the move."""
 
     now: DateTime
@@ -118,27 +103,7 @@ class SandboxMail(Struct, kw_only=True):
     links: list[str]
 
 
-class MailboxResponse(Enveloped, kw_only=True):
+class MailboxResponse(ResponseBody, kw_only=True):
     """The latest letters, the newest first."""
 
     mails: list[SandboxMail]
-
-
-class ErrorBody(Enveloped, kw_only=True):
-    """Error body (spec 7)."""
-
-    error_code: Annotated[
-        str,
-        Meta(
-            description="a stable word, for programs",
-            extra_json_schema={"enum": [code.value for code in ErrorCode]},
-            examples=[ErrorCode.INVALID_REQUEST.value],
-        ),
-    ] = field(name="errorCode")
-    error_msg: Annotated[
-        str,
-        Meta(
-            description="a sentence, for people; never holds anything secret",
-            examples=["secretExpiryDays must be a whole number from 1 to 180, not 365"],
-        ),
-    ] = field(name="errorMsg")

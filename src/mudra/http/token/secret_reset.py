@@ -3,10 +3,9 @@
 from collections.abc import Callable
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.unit_of_work import UnitOfWork
-from mudra.http.request.envelope import iso_ms
 from mudra.identity.accounts.user import User
 from mudra.identity.ports import NoticeKind
+from mudra.shared.time_text import iso_ms
 from mudra.tokens.secrets.manage_secret import (
     NotYourEntity,
     ResetCommand,
@@ -14,6 +13,7 @@ from mudra.tokens.secrets.manage_secret import (
     reset_secret,
 )
 from mudra.tokens.secrets.reset_rule import ResetLimitReached, ResetTooSoon
+from mudra.unit_of_work import UnitOfWork
 
 
 async def reset_and_notify(

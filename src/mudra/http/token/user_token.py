@@ -4,20 +4,20 @@ from litestar import Response, post
 from msgspec import Struct
 
 from mudra.audit.event import AuditEntry, EventName
-from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.http.auth.with_password import with_password
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.openapi.operation import FORM, described
 from mudra.http.request.request_context import AnyRequest, RequestContext, receive_form
-from mudra.http.response.errors import is_refusal
 from mudra.http.response.json_response import refusal, success
 from mudra.http.token.requests import UserTokenRequest
 from mudra.http.token.responses import TokenResponse
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.memberships import Scope
+from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 from mudra.tokens.issuing.claims import USER_TOKEN_LIFE, ClaimValue, TokenKind, user_claims
 from mudra.tokens.ports import UserTokenRecord
+from mudra.unit_of_work import UnitOfWork
 
 
 @post(
@@ -33,7 +33,7 @@ async def generate(request: AnyRequest, service: InjectedDependencies) -> Respon
     if not isinstance(order, UserTokenRequest):
         return refusal(context.envelope, order).response()
     outcome = await sign_in(context, order.username, order.password)
-    if is_refusal(outcome):
+    if isinstance(outcome, Refusal):
         return refusal(context.envelope, outcome).response()
     assert isinstance(outcome, SecretText)
     return success(

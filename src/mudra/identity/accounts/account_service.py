@@ -22,13 +22,14 @@ from mudra.identity.accounts.user import User, UserState
 from mudra.identity.memberships.admins import RolesApart, ValueRefused
 from mudra.identity.memberships.memberships import Memberships, Scope
 from mudra.identity.ports import Notice, NoticeKind, Outbox, People, UserTokens
+from mudra.shared.refusal import Refusal
 
 
-class NoSuchUser(Struct, frozen=True):
+class NoSuchUser(Refusal, frozen=True):
     """There is no user of this ID or address."""
 
 
-class AddressTaken(Struct, frozen=True):
+class AddressTaken(Refusal, frozen=True):
     """Another account has this address."""
 
 

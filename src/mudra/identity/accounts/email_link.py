@@ -13,6 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 
 _TOKEN_BYTES: Final = 32
@@ -44,13 +45,19 @@ class LinkRecord(Struct, frozen=True):
     voided_at: datetime | None = None
 
 
-class LinkRefusal(enum.Enum):
+class LinkFault(enum.Enum):
     """Why a link is of no use. Told only to one who holds that very link."""
 
     UNKNOWN = "unknown"
     EXPIRED = "expired"
     USED = "used"
     VOIDED = "voided"
+
+
+class LinkRefused(Refusal, frozen=True):
+    """The link of an email is not accepted."""
+
+    fault: LinkFault
 
 
 def new_link(
@@ -73,14 +80,14 @@ def token_hash(token: SecretText) -> bytes:
     return hashlib.sha256(token.reveal().encode()).digest()
 
 
-def judge(record: LinkRecord | None, now: datetime) -> LinkRecord | LinkRefusal:
+def judge(record: LinkRecord | None, now: datetime) -> LinkRecord | LinkRefused:
     """Give the link back when it may be used at `now`."""
     if record is None:
-        return LinkRefusal.UNKNOWN
+        return LinkRefused(LinkFault.UNKNOWN)
     if record.used_at is not None:
-        return LinkRefusal.USED
+        return LinkRefused(LinkFault.USED)
     if record.voided_at is not None:
-        return LinkRefusal.VOIDED
+        return LinkRefused(LinkFault.VOIDED)
     if now >= record.expires_at:
-        return LinkRefusal.EXPIRED
+        return LinkRefused(LinkFault.EXPIRED)
     return record

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from mudra.identity.accounts.password_blocklist import common_texts
 from mudra.identity.accounts.password_patterns import is_repetition, is_walk
+from mudra.shared.refusal import Refusal
 
 MIN_LENGTH: Final = 15
 MAX_LENGTH: Final = 256
@@ -54,7 +55,7 @@ class PasswordFault(enum.Enum):
     )
 
 
-class PasswordRefusal(Struct, frozen=True):
+class PasswordRefusal(Refusal, frozen=True):
     """Why a password is not good enough; the sentence never holds any of it."""
 
     fault: PasswordFault

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.audit.ports import AuditLog
-from mudra.identity.accounts.email_link import LinkRefusal, judge, token_hash
+from mudra.identity.accounts.email_link import LinkFault, LinkRefused, judge, token_hash
 from mudra.identity.accounts.password_rules import PasswordContext, PasswordRefusal, check_password
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.ports import Attempts, Links, Notice, NoticeKind, Outbox, People, UserTokens
@@ -22,16 +22,16 @@ class LinkHolder(Struct, frozen=True):
     user: User
 
 
-async def who_holds(token: SecretText, people: People, links: Links) -> LinkHolder | LinkRefusal:
+async def who_holds(token: SecretText, people: People, links: Links) -> LinkHolder | LinkRefused:
     """Tell whom a link belongs to, consuming nothing."""
     now = await people.now()
     record = await links.find(token_hash(token))
     verdict = judge(record, now)
-    if isinstance(verdict, LinkRefusal):
+    if isinstance(verdict, LinkRefused):
         return verdict
     user = await people.by_id(verdict.user_id)
     if user is None or user.state is UserState.DISABLED or user.email != verdict.address:
-        return LinkRefusal.UNKNOWN
+        return LinkRefused(LinkFault.UNKNOWN)
     return LinkHolder(user)
 
 
@@ -58,13 +58,16 @@ async def set_password(  # noqa: PLR0913  # its collaborators, each named
     tokens: UserTokens,
     outbox: Outbox,
     journal: AuditLog,
-) -> User | LinkRefusal:
+) -> User | LinkRefused:
     """Consume the link and store the password; the user's tokens end (quality A14)."""
     holder = await who_holds(token, people, links)
-    if isinstance(holder, LinkRefusal):
+    if isinstance(holder, LinkRefused):
         await journal.note(
             AuditEntry(
-                EventName.USER_LINK_REFUSE, caller, reason=holder.value, outcome=Outcome.REFUSED
+                EventName.USER_LINK_REFUSE,
+                caller,
+                reason=holder.fault.value,
+                outcome=Outcome.REFUSED,
             )
         )
         return holder

@@ -22,30 +22,31 @@ from mudra.identity.accounts.link_service import LinkService
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.memberships.memberships import Memberships
 from mudra.identity.ports import People
+from mudra.shared.refusal import Refusal
 
 
-class ValueRefused(Struct, frozen=True):
+class ValueRefused(Refusal, frozen=True):
     """A value cannot be taken: which member, and what is allowed."""
 
     field: str
     problem: str
 
 
-class NoSuchEntity(Struct, frozen=True):
+class NoSuchEntity(Refusal, frozen=True):
     """There is no entity of this ID."""
 
     entity_id: str
 
 
-class NotAnAdmin(Struct, frozen=True):
+class NotAnAdmin(Refusal, frozen=True):
     """That address is no admin of the entity."""
 
 
-class LastAdmin(Struct, frozen=True):
+class LastAdmin(Refusal, frozen=True):
     """Nobody who can act would be left; add another admin first."""
 
 
-class RolesApart(Struct, frozen=True):
+class RolesApart(Refusal, frozen=True):
     """Operators and admins have accounts of their own, and this address has the other kind."""
 
 

@@ -7,15 +7,16 @@ from mudra.audit.ports import AuditLog
 from mudra.identity.memberships.admins import NoSuchEntity
 from mudra.identity.memberships.memberships import Memberships, MemberStatus
 from mudra.identity.ports import People
+from mudra.shared.refusal import Refusal
 
 
-class RetiredForGood(Struct, frozen=True):
+class RetiredForGood(Refusal, frozen=True):
     """A retired entity does not come back: it is onboarded under another ID."""
 
     entity_id: str
 
 
-class EntryNotLive(Struct, frozen=True):
+class EntryNotLive(Refusal, frozen=True):
     """A member whose registry entry is suspended comes back with its entry, not before it."""
 
     entity_id: str

@@ -11,6 +11,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from mudra.identity.accounts.user import UserState
+from mudra.shared.refusal import Refusal
 
 
 class Scope(enum.StrEnum):
@@ -23,13 +24,13 @@ class Scope(enum.StrEnum):
     AUDIT = "audit"
 
 
-class ScopeNotYours(Struct, frozen=True):
+class ScopeNotYours(Refusal, frozen=True):
     """Nobody gives or takes a scope that he does not hold."""
 
     scope: Scope
 
 
-class OwnScopes(Struct, frozen=True):
+class OwnScopes(Refusal, frozen=True):
     """Nobody changes his own scopes: another operator must."""
 
 

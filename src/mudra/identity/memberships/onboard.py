@@ -22,6 +22,7 @@ from mudra.identity.accounts.email_link import LinkPurpose
 from mudra.identity.accounts.link_service import LinkService
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.ports import Member, People
+from mudra.shared.refusal import Refusal
 
 ENTITY_ID: Final = re.compile(r"[A-Za-z0-9@._-]{1,64}")  # decisions 4
 _ENTITY_TYPES: Final = ("FIP", "FIU", "AA")
@@ -37,14 +38,14 @@ class NewMember(Struct, frozen=True):
     admin_name: str = ""
 
 
-class OnboardRefused(Struct, frozen=True):
+class OnboardRefused(Refusal, frozen=True):
     """A value is wrong: which, and what is allowed."""
 
     field: str
     problem: str
 
 
-class MemberDiffers(Struct, frozen=True):
+class MemberDiffers(Refusal, frozen=True):
     """The entity ID is taken by a member with other particulars."""
 
     existing: Member

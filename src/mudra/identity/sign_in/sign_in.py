@@ -17,16 +17,17 @@ from mudra.identity.accounts.user import User
 from mudra.identity.ports import Attempts, People
 from mudra.identity.sign_in import throttle
 from mudra.identity.sign_in.throttle import Disabled, Wait
+from mudra.shared.refusal import Refusal
 
 
-class TooManyAttempts(Struct, frozen=True):
+class TooManyAttempts(Refusal, frozen=True):
     """Wait until `retry_at` before the next try."""
 
     retry_at: datetime
     now: datetime
 
 
-class SignInRefused(Struct, frozen=True):
+class SignInRefused(Refusal, frozen=True):
     """Unknown name, wrong password, or an account that may not sign in: never told apart."""
 
 

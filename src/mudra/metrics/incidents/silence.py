@@ -15,6 +15,7 @@ from msgspec import Struct
 from mudra.metrics.incidents.incident import Subject
 from mudra.metrics.incidents.subject import name_of
 from mudra.metrics.payload.catalogue import TIMINGS, RequestType
+from mudra.shared.refusal import Refusal
 
 MAX_LENGTH: Final = timedelta(days=30)
 """A silence that is forgotten must end by itself."""
@@ -55,7 +56,7 @@ class WantedSilence(Struct, frozen=True):
     reason: str
 
 
-class SilenceRefused(Struct, frozen=True):
+class SilenceRefused(Refusal, frozen=True):
     """One member is wrong."""
 
     field: str

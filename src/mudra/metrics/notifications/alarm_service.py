@@ -19,31 +19,32 @@ from mudra.metrics.notifications.webhook import (
     Webhook,
 )
 from mudra.metrics.ports import Incidents, Members, Silences, Webhooks
+from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 
 _KEY_BYTES: Final = 32
 _KEY_PREFIX: Final = "whsec_"
 
 
-class NoSuchIncident(Struct, frozen=True):
+class NoSuchIncident(Refusal, frozen=True):
     """None of this ID."""
 
 
-class Acknowledged(Struct, frozen=True):
+class Acknowledged(Refusal, frozen=True):
     """Somebody has begun to look after the incident since the caller saw it."""
 
     by: str
 
 
-class NoSuchSilence(Struct, frozen=True):
+class NoSuchSilence(Refusal, frozen=True):
     """None of this ID that is not over."""
 
 
-class NoSuchWebhook(Struct, frozen=True):
+class NoSuchWebhook(Refusal, frozen=True):
     """None of this ID, or another's."""
 
 
-class NotAMember(Struct, frozen=True):
+class NotAMember(Refusal, frozen=True):
     """Nobody was ever onboarded under this ID."""
 
     entity_id: str

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from mudra.metrics.incidents.subject import name_of
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
+from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 
 MAX_OF_A_MEMBER: Final = 5
@@ -42,13 +43,13 @@ class AddedWebhook(Struct, frozen=True):
     secret: SecretText
 
 
-class TooManyWebhooks(Struct, frozen=True):
+class TooManyWebhooks(Refusal, frozen=True):
     """As many as there may be of one member, or of the network."""
 
     most: int
 
 
-class UrlRefused(Struct, frozen=True):
+class UrlRefused(Refusal, frozen=True):
     """An address that messages cannot go to."""
 
     problem: str

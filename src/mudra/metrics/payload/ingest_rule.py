@@ -12,6 +12,7 @@ from msgspec import Struct
 from mudra.metrics.payload.catalogue import WINDOW, Tag
 from mudra.metrics.payload.validation import CheckedReport
 from mudra.shared.finding import Finding
+from mudra.shared.refusal import Refusal
 
 LATE_AFTER = timedelta(minutes=10)
 
@@ -91,7 +92,7 @@ class Duplicate(Struct, frozen=True):
     remember: bool
 
 
-class TxnIdReused(Struct, frozen=True):
+class TxnIdReused(Refusal, frozen=True):
     """Refusal: this AA sent other content under this txnId before; 409 `IdempotencyError`."""
 
     aa_id: str

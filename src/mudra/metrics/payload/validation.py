@@ -31,6 +31,7 @@ from mudra.metrics.payload.report import (
 )
 from mudra.metrics.payload.window_rule import parse_utc, window_findings
 from mudra.shared.finding import Finding, Severity
+from mudra.shared.refusal import Refusal
 
 MAX_NOTES: Final = 200
 
@@ -55,7 +56,7 @@ class CheckedReport(Struct, frozen=True):
     notes: tuple[Finding, ...] = ()
 
 
-class ReportRefused(Struct, frozen=True):
+class ReportRefused(Refusal, frozen=True):
     """A payload that breaks a rule: the first 200 faults in document order.
 
     `total` counts on to 10,000 and then stops.
@@ -63,6 +64,11 @@ class ReportRefused(Struct, frozen=True):
 
     findings: tuple[Finding, ...]
     total: int
+
+    def sentence(self) -> str:
+        """Return the first finding, and how many there are."""
+        more = f" ({self.total} findings in all)" if self.total > 1 else ""
+        return self.findings[0].sentence() + more
 
 
 def check_report(body: bytes, now: datetime) -> CheckedReport | ReportRefused:

@@ -15,7 +15,7 @@ from mudra.registry.lifecycle.decision import (
     reason_missing,
 )
 from mudra.registry.lifecycle.record import Record, Version, VersionStatus
-from mudra.registry.lifecycle.refusal import GoLiveTooFar, Refusal, VersionMoved, WrongState
+from mudra.registry.lifecycle.refusal import GoLiveTooFar, RegistryRefusal, VersionMoved, WrongState
 
 FARTHEST_GO_LIVE: Final = dt.timedelta(days=366)
 
@@ -28,7 +28,7 @@ def approve(
     *,
     goes_live_at: dt.datetime | None = None,
     expected: int = 0,
-) -> Decision | Refusal:
+) -> Decision | RegistryRefusal:
     """Decide on an approval, live at once or from `goes_live_at`.
 
     `expected` is the version the operator looked at, 0 for whichever is
@@ -68,7 +68,7 @@ def go_live(record: Record, now: dt.datetime) -> Decision | None:
 
 def reject(
     record: Record, actor: Actor, now: dt.datetime, reason: str, *, expected: int = 0
-) -> Decision | Refusal:
+) -> Decision | RegistryRefusal:
     """Decide on a rejection; a scheduled version can still be rejected."""
     pending = _pending(record, actor, RegistryAction.REJECT, expected)
     if not isinstance(pending, Version):
@@ -89,7 +89,9 @@ def reject(
     )
 
 
-def _pending(record: Record, actor: Actor, act: RegistryAction, expected: int) -> Version | Refusal:
+def _pending(
+    record: Record, actor: Actor, act: RegistryAction, expected: int
+) -> Version | RegistryRefusal:
     refusal = may_decide(actor)
     if refusal is not None:
         return refusal

@@ -15,10 +15,12 @@ from mudra.registry.lifecycle.decision import (
     without_pending,
 )
 from mudra.registry.lifecycle.record import EntityStatus, Record, Version, VersionStatus
-from mudra.registry.lifecycle.refusal import Refusal, UnknownVersion, WrongState
+from mudra.registry.lifecycle.refusal import RegistryRefusal, UnknownVersion, WrongState
 
 
-def suspend(record: Record, actor: Actor, now: dt.datetime, reason: str) -> Decision | Refusal:
+def suspend(
+    record: Record, actor: Actor, now: dt.datetime, reason: str
+) -> Decision | RegistryRefusal:
     """Decide to take a live entity out of the directory and off tokens until it is restored."""
     refusal = may_decide(actor) or reason_missing(RegistryAction.SUSPEND, reason)
     if refusal is not None:
@@ -26,7 +28,9 @@ def suspend(record: Record, actor: Actor, now: dt.datetime, reason: str) -> Deci
     return _stand(record, RegistryAction.SUSPEND, actor, now, reason)
 
 
-def restore(record: Record, actor: Actor, now: dt.datetime, reason: str = "") -> Decision | Refusal:
+def restore(
+    record: Record, actor: Actor, now: dt.datetime, reason: str = ""
+) -> Decision | RegistryRefusal:
     """Decide to bring a suspended entity back."""
     refusal = may_decide(actor)
     if refusal is not None:
@@ -34,7 +38,9 @@ def restore(record: Record, actor: Actor, now: dt.datetime, reason: str = "") ->
     return _stand(record, RegistryAction.RESTORE, actor, now, reason)
 
 
-def retire(record: Record, actor: Actor, now: dt.datetime, reason: str) -> Decision | Refusal:
+def retire(
+    record: Record, actor: Actor, now: dt.datetime, reason: str
+) -> Decision | RegistryRefusal:
     """Decide to end a membership for good; its ID, handle and keys stay taken."""
     refusal = may_retire(actor, record.entity_id) or reason_missing(RegistryAction.RETIRE, reason)
     if refusal is not None:
@@ -54,7 +60,7 @@ _MOVES = {
 
 def _stand(
     record: Record, act: RegistryAction, actor: Actor, now: dt.datetime, reason: str
-) -> Decision | Refusal:
+) -> Decision | RegistryRefusal:
     allowed, standing = _MOVES[act]
     if record.standing not in allowed:
         return WrongState(record.entity_id, act, record.standing, " or ".join(sorted(allowed)))
@@ -73,7 +79,7 @@ def _ended(record: Record, now: dt.datetime) -> Record:
 
 def roll_back(
     record: Record, facts: Facts, actor: Actor, now: dt.datetime, *, to: int, reason: str
-) -> Decision | Refusal:
+) -> Decision | RegistryRefusal:
     """Decide to go live at once with a new version equal to the former version `to`.
 
     A pending version is withdrawn: it was made upon what is rolled back.

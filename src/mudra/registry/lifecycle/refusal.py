@@ -6,10 +6,10 @@ ID or a key: a FIP must not learn of other FIPs that way.
 
 from typing import TypeAlias
 
-from msgspec import Struct
+from mudra.shared.refusal import Refusal
 
 
-class NotYours(Struct, frozen=True):
+class NotYours(Refusal, frozen=True):
     """A member acts for another entity than its own."""
 
     entity_id: str
@@ -19,7 +19,7 @@ class NotYours(Struct, frozen=True):
         return "entityinfo.id and requester.id must be the entity that you act for"
 
 
-class NeedsOperator(Struct, frozen=True):
+class NeedsOperator(Refusal, frozen=True):
     """The act is for operators with a scope that the caller lacks."""
 
     scope: str
@@ -29,7 +29,7 @@ class NeedsOperator(Struct, frozen=True):
         return f"this needs an operator with the scope {self.scope}"
 
 
-class UnknownEntity(Struct, frozen=True):
+class UnknownEntity(Refusal, frozen=True):
     """The registry has no entry of this ID and type."""
 
     entity_id: str
@@ -39,7 +39,7 @@ class UnknownEntity(Struct, frozen=True):
         return f"the registry has no entry {self.entity_id} of this type"
 
 
-class UnknownVersion(Struct, frozen=True):
+class UnknownVersion(Refusal, frozen=True):
     """The entry has no version of this number, or none of that kind."""
 
     entity_id: str
@@ -50,7 +50,7 @@ class UnknownVersion(Struct, frozen=True):
         return f"{self.entity_id} has no version {self.number} that was ever live"
 
 
-class DuplicateEntity(Struct, frozen=True):
+class DuplicateEntity(Refusal, frozen=True):
     """A first submission for an ID that is registered or waits for approval."""
 
     entity_id: str
@@ -60,7 +60,7 @@ class DuplicateEntity(Struct, frozen=True):
         return f"entityinfo.id {self.entity_id} is taken; update it with PUT if it is yours"
 
 
-class AlreadyHeld(Struct, frozen=True):
+class AlreadyHeld(Refusal, frozen=True):
     """A handle, `kid` or modulus that another entity holds or held. `holder` is for the audit."""
 
     path: str
@@ -73,7 +73,7 @@ class AlreadyHeld(Struct, frozen=True):
         return f"{self.path}{shown} is taken by another entity; choose another"
 
 
-class WrongState(Struct, frozen=True):
+class WrongState(Refusal, frozen=True):
     """The entry is not in a state in which this can be done."""
 
     entity_id: str
@@ -86,7 +86,7 @@ class WrongState(Struct, frozen=True):
         return f"{self.entity_id} is {self.state}; {self.act} needs it to be {self.allowed}"
 
 
-class VersionMoved(Struct, frozen=True):
+class VersionMoved(Refusal, frozen=True):
     """Another version waits now than the one that was looked at."""
 
     entity_id: str
@@ -101,7 +101,7 @@ class VersionMoved(Struct, frozen=True):
         )
 
 
-class ReasonMissing(Struct, frozen=True):
+class ReasonMissing(Refusal, frozen=True):
     """The act is told to the member with its reason, and none was given."""
 
     act: str
@@ -111,7 +111,7 @@ class ReasonMissing(Struct, frozen=True):
         return f"reason must be a text of 1 to 500 characters to {self.act}"
 
 
-class GoLiveTooFar(Struct, frozen=True):
+class GoLiveTooFar(Refusal, frozen=True):
     """A scheduled time so far away that it is most likely a mistake."""
 
     days: int
@@ -121,7 +121,7 @@ class GoLiveTooFar(Struct, frozen=True):
         return f"from must be at most {self.days} days ahead"
 
 
-class WrongType(Struct, frozen=True):
+class WrongType(Refusal, frozen=True):
     """The payload's type is not the one that the entity was onboarded as."""
 
     given: str
@@ -132,7 +132,7 @@ class WrongType(Struct, frozen=True):
         return f"type must be {self.onboarded_as}, as the entity was onboarded, not {self.given}"
 
 
-Refusal: TypeAlias = (
+RegistryRefusal: TypeAlias = (
     NotYours
     | NeedsOperator
     | UnknownEntity

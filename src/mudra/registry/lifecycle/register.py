@@ -15,13 +15,13 @@ from mudra.registry.lifecycle.approval import approve, go_live, reject
 from mudra.registry.lifecycle.decision import Decision, Facts, RegistryAction
 from mudra.registry.lifecycle.entity_status import restore, retire, roll_back, suspend
 from mudra.registry.lifecycle.record import Record
-from mudra.registry.lifecycle.refusal import Refusal, UnknownEntity, UnknownVersion
+from mudra.registry.lifecycle.refusal import RegistryRefusal, UnknownEntity, UnknownVersion
 from mudra.registry.lifecycle.submission import Repeat, submit, update
 from mudra.registry.payload.validation import CheckedPayload
 from mudra.registry.ports import HeldRegistry, Registry
 from mudra.shared.entity_type import EntityType
 
-Outcome: TypeAlias = Decision | Refusal
+Outcome: TypeAlias = Decision | RegistryRefusal
 
 
 class Command(Struct, frozen=True):
@@ -113,7 +113,7 @@ async def put_due_live(registry: Registry) -> int:
         return len(due)
 
 
-def _barred(order: Command) -> Refusal | None:
+def _barred(order: Command) -> RegistryRefusal | None:
     if order.act is RegistryAction.RETIRE:
         return may_retire(order.actor, order.entity_id)
     return may_decide(order.actor)

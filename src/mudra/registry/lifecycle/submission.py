@@ -15,7 +15,12 @@ from mudra.registry.lifecycle.decision import (
 )
 from mudra.registry.lifecycle.difference import difference, needs_approval
 from mudra.registry.lifecycle.record import EntityStatus, Record, Version, VersionStatus
-from mudra.registry.lifecycle.refusal import DuplicateEntity, Refusal, UnknownEntity, WrongState
+from mudra.registry.lifecycle.refusal import (
+    DuplicateEntity,
+    RegistryRefusal,
+    UnknownEntity,
+    WrongState,
+)
 from mudra.registry.payload.validation import CheckedPayload
 
 
@@ -33,7 +38,7 @@ class Repeat(Struct, frozen=True):
 
 def submit(
     record: Record | None, checked: CheckedPayload, facts: Facts, actor: Actor, now: dt.datetime
-) -> Decision | Refusal:
+) -> Decision | RegistryRefusal:
     """Decide on a first submission; it waits for an operator's approval."""
     entry = checked.entry
     refusal = may_submit(actor, entry)
@@ -54,7 +59,7 @@ def submit(
 
 def update(
     record: Record | None, checked: CheckedPayload, facts: Facts, actor: Actor, now: dt.datetime
-) -> Decision | Repeat | Refusal:
+) -> Decision | Repeat | RegistryRefusal:
     """Decide on an update: live at once, or pending when it touches what needs approval."""
     entry = checked.entry
     refusal = may_submit(actor, entry)

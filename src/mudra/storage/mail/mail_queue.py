@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 from typing import Final
 
 import sqlalchemy as sa
-from msgspec import Struct
 
+from mudra.overview.mail_queue import NoSuchMail, QueuedMail
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import mail_outbox
 from mudra.storage.identity.tables import mail_alarm
@@ -23,31 +23,6 @@ _COLUMNS: Final = (
     sa.func.coalesce(mail_outbox.c.last_error, ""),
     mail_outbox.c.next_attempt_at,
 )
-
-
-class NoSuchMail(Struct, frozen=True):
-    """No unsent letter has this ID."""
-
-
-class QueuedMail(Struct, frozen=True):
-    """A letter as the queue shows it: never its text, which may hold a one-use link.
-
-    `given_up` when the mail server refused it for good: only a retry sends it.
-    """
-
-    mail_id: str
-    recipient: str
-    subject: str
-    created_at: datetime
-    sent_at: datetime | None
-    attempts: int
-    last_error: str
-    next_attempt_at: datetime | None
-
-    @property
-    def given_up(self) -> bool:
-        """Tell whether no further try will be made by itself."""
-        return self.sent_at is None and self.next_attempt_at is None
 
 
 class PostgresMailQueue:

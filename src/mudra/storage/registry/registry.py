@@ -24,7 +24,7 @@ from mudra.registry.lifecycle.decision import (
     TokenEffect,
 )
 from mudra.registry.lifecycle.record import EntityStatus, Record, VersionStatus
-from mudra.registry.lifecycle.refusal import AlreadyHeld, Refusal
+from mudra.registry.lifecycle.refusal import AlreadyHeld, RegistryRefusal
 from mudra.registry.payload.certificate import KeyFacts
 from mudra.registry.payload.entry import Entry
 from mudra.shared.entity_type import EntityType
@@ -149,7 +149,9 @@ class PostgresHeldRegistry:
             )
         )
 
-    async def keep_refusal(self, act: str, entity_id: str, actor: str, refusal: Refusal) -> None:
+    async def keep_refusal(
+        self, act: str, entity_id: str, actor: str, refusal: RegistryRefusal
+    ) -> None:
         """Write the audit row of a refusal."""
         detail = {"act": str(act)}
         if isinstance(refusal, AlreadyHeld):

@@ -10,6 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from mudra.shared.refusal import Refusal
 from mudra.tokens.ports import EntityCredentials, StoredSecret
 from mudra.tokens.secrets.secret import EntitySecret, SecretState
 
@@ -24,17 +25,23 @@ class SecretAccepted(Struct, frozen=True):
     grace_until: datetime | None
 
 
-class SecretUnknown(Struct, frozen=True):
+class RateLimited(Refusal, frozen=True):
+    """Too many requests of this kind; try again after `retry_after_s` seconds."""
+
+    retry_after_s: int
+
+
+class SecretUnknown(Refusal, frozen=True):
     """Unknown entity, wrong secret, or an entity that is not active: never told apart."""
 
 
-class SecretExpired(Struct, frozen=True):
+class SecretExpired(Refusal, frozen=True):
     """The very secret was presented, after its expiry."""
 
     expired_at: datetime
 
 
-class SecretGraceEnded(Struct, frozen=True):
+class SecretGraceEnded(Refusal, frozen=True):
     """The very old secret was presented, after its grace period."""
 
     ended_at: datetime

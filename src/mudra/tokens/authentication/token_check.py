@@ -12,6 +12,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import GuestProtocol, RSAKey
 from msgspec import Struct
 
+from mudra.shared.refusal import Refusal
 from mudra.tokens.issuing.claims import TokenKind, TokenTerms
 
 ALGORITHMS: Final = ["RS256"]
@@ -19,17 +20,17 @@ LEEWAY_S: Final = 60
 MAX_TOKEN_LENGTH: Final = 8192
 
 
-class TokenInvalid(Struct, frozen=True):
+class TokenInvalid(Refusal, frozen=True):
     """Not a token of ours, altered, for another purpose, or not yet valid."""
 
 
-class TokenExpired(Struct, frozen=True):
+class TokenExpired(Refusal, frozen=True):
     """A token of ours whose time has ended."""
 
     expired_at: datetime
 
 
-class TokenRevoked(Struct, frozen=True):
+class TokenRevoked(Refusal, frozen=True):
     """A token of ours that was revoked before its end."""
 
 

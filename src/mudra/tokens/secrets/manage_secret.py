@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.audit.ports import AuditLog
+from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 from mudra.tokens.ports import SecretHolding, Secrets, SecretUses
 from mudra.tokens.secrets import reset_rule
@@ -23,11 +24,11 @@ from mudra.tokens.secrets.reset_rule import (
 from mudra.tokens.secrets.secret import EntitySecret, new_secret_text, rotate
 
 
-class NotYourEntity(Struct, frozen=True):
+class NotYourEntity(Refusal, frozen=True):
     """The caller is no admin of that entity, or there is none: never told apart (S8)."""
 
 
-class NothingInGrace(Struct, frozen=True):
+class NothingInGrace(Refusal, frozen=True):
     """No old secret is in its grace period, so there is nothing to retire."""
 
 

@@ -10,6 +10,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from mudra.shared.refusal import Refusal
+
 MAX_RESETS: Final = 5
 PERIOD: Final = timedelta(hours=24)
 WAIT: Final = timedelta(minutes=5)
@@ -21,14 +23,14 @@ class ResetPermitted(Struct, frozen=True):
     left: int
 
 
-class ResetTooSoon(Struct, frozen=True):
+class ResetTooSoon(Refusal, frozen=True):
     """Within the waiting period of the former reset; permitted again at `retry_at`."""
 
     retry_at: datetime
     now: datetime
 
 
-class ResetLimitReached(Struct, frozen=True):
+class ResetLimitReached(Refusal, frozen=True):
     """Five resets in the last 24 hours; permitted again at `retry_at`."""
 
     retry_at: datetime

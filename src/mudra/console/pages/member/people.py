@@ -7,6 +7,7 @@ from litestar import Response, get, post
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
+from mudra.console.framework.console_errors import page_problem
 from mudra.console.framework.navigation import CONSOLE, member_path
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import Fields, member_act, member_page
@@ -23,9 +24,9 @@ from mudra.http.account.people_requests import (
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.request.validation import decode_struct
-from mudra.http.response.errors import is_refusal, problem_of
 from mudra.identity.accounts.user import UserState
 from mudra.identity.memberships.admins import LastAdmin, NotAnAdmin
+from mudra.shared.refusal import Refusal
 
 _PATH: Final = "/entity/{entity_id:str}/people"
 _PAGES = Response[str] | Response[bytes]
@@ -110,7 +111,7 @@ async def _changed(
             return refused
         before = await page_context.work.memberships.admins(entity_id)
         outcome = await change(page_context, fields)
-        if is_refusal(outcome):
+        if isinstance(outcome, Refusal):
             return await _page(page_context, outcome, fields, told)
         user = await page_context.work.people.by_id(page_context.user.user_id)
         if user is None or entity_id not in user.administers:
@@ -129,7 +130,7 @@ async def _page(
 ) -> RenderedPage:
     """Show the page; a refusal stands at the form that it is about, with what was typed there."""
     memberships, entity_id = page_context.work.memberships, page_context.member.entity_id
-    problem = problem_of(refusal) if refusal is not None else None
+    problem = page_problem(refusal) if refusal is not None else None
     admins = await memberships.admins(entity_id)
     return RenderedPage(
         "people.html",

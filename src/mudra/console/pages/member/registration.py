@@ -8,6 +8,7 @@ from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 from msgspec import Struct
 
+from mudra.console.framework.console_errors import page_problem
 from mudra.console.framework.navigation import member_path
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import Fields, member_act, member_page
@@ -21,14 +22,13 @@ from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_body import BodyLimits
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.request.strict_json import JsonRefused, parse_document
-from mudra.http.response.errors import problem_of
-from mudra.http.response.registry_errors import PayloadRefused, TooManyWrites
 from mudra.registry.lifecycle.actor import Actor, ActorKind, may_submit
 from mudra.registry.lifecycle.decision import Decision
 from mudra.registry.lifecycle.difference import FieldChange, difference, matters, needs_approval
 from mudra.registry.lifecycle.record import Record, Version, VersionStatus
 from mudra.registry.lifecycle.register import submit_entry, update_entry
 from mudra.registry.lifecycle.submission import Repeat
+from mudra.registry.payload.refusals import PayloadRefused, TooManyWrites
 from mudra.registry.payload.validation import CheckedPayload
 from mudra.registry.payload.vocabulary import Vocabulary
 from mudra.shared.finding import Finding
@@ -210,7 +210,7 @@ def _checked(
 async def _page(
     page_context: PageContext, record: Record | None, draft: str, refusal: object | None = None
 ) -> RenderedPage:
-    problem = problem_of(refusal) if refusal is not None else None
+    problem = page_problem(refusal) if refusal is not None else None
     words = await page_context.service.registry.vocabulary()
     return RenderedPage(
         "registration.html",

@@ -4,8 +4,8 @@ from datetime import datetime
 
 import msgspec
 
-from mudra.http.request.envelope import iso_ms
 from mudra.registry.lifecycle.record import Record
+from mudra.shared.time_text import iso_ms
 
 
 def draft_of(  # what a first payload is filled with

@@ -6,7 +6,7 @@ from litestar import Response, get, post
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
-from mudra.console.framework.console_errors import ProofTooOld, SecretMoved
+from mudra.console.framework.console_errors import ProofTooOld, SecretMoved, page_problem
 from mudra.console.framework.navigation import member_path
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import Fields, member_act, member_page, member_proven_act
@@ -16,7 +16,7 @@ from mudra.console.framework.table import Column, Table
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.request.validation import decode_struct
-from mudra.http.response.errors import ErrorCode, Problem, problem_of
+from mudra.http.response.problem import ErrorCode, Problem
 from mudra.http.token.requests import EntitySecretResetRequest
 from mudra.http.token.secret_reset import reset_and_notify
 from mudra.tokens.secrets.manage_secret import (
@@ -104,10 +104,12 @@ async def reset(
         if not isinstance(used, SecretUsage) or not page_context.may_show_secrets:
             return _unproven(page_context, used, fields)
         if fields.get("version") != str(used.current.version):
-            return _page(page_context, used, problem=problem_of(SecretMoved(used.current.version)))
+            return _page(
+                page_context, used, problem=page_problem(SecretMoved(used.current.version))
+            )
         order = decode_struct(_wire(entity_id, fields), EntitySecretResetRequest)
         if not isinstance(order, EntitySecretResetRequest):
-            return _page(page_context, used, problem=problem_of(order), typed=fields)
+            return _page(page_context, used, problem=page_problem(order), typed=fields)
         done = await reset_and_notify(
             ResetCommand(entity_id, order.secret_expiry_days, order.old_secret_validity),
             page_context.user,
@@ -116,7 +118,7 @@ async def reset(
             service.random_bytes,
         )
         if not isinstance(done, SecretDetails):
-            return _page(page_context, used, problem=problem_of(done))
+            return _page(page_context, used, problem=page_problem(done))
         now_used = await _use(page_context)
         return (
             _page(page_context, now_used, text=done, told="reset")
@@ -139,7 +141,9 @@ async def retire(
             return used
         # One of another reset than the reader saw, which programs may well use.
         if used.old is not None and fields.get("version") != str(used.old.version):
-            return _page(page_context, used, problem=problem_of(SecretMoved(used.current.version)))
+            return _page(
+                page_context, used, problem=page_problem(SecretMoved(used.current.version))
+            )
         old = await retire_old_secret(
             entity_id,
             page_context.user.administers,
@@ -148,7 +152,7 @@ async def retire(
             page_context.work.journal,
         )
         if not isinstance(old, EntitySecret):
-            return _page(page_context, used, problem=problem_of(old))
+            return _page(page_context, used, problem=page_problem(old))
         return GoTo(f"{member_path(entity_id, 'secret')}?told=retired")
 
     return await member_act(request, service, entity_id, do)
@@ -167,7 +171,7 @@ def _unproven(page_context: PageContext, used: object, typed: Fields | None = No
     refused = (
         page_context.proof_refused if page_context.proof_refused is not None else ProofTooOld()
     )
-    return _page(page_context, used, problem=problem_of(refused), typed=typed)
+    return _page(page_context, used, problem=page_problem(refused), typed=typed)
 
 
 def _wire(entity_id: str, fields: Fields) -> dict[str, object]:

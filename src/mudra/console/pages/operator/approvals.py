@@ -7,6 +7,7 @@ from litestar import Response, get, post
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
+from mudra.console.framework.console_errors import page_problem
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import Fields, operator_export, operator_page
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
@@ -16,7 +17,7 @@ from mudra.console.pages.operator.labels import approval_link, member_link, name
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.operator.registry import MAX_WAITING
 from mudra.http.request.request_context import AnyRequest
-from mudra.http.response.errors import InvalidField, problem_of
+from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.memberships.memberships import Scope
 from mudra.identity.memberships.onboard import ENTITY_ID
 from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
@@ -176,7 +177,7 @@ async def _page(
     export = _KEYS.export(keys, page_context.query)
     if export is not None:
         return export
-    problem = None if refusal is None else problem_of(refusal)
+    problem = None if refusal is None else page_problem(refusal)
     return RenderedPage(
         "operator_approval.html",
         _compared(record)

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import Final
 
-from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.console.framework.navigation import operator_path
+from mudra.overview.mail_queue import QueuedMail
 from mudra.overview.operator_dashboard import BoardRow, Kind, Urgency
-from mudra.storage.mail.mail_queue import QueuedMail
+from mudra.unit_of_work import UnitOfWork
 
 _USER: Final = "user:"
 STATUS_TONES: Final = {

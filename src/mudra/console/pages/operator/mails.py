@@ -16,7 +16,7 @@ from mudra.console.pages.operator.labels import mail_state, tone
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.identity.memberships.memberships import Scope
-from mudra.storage.mail.mail_queue import QueuedMail
+from mudra.overview.mail_queue import QueuedMail
 
 MAX_COUNT: Final = 2000
 TABLE: Final = Table[QueuedMail](

@@ -8,6 +8,7 @@ from litestar import Response, get, post
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
+from mudra.console.framework.console_errors import page_problem
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import Fields, operator_act, operator_page
 from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage, StreamedPage
@@ -23,13 +24,12 @@ from mudra.http.account.people_requests import (
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.request.validation import decode_struct
-from mudra.http.response.errors import problem_of
 from mudra.identity.accounts.account_service import NoSuchUser
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.admins import AdminsChanged, NoSuchEntity
 from mudra.identity.memberships.memberships import MemberStatus, Scope
+from mudra.overview.mail_queue import QueuedMail
 from mudra.storage.identity.member_search import MemberFilter, MemberRow, UserFilter, UserRow
-from mudra.storage.mail.mail_queue import QueuedMail
 
 DAYS: Final = 30
 MAX_MAILS: Final = 100
@@ -145,7 +145,7 @@ async def _page(
     found = await page_context.work.directory.members(MemberFilter(entity_id=entity_id), "", 1)
     if not found:
         return NoSuchEntity(entity_id)
-    problem = None if refusal is None else problem_of(refusal)
+    problem = None if refusal is None else page_problem(refusal)
     facts = {
         "member": found[0],
         "tone": tone,

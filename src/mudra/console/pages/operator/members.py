@@ -6,6 +6,7 @@ from litestar import Response, get, post
 from litestar.types import ControllerRouterHandler
 
 from mudra.bootstrap.onboarding import onboard
+from mudra.console.framework.console_errors import page_problem
 from mudra.console.framework.navigation import operator_path
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import Fields, operator_act, operator_page
@@ -16,7 +17,6 @@ from mudra.http.account.people_requests import OnboardRequest
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.request.validation import decode_struct
-from mudra.http.response.errors import problem_of
 from mudra.identity.memberships.memberships import Scope
 from mudra.identity.memberships.onboard import NewMember, Onboarded
 from mudra.storage.identity.member_search import MemberFilter, MemberRow
@@ -117,7 +117,7 @@ async def onboard_member(
 
 
 def _form(fields: Fields, refusal: object | None = None) -> RenderedPage:
-    problem = None if refusal is None else problem_of(refusal)
+    problem = None if refusal is None else page_problem(refusal)
     return RenderedPage(
         "operator_onboard.html",
         {

@@ -5,18 +5,18 @@ from typing import Final
 from litestar import Response, get, post
 from litestar.types import ControllerRouterHandler
 
+from mudra.console.framework.console_errors import page_problem
 from mudra.console.framework.navigation import operator_path
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import Fields, operator_act, operator_page
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.pages.operator.labels import tone
-from mudra.http.auth.operator_access import Operator
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.operator.operators import set_scopes
 from mudra.http.request.request_context import AnyRequest
-from mudra.http.response.errors import problem_of
 from mudra.identity.accounts.account_service import OperatorMade
 from mudra.identity.memberships.memberships import Scope
+from mudra.identity.operators.operator import Operator
 from mudra.storage.identity.member_search import UserFilter
 
 MAX_COUNT: Final = 1000
@@ -71,7 +71,7 @@ async def set_operator(
 
 async def _page(page_context: PageContext, refusal: object | None = None) -> RenderedPage:
     rows = await page_context.work.directory.users(UserFilter(operators_only=True), "", MAX_COUNT)
-    problem = None if refusal is None else problem_of(refusal)
+    problem = None if refusal is None else page_problem(refusal)
     return RenderedPage(
         "operator_people.html",
         {

@@ -15,7 +15,7 @@ from mudra.console.framework.page_results import GoTo, Outcome
 from mudra.console.health.health_query import CALLS
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
-from mudra.http.response.errors import InvalidField
+from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.memberships.memberships import Scope
 from mudra.metrics.health.status_history import api_words
 from mudra.metrics.incidents.incident import Subject

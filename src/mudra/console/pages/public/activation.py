@@ -10,16 +10,16 @@ from litestar.params import FromPath
 from mudra.console.framework.render import page
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.server.router import Router
-from mudra.identity.accounts.email_link import LinkRefusal
+from mudra.identity.accounts.email_link import LinkFault, LinkRefused
 from mudra.identity.accounts.password_rules import MAX_LENGTH, MIN_LENGTH
 from mudra.identity.accounts.set_password import who_holds
 from mudra.shared.secret_text import SecretText
 
 _SENTENCES = {
-    LinkRefusal.UNKNOWN: "This link is not valid. It may have been cut off in the mail.",
-    LinkRefusal.EXPIRED: "This link has expired.",
-    LinkRefusal.USED: "This link was used already.",
-    LinkRefusal.VOIDED: "A newer link was sent to you since. Please use that one.",
+    LinkFault.UNKNOWN: "This link is not valid. It may have been cut off in the mail.",
+    LinkFault.EXPIRED: "This link has expired.",
+    LinkFault.USED: "This link was used already.",
+    LinkFault.VOIDED: "A newer link was sent to you since. Please use that one.",
 }
 
 
@@ -34,8 +34,8 @@ async def activate(token: FromPath[str], service: InjectedDependencies) -> Respo
         "min_length": MIN_LENGTH,
         "max_length": MAX_LENGTH,
     }
-    if isinstance(holder, LinkRefusal):
-        told = page("link_refused.html", facts | {"problem": _SENTENCES[holder]}, status=410)
+    if isinstance(holder, LinkRefused):
+        told = page("link_refused.html", facts | {"problem": _SENTENCES[holder.fault]}, status=410)
     else:
         user = holder.user
         told = page("activation.html", facts | {"user": user, "entities": user.entity_names})

@@ -6,7 +6,6 @@ from litestar import Response, get, post
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
-from mudra.bootstrap.unit_of_work import UnitOfWork
 from mudra.console.framework.console_errors import ForeignForm, NoSuchPage
 from mudra.console.framework.cookie import can_be_kept, give_cookie, take_cookie
 from mudra.console.framework.csrf import is_same_origin
@@ -26,6 +25,7 @@ from mudra.http.token.requests import UserTokenRequest
 from mudra.identity.accounts.user import User
 from mudra.identity.sessions.session import Session, begin_session, end_session
 from mudra.shared.secret_text import SecretText
+from mudra.unit_of_work import UnitOfWork
 
 
 @get("/", include_in_schema=False)

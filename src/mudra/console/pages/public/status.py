@@ -21,7 +21,7 @@ from mudra.console.pages.public.status_cache import StatusCache, StatusSnapshotF
 from mudra.console.pages.public.status_tables import APIS_OF_ALL, APIS_OF_ONE, DAYS, lines_of
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.request.request_context import AnyRequest, new_context
-from mudra.http.response.errors import Unavailable
+from mudra.http.response.http_refusals import Unavailable
 from mudra.http.response.json_response import refusal
 from mudra.http.server.router import Router
 from mudra.metrics.health.status_history import (

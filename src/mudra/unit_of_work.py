@@ -4,7 +4,7 @@ Edges and jobs open one per use case; wiring.py says what stands behind it.
 """
 
 from contextlib import AbstractAsyncContextManager
-from typing import Protocol
+from typing import Final, Protocol
 
 from msgspec import Struct
 
@@ -23,12 +23,14 @@ from mudra.metrics.ports import Incidents, Receipts, RollupQueries, Series
 from mudra.metrics.ports import Members as NetworkMembers
 from mudra.registry.lifecycle.pending_entries import PendingEntries
 from mudra.storage.audit.search import PostgresAuditSearch
-from mudra.storage.database.deadline import TRANSACTION_S
 from mudra.storage.identity.member_search import PostgresMemberSearch
 from mudra.storage.mail.mail_queue import PostgresMailQueue
 from mudra.tokens.issuing.token_count import TokenCounts
 from mudra.tokens.ports import IssuedTokens, Reminders, Secrets, SecretUses, SigningKeys
 from mudra.tokens.signing_keys.key_fetch import KeyFetches
+
+TRANSACTION_S: Final = 3.0
+"""A transaction has so long, in seconds, unless a use case asks for more (decision 0010)."""
 
 
 class UnitOfWork(Struct, frozen=True):

@@ -1,0 +1,49 @@
+"""What every JSON response is made of: the envelope (spec 2.2) and a struct of its own fields."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct, field
+
+from mudra.http.response.problem import ErrorCode
+
+DateTime = Annotated[
+    str,
+    Meta(extra_json_schema={"format": "date-time", "examples": ["2026-01-31T09:30:00.000Z"]}),
+]
+
+
+class EnvelopeFields(Struct, frozen=True, kw_only=True):
+    """The fields that every response begins with; `Envelope.encode` writes them."""
+
+    ver: Annotated[str, Meta(examples=["1.0.0"])]
+    timestamp: DateTime
+    txn_id: Annotated[str, Meta(examples=["0b6f3c1e-6f0e-4a57-9d52-3f6a7e8c9d01"])] = field(
+        name="txnId"
+    )
+
+
+class ResponseBody(Struct, kw_only=True):
+    """Base of all response bodies: what is encoded and what the OpenAPI document describes.
+
+    A subclass has the response's own fields; those of the envelope come before them.
+    """
+
+
+class ErrorBody(ResponseBody, kw_only=True):
+    """Error body (spec 7)."""
+
+    error_code: Annotated[
+        str,
+        Meta(
+            description="a stable word, for programs",
+            extra_json_schema={"enum": [code.value for code in ErrorCode]},
+            examples=[ErrorCode.INVALID_REQUEST.value],
+        ),
+    ] = field(name="errorCode")
+    error_msg: Annotated[
+        str,
+        Meta(
+            description="a sentence, for people; never holds anything secret",
+            examples=["secretExpiryDays must be a whole number from 1 to 180, not 365"],
+        ),
+    ] = field(name="errorMsg")
