@@ -25,6 +25,7 @@ from mudra.http.request.request_context import (
     receive_json,
     receive_query,
 )
+from mudra.http.response.json_response import HandlerResult
 from mudra.identity.accounts.user import User
 from mudra.unit_of_work import UnitOfWork
 
@@ -40,8 +41,7 @@ async def list_admins(request: AnyRequest, service: InjectedDependencies) -> Res
     """List the admins and the backup contact of an entity of one's own."""
     context, order = await receive_json(request, service, EntityRequest)
 
-    async def act(work: UnitOfWork, _: Caller, __: User) -> object:
-        assert isinstance(order, EntityRequest)
+    async def act(work: UnitOfWork, _: Caller, __: User, order: EntityRequest) -> HandlerResult:
         return await listed(work, order.entity_id)
 
     return await _for_own(context, order, act)
@@ -76,7 +76,7 @@ async def list_tokens(request: AnyRequest, service: InjectedDependencies) -> Res
     """List the caller's tokens with the last use of each."""
     context, order = receive_query(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, _: Caller, user: User) -> object:
+    async def act(work: UnitOfWork, _: Caller, user: User, order: NoParameters) -> HandlerResult:
         tokens = await work.memberships.tokens(user.user_id)
         return {"tokens": [token_fields(token) for token in tokens]}
 
@@ -94,8 +94,9 @@ async def revoke_token(request: AnyRequest, service: InjectedDependencies) -> Re
     """End one of the caller's tokens; one that is not the caller's is not found."""
     context, order = await receive_json(request, service, TokenRequest)
 
-    async def act(work: UnitOfWork, caller: Caller, user: User) -> object:
-        assert isinstance(order, TokenRequest)
+    async def act(
+        work: UnitOfWork, caller: Caller, user: User, order: TokenRequest
+    ) -> HandlerResult:
         ended = await work.accounts.end_token(user.user_id, order.jti, caller)
         return {"status": "revoked" if ended else "nothing to revoke"}
 

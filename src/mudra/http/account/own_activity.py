@@ -17,6 +17,7 @@ from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
 from mudra.http.request.envelope import Body
 from mudra.http.request.request_context import AnyRequest, receive_query
+from mudra.http.response.json_response import HandlerResult
 from mudra.http.response.response_body import DateTime, ResponseBody
 from mudra.http.token.requests import EntityQuery
 from mudra.identity.accounts.user import User
@@ -91,8 +92,9 @@ async def own_attention(request: AnyRequest, service: InjectedDependencies) -> R
     """List what needs attention now."""
     context, order = receive_query(request, service, EntityQuery)
 
-    async def act(work: UnitOfWork, caller: Caller, user: User) -> object:
-        assert isinstance(order, EntityQuery)
+    async def act(
+        work: UnitOfWork, caller: Caller, user: User, order: EntityQuery
+    ) -> HandlerResult:
         entity_id = order.entity_id
         used = await secret_use(entity_id, user.administers, work.secrets, work.uses)
         if not isinstance(used, SecretUsage):
@@ -119,8 +121,7 @@ async def own_activity(request: AnyRequest, service: InjectedDependencies) -> Re
     """Count tokens by day and list events of an entity of one's own."""
     context, order = receive_query(request, service, ActivityQuery)
 
-    async def act(work: UnitOfWork, _: Caller, user: User) -> object:
-        assert isinstance(order, ActivityQuery)
+    async def act(work: UnitOfWork, _: Caller, user: User, order: ActivityQuery) -> HandlerResult:
         entity_id, limit = order.entity_id, int(order.limit)
         if entity_id not in user.administers:
             return NotYourEntity()

@@ -13,6 +13,7 @@ from mudra.http.auth.as_user import as_user
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
+from mudra.http.response.json_response import HandlerResult
 from mudra.identity.accounts.user import User
 from mudra.identity.sessions.session import end_own_session, open_sessions
 from mudra.unit_of_work import UnitOfWork
@@ -28,7 +29,7 @@ async def list_sessions(request: AnyRequest, service: InjectedDependencies) -> R
     """List the caller's open sessions: since when, last used, from where."""
     context, order = receive_query(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, _: Caller, user: User) -> object:
+    async def act(work: UnitOfWork, _: Caller, user: User, order: NoParameters) -> HandlerResult:
         found = await open_sessions(user.user_id, await work.people.now(), work.sessions)
         return {"sessions": [session_fields(one) for one in found]}
 
@@ -46,8 +47,9 @@ async def end_session(request: AnyRequest, service: InjectedDependencies) -> Res
     """End one of the caller's sessions at once; one that is not the caller's is not found."""
     context, order = await receive_json(request, service, SessionRequest)
 
-    async def act(work: UnitOfWork, caller: Caller, user: User) -> object:
-        assert isinstance(order, SessionRequest)
+    async def act(
+        work: UnitOfWork, caller: Caller, user: User, order: SessionRequest
+    ) -> HandlerResult:
         ended = await end_own_session(
             user.user_id, order.session_id, caller, work.sessions, work.journal
         )

@@ -1,16 +1,17 @@
 """One call of the operator's API: read, find the operator, act in one transaction, answer."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Final
+from typing import Final, TypeAlias, TypeVar
 
 from litestar import Response
+from msgspec import Struct
 
 from mudra.audit.event import Caller
 from mudra.http.auth.operator_access import calling_operator
-from mudra.http.request.body_errors import BodyRefused
+from mudra.http.request.body_errors import is_body_refusal
 from mudra.http.request.envelope import Body
 from mudra.http.request.request_context import RequestContext
-from mudra.http.response.json_response import refusal, response_of
+from mudra.http.response.json_response import HandlerResult, refusal, response_of
 from mudra.identity.memberships.memberships import Scope
 from mudra.identity.operators.operator import Operator
 from mudra.shared.refusal import Refusal
@@ -18,21 +19,29 @@ from mudra.unit_of_work import UnitOfWork
 
 MAX_COUNT: Final = 1000
 
-OperatorHandler = Callable[[UnitOfWork, Caller], Awaitable[object]]
-"""Acts in an open transaction; gives the members of the answer, or a refusal."""
+S = TypeVar("S", bound=Struct)
+OperatorHandler: TypeAlias = Callable[[UnitOfWork, Caller, S], Awaitable[HandlerResult]]
+"""Calls one use case in an open unit of work, with what the request holds."""
 
 
 async def as_operator(
-    context: RequestContext, order: object, scope: Scope, act: OperatorHandler
+    context: RequestContext, received: S | Refusal, scope: Scope, handler: OperatorHandler[S]
 ) -> Response[bytes]:
-    """Answer for `order`, which may be the refusal of a body or query that cannot be taken."""
-    if isinstance(order, BodyRefused):
-        return refusal(context.envelope, order).response()
+    """Answer a request of an operator who has the scope.
+
+    `received` is the refusal of a body or query that was not accepted, or what it holds.
+    """
+    if is_body_refusal(received):
+        return refusal(context.envelope, received).response()
+    outcome: HandlerResult
     async with context.service.unit_of_work() as work:
-        outcome: object = await calling_operator(context, work, scope)
-        if isinstance(outcome, Operator):
-            caller = context.caller(outcome.actor)
-            outcome = order if isinstance(order, Refusal) else await act(work, caller)
+        operator = await calling_operator(context, work, scope)
+        if not isinstance(operator, Operator):
+            outcome = operator
+        elif isinstance(received, Refusal):
+            outcome = received
+        else:
+            outcome = await handler(work, context.caller(operator.actor), received)
     return response_of(context.envelope, outcome).response()
 
 

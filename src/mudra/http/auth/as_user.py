@@ -5,32 +5,46 @@ call would have taken (decision 0070).
 """
 
 from collections.abc import Awaitable, Callable
+from typing import TypeAlias, TypeVar
 
 from litestar import Response
+from msgspec import Struct
 
 from mudra.audit.event import Caller
 from mudra.http.auth.bearer import SignedInUser, calling_user
-from mudra.http.request.body_errors import BodyRefused
+from mudra.http.request.body_errors import is_body_refusal
 from mudra.http.request.request_context import RequestContext
-from mudra.http.response.json_response import refusal, response_of
+from mudra.http.response.json_response import HandlerResult, refusal, response_of
 from mudra.identity.accounts.user import User
 from mudra.shared.refusal import Refusal
 from mudra.unit_of_work import UnitOfWork
 
-UserHandler = Callable[[UnitOfWork, Caller, User], Awaitable[object]]
-"""Acts in an open transaction; gives the members of the answer, or a refusal."""
+S = TypeVar("S", bound=Struct)
+UserHandler: TypeAlias = Callable[[UnitOfWork, Caller, User, S], Awaitable[HandlerResult]]
+"""Calls one use case in an open unit of work, with what the request holds."""
 
 
 async def as_user(
-    context: RequestContext, order: object, act: UserHandler, *, scheme_needed: bool = True
+    context: RequestContext,
+    received: S | Refusal,
+    handler: UserHandler[S],
+    *,
+    scheme_needed: bool = True,
 ) -> Response[bytes]:
-    """Answer for `order`, which may be the refusal of a body or query that cannot be taken."""
-    if isinstance(order, BodyRefused):
-        return refusal(context.envelope, order).response()
+    """Answer a request of a signed-in user.
+
+    `received` is the refusal of a body or query that was not accepted, or what it holds.
+    """
+    if is_body_refusal(received):
+        return refusal(context.envelope, received).response()
+    outcome: HandlerResult
     async with context.service.unit_of_work() as work:
         who = await calling_user(context, work, scheme_needed=scheme_needed)
-        outcome: object = who
-        if isinstance(who, SignedInUser):
+        if not isinstance(who, SignedInUser):
+            outcome = who
+        elif isinstance(received, Refusal):
+            outcome = received
+        else:
             caller = context.caller(f"user:{who.user.user_id}")
-            outcome = order if isinstance(order, Refusal) else await act(work, caller, who.user)
+            outcome = await handler(work, caller, who.user, received)
     return response_of(context.envelope, outcome).response()

@@ -1,6 +1,6 @@
 """Which entity calls: its Entity Access Token, checked (spec 2.2)."""
 
-from mudra.http.auth.bearer import token_in
+from mudra.http.auth.bearer import TokenRefusal, token_in
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.response.http_refusals import NoAuthorization
 from mudra.shared.entity_type import EntityType
@@ -11,7 +11,7 @@ from mudra.unit_of_work import UnitOfWork
 
 async def authenticate_entity(
     header: str | None, service: HttpDependencies, *of_types: EntityType
-) -> TokenFacts | object:
+) -> TokenFacts | TokenRefusal:
     """Find the entity whose token the header holds, without asking the database when possible.
 
     Whether the token was revoked is asked in the transaction that follows: `revoked`.

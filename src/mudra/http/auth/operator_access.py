@@ -5,6 +5,7 @@ from mudra.http.auth.bearer import SignedInUser, TokenRefusal, calling_user
 from mudra.http.request.request_context import RequestContext
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.memberships import Scope
+from mudra.shared.refusal import Refusal
 from mudra.identity.operators.operator import NoOperator, Operator, ScopeMissing
 from mudra.unit_of_work import UnitOfWork
 
@@ -47,7 +48,7 @@ async def find_operator(
         return await calling_operator(context, work, scope)
 
 
-async def operator_refused(context: RequestContext, scope: Scope) -> object | None:
+async def operator_refused(context: RequestContext, scope: Scope) -> Refusal | None:
     """Tell why the caller may not act as an operator with this scope; None when it may."""
     found = await find_operator(context, scope)
     return None if isinstance(found, Operator) else found

@@ -26,6 +26,7 @@ from mudra.http.health.picture import coverage, rows_of
 from mudra.http.openapi.operation import CSV, JSON, described
 from mudra.http.request.request_context import AnyRequest, RequestContext, receive_query
 from mudra.http.response.http_refusals import InvalidField
+from mudra.http.response.json_response import HandlerResult
 from mudra.identity.memberships.memberships import Scope
 from mudra.metrics.health.picture import Grouping, Row, matrix
 from mudra.metrics.rollup.coverage import TimeRange
@@ -46,8 +47,7 @@ async def health_matrix(request: AnyRequest, service: InjectedDependencies) -> R
     """Show AA x FIP with a verdict for each bad cell; over all calls without `type`."""
     context, order = receive_query(request, service, MatrixQuery)
 
-    async def act(work: UnitOfWork, _: Caller) -> object:
-        assert isinstance(order, MatrixQuery)
+    async def act(work: UnitOfWork, _: Caller, order: MatrixQuery) -> HandlerResult:
         asked = _asked(order, context)
         if not isinstance(asked, TimeRange):
             return asked
@@ -74,8 +74,7 @@ async def health_rows(
     context, order = receive_query(request, service, PictureQuery)
     rows: list[tuple[Row, ...]] = []
 
-    async def act(work: UnitOfWork, _: Caller) -> object:
-        assert isinstance(order, PictureQuery)
+    async def act(work: UnitOfWork, _: Caller, order: PictureQuery) -> HandlerResult:
         asked = _asked(order, context)
         if not isinstance(asked, TimeRange):
             return asked
@@ -117,7 +116,9 @@ def member_health_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
         """Show what concerns the calling entity: an AA's own pairs, a FIP as all AAs see it."""
         context, order = receive_query(request, service, TimeQuery)
 
-        async def act(work: UnitOfWork, facts: TokenFacts, _: Caller) -> object:
+        async def act(
+            work: UnitOfWork, facts: TokenFacts, _: Caller, order: TimeQuery
+        ) -> HandlerResult:
             assert isinstance(order, TimeQuery)
             asked = _asked(order, context)
             if not isinstance(asked, TimeRange):

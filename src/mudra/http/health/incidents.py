@@ -23,6 +23,7 @@ from mudra.http.health.health_responses import (
 from mudra.http.openapi.operation import described
 from mudra.http.request.envelope import Body
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
+from mudra.http.response.json_response import HandlerResult
 from mudra.identity.memberships.memberships import Scope
 from mudra.metrics.notifications.alarm_service import NoSuchIncident
 from mudra.metrics.notifications.incident_notifications import StoredIncident
@@ -42,8 +43,7 @@ async def incidents(request: AnyRequest, service: InjectedDependencies) -> Respo
     """List the latest incidents; `open=true` for those that are not over."""
     context, order = receive_query(request, service, IncidentsQuery)
 
-    async def act(work: UnitOfWork, _: Caller) -> object:
-        assert isinstance(order, IncidentsQuery)
+    async def act(work: UnitOfWork, _: Caller, order: IncidentsQuery) -> HandlerResult:
         return _listed(
             await work.incidents.shown(
                 only_open=order.open == "true", entity_id=order.entity_id or None, limit=_MAX_COUNT
@@ -63,7 +63,7 @@ async def incident(
     """Show one incident, however old."""
     context, order = receive_query(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, _: Caller) -> object:
+    async def act(work: UnitOfWork, _: Caller, order: NoParameters) -> HandlerResult:
         found = await work.incidents.one(str(incident_id))
         return NoSuchIncident() if found is None else {"incident": incident_details(found)}
 
@@ -83,7 +83,7 @@ async def acknowledge(
     """Note that this operator looks after an incident."""
     context, order = await receive_json(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, caller: Caller) -> object:
+    async def act(work: UnitOfWork, caller: Caller, order: NoParameters) -> HandlerResult:
         refused = await work.alarm_service.acknowledge(str(incident_id), caller)
         return refused or {"incidentId": str(incident_id), "acknowledgedBy": caller.actor}
 
@@ -101,7 +101,9 @@ def member_incident_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
         """List the latest incidents of the calling entity."""
         context, order = receive_query(request, service, NoParameters)
 
-        async def act(work: UnitOfWork, facts: TokenFacts, _: Caller) -> object:
+        async def act(
+            work: UnitOfWork, facts: TokenFacts, _: Caller, order: NoParameters
+        ) -> HandlerResult:
             return _listed(
                 await work.incidents.shown(
                     only_open=False, entity_id=facts.subject, limit=_MAX_COUNT

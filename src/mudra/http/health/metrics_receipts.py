@@ -22,6 +22,7 @@ from mudra.http.openapi.operation import described
 from mudra.http.request.envelope import Body
 from mudra.http.request.request_context import AnyRequest, RequestContext, receive_query
 from mudra.http.response.http_refusals import InvalidField
+from mudra.http.response.json_response import HandlerResult
 from mudra.metrics.payload.catalogue import WINDOW, Tag, window_start
 from mudra.metrics.payload.ingest_rule import Receipt
 from mudra.metrics.rollup.coverage import TimeRange, gaps
@@ -56,7 +57,9 @@ def receipts_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
         """Show receipts, gaps, late windows and findings of the calling AA."""
         context, order = receive_query(request, service, ReceiptsQuery)
 
-        async def act(work: UnitOfWork, facts: TokenFacts, _: Caller) -> object:
+        async def act(
+            work: UnitOfWork, facts: TokenFacts, _: Caller, order: ReceiptsQuery
+        ) -> HandlerResult:
             assert isinstance(order, ReceiptsQuery)
             asked = _asked(order, service.clock())
             if not isinstance(asked, Asked):

@@ -16,6 +16,7 @@ from mudra.http.health.health_requests import SilenceRequest, SilencesQuery
 from mudra.http.health.health_responses import SilenceResponse, SilencesResponse, silence_details
 from mudra.http.openapi.operation import described
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
+from mudra.http.response.json_response import HandlerResult
 from mudra.identity.memberships.memberships import Scope
 from mudra.metrics.incidents.silence import Silence, WantedSilence
 from mudra.unit_of_work import UnitOfWork
@@ -33,8 +34,7 @@ async def silences(request: AnyRequest, service: InjectedDependencies) -> Respon
     """List silences that run or come, the earliest end first."""
     context, order = receive_query(request, service, SilencesQuery)
 
-    async def act(work: UnitOfWork, _: Caller) -> object:
-        assert isinstance(order, SilencesQuery)
+    async def act(work: UnitOfWork, _: Caller, order: SilencesQuery) -> HandlerResult:
         now = await work.people.now()
         found = await work.alarm_service.silences.shown(
             now - _PAST if order.past == "true" else now
@@ -53,8 +53,7 @@ async def begin(request: AnyRequest, service: InjectedDependencies) -> Response[
     """Wake nobody about an entity, one of its APIs, or anybody at all, for some time."""
     context, order = await receive_json(request, service, SilenceRequest)
 
-    async def act(work: UnitOfWork, caller: Caller) -> object:
-        assert isinstance(order, SilenceRequest)
+    async def act(work: UnitOfWork, caller: Caller, order: SilenceRequest) -> HandlerResult:
         begins = order.begins if isinstance(order.begins, datetime) else None
         wanted = WantedSilence(order.entity_id, order.type, begins, order.ends, order.reason)
         outcome = await work.alarm_service.silence(wanted, caller, await work.people.now())
@@ -74,7 +73,7 @@ async def end(
     """End a silence now; what it held back and still goes on is told then."""
     context, order = await receive_json(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, caller: Caller) -> object:
+    async def act(work: UnitOfWork, caller: Caller, order: NoParameters) -> HandlerResult:
         now = await work.people.now()
         return _told(await work.alarm_service.end_silence(str(silence_id), caller, now))
 

@@ -22,6 +22,7 @@ from mudra.http.health.health_responses import (
 )
 from mudra.http.openapi.operation import described
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
+from mudra.http.response.json_response import HandlerResult
 from mudra.identity.memberships.memberships import Scope
 from mudra.metrics.notifications.webhook import AddedWebhook, Webhook
 from mudra.tokens.authentication.token_check import TokenFacts
@@ -35,7 +36,7 @@ async def webhooks(request: AnyRequest, service: InjectedDependencies) -> Respon
     """List all webhooks, the network's and those of members, with what waits for them."""
     context, order = receive_query(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, _: Caller) -> object:
+    async def act(work: UnitOfWork, _: Caller, order: NoParameters) -> HandlerResult:
         return _listed(await work.alarm_service.webhooks.all(None))
 
     return await as_operator(context, order, Scope.HEALTH, act)
@@ -52,8 +53,7 @@ async def add(request: AnyRequest, service: InjectedDependencies) -> Response[by
     """Have alarms sent to an address; the answer alone has the key that signs them."""
     context, order = await receive_json(request, service, WebhookRequest)
 
-    async def act(work: UnitOfWork, caller: Caller) -> object:
-        assert isinstance(order, WebhookRequest)
+    async def act(work: UnitOfWork, caller: Caller, order: WebhookRequest) -> HandlerResult:
         now = await work.people.now()
         return _told(await work.alarm_service.add_webhook(order.entity_id, order.url, caller, now))
 
@@ -71,7 +71,7 @@ async def remove(
     """Send nothing more there, and forget what waits."""
     context, order = await receive_json(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, caller: Caller) -> object:
+    async def act(work: UnitOfWork, caller: Caller, order: NoParameters) -> HandlerResult:
         return _told(await work.alarm_service.remove_webhook(str(webhook_id), None, caller))
 
     return await as_operator(context, order, Scope.HEALTH, act)
@@ -88,7 +88,9 @@ def member_webhook_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
         """List the calling entity's webhooks, with what waits for them."""
         context, order = receive_query(request, service, NoParameters)
 
-        async def act(work: UnitOfWork, facts: TokenFacts, _: Caller) -> object:
+        async def act(
+            work: UnitOfWork, facts: TokenFacts, _: Caller, order: NoParameters
+        ) -> HandlerResult:
             return _listed(await work.alarm_service.webhooks.all(facts.subject))
 
         return await as_entity(context, order, act)
@@ -104,7 +106,9 @@ def member_webhook_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
         """Have alarms about the calling entity sent to an address."""
         context, order = await receive_json(request, service, OwnWebhookRequest)
 
-        async def act(work: UnitOfWork, facts: TokenFacts, caller: Caller) -> object:
+        async def act(
+            work: UnitOfWork, facts: TokenFacts, caller: Caller, order: NoParameters
+        ) -> HandlerResult:
             assert isinstance(order, OwnWebhookRequest)
             now = await work.people.now()
             return _told(
@@ -126,7 +130,9 @@ def member_webhook_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
         """Send nothing more there, and forget what waits."""
         context, order = await receive_json(request, service, NoParameters)
 
-        async def act(work: UnitOfWork, facts: TokenFacts, caller: Caller) -> object:
+        async def act(
+            work: UnitOfWork, facts: TokenFacts, caller: Caller, order: NoParameters
+        ) -> HandlerResult:
             wanted, own = str(webhook_id), facts.subject
             return _told(await work.alarm_service.remove_webhook(wanted, own, caller))
 

@@ -17,7 +17,7 @@ from mudra.http.openapi.operation import described
 from mudra.http.operator.shapes import AuditVerdictResponse
 from mudra.http.request.envelope import Body
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
-from mudra.http.response.json_response import refusal, success
+from mudra.http.response.json_response import HandlerResult, refusal, success
 from mudra.identity.memberships.memberships import Scope
 from mudra.identity.operators.operator import Operator
 from mudra.shared.refusal import Refusal
@@ -33,8 +33,7 @@ async def search(request: AnyRequest, service: InjectedDependencies) -> Response
     """List events, the newest first; `event` may end in `*`."""
     context, order = receive_query(request, service, AuditQuery)
 
-    async def act(work: UnitOfWork, _: Caller) -> object:
-        assert isinstance(order, AuditQuery)
+    async def act(work: UnitOfWork, _: Caller, order: AuditQuery) -> HandlerResult:
         which = AuditFilter(
             event=order.event,
             outcome=order.outcome,

@@ -15,7 +15,7 @@ from mudra.http.openapi.operation import described
 from mudra.http.operator.shapes import KeysResponse, RotationRequest, RotationResponse
 from mudra.http.request.envelope import Body
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
-from mudra.http.response.json_response import refusal, success
+from mudra.http.response.json_response import HandlerResult, refusal, success
 from mudra.identity.memberships.memberships import Scope
 from mudra.identity.operators.operator import Operator
 from mudra.shared.refusal import Refusal
@@ -32,7 +32,7 @@ async def list_keys(request: AnyRequest, service: InjectedDependencies) -> Respo
     """List the signing keys, where each stands in its life, and who fetched it how often."""
     context, order = receive_query(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, _: Caller) -> object:
+    async def act(work: UnitOfWork, _: Caller, order: NoParameters) -> HandlerResult:
         now, fetches = await work.people.now(), await work.key_fetches.fetches()
         return {
             "keys": [

@@ -16,6 +16,7 @@ from mudra.http.auth.as_operator import as_operator, page
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
+from mudra.http.response.json_response import HandlerResult
 from mudra.identity.memberships.memberships import Scope
 from mudra.identity.sign_in.sign_in import username_of
 from mudra.unit_of_work import UnitOfWork
@@ -29,8 +30,7 @@ async def list_mails(request: AnyRequest, service: InjectedDependencies) -> Resp
     """List mails, the newest first, without their text, which may hold a one-use link."""
     context, order = receive_query(request, service, MailQuery)
 
-    async def act(work: UnitOfWork, _: Caller) -> object:
-        assert isinstance(order, MailQuery)
+    async def act(work: UnitOfWork, _: Caller, order: MailQuery) -> HandlerResult:
         limit = int(order.limit)
         rows = await work.mail_queue.queue(
             failed=order.failed == "true",
@@ -54,7 +54,7 @@ async def retry(
     """Have an unsent mail tried again now."""
     context, order = await receive_json(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, caller: Caller) -> object:
+    async def act(work: UnitOfWork, caller: Caller, order: NoParameters) -> HandlerResult:
         outcome = await retry_mail(str(mail_id), caller, work)
         return {"status": "will be tried now"} if isinstance(outcome, str) else outcome
 

@@ -26,6 +26,7 @@ from mudra.http.auth.as_operator import as_operator, page
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
+from mudra.http.response.json_response import HandlerResult
 from mudra.identity.memberships.admins import ValueRefused
 from mudra.identity.memberships.memberships import MemberStatus, Scope
 from mudra.identity.memberships.onboard import NewMember, Onboarded, OnboardRefused
@@ -44,8 +45,7 @@ async def list_members(request: AnyRequest, service: InjectedDependencies) -> Re
     """List members by entity ID, a page at a time."""
     context, order = receive_query(request, service, MemberQuery)
 
-    async def act(work: UnitOfWork, _: Caller) -> object:
-        assert isinstance(order, MemberQuery)
+    async def act(work: UnitOfWork, _: Caller, order: MemberQuery) -> HandlerResult:
         which = MemberFilter(
             entity_type=order.type,
             status=order.status,
@@ -70,8 +70,7 @@ async def onboard_member(request: AnyRequest, service: InjectedDependencies) -> 
     """Onboard a member: makes its first secret and invites its admin; repeating changes nothing."""
     context, order = await receive_json(request, service, OnboardRequest)
 
-    async def act(work: UnitOfWork, caller: Caller) -> object:
-        assert isinstance(order, OnboardRequest)
+    async def act(work: UnitOfWork, caller: Caller, order: OnboardRequest) -> HandlerResult:
         new = NewMember(
             order.entity_id, order.type, order.name, order.admin_email, order.admin_name
         )
@@ -106,8 +105,7 @@ async def set_status(
     """Change an entity's status; from the commit on no node gives a suspended one a token."""
     context, order = await receive_json(request, service, StatusRequest)
 
-    async def act(work: UnitOfWork, caller: Caller) -> object:
-        assert isinstance(order, StatusRequest)
+    async def act(work: UnitOfWork, caller: Caller, order: StatusRequest) -> HandlerResult:
         outcome = await work.members.set_status(
             entity_id, MemberStatus(order.status), order.reason, caller
         )

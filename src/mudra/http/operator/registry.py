@@ -23,7 +23,7 @@ from mudra.http.registry.directory_response import BadQuery, read_moment
 from mudra.http.registry.record_response import pending_fields, record_fields
 from mudra.http.request.envelope import Body
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
-from mudra.http.response.json_response import refusal, success
+from mudra.http.response.json_response import HandlerResult, refusal, success
 from mudra.identity.memberships.memberships import Scope
 from mudra.identity.operators.operator import Operator
 from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
@@ -46,7 +46,7 @@ async def waiting(request: AnyRequest, service: InjectedDependencies) -> Respons
     """List pending versions, the longest waiting first, each with what it would change."""
     context, order = receive_query(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, _: Caller) -> object:
+    async def act(work: UnitOfWork, _: Caller, order: NoParameters) -> HandlerResult:
         found = await work.pending_entries.waiting(MAX_WAITING)
         return {"waiting": [pending_fields(one) for one in found]}
 
@@ -63,7 +63,7 @@ async def history(
     """Show every version of an entry with who, when and what it changed, and its keys."""
     context, order = receive_query(request, service, NoParameters)
 
-    async def act(_: UnitOfWork, caller: Caller) -> object:
+    async def act(_: UnitOfWork, caller: Caller, order: NoParameters) -> HandlerResult:
         record = await service.registry.registry(caller).history(entity_id)
         return UnknownEntity(entity_id) if record is None else record_fields(record)
 

@@ -14,6 +14,7 @@ from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
 from mudra.http.operator.shapes import TokenCountsResponse
 from mudra.http.request.request_context import AnyRequest, receive_query
+from mudra.http.response.json_response import HandlerResult
 from mudra.identity.memberships.admins import NoSuchEntity
 from mudra.identity.memberships.memberships import Scope
 from mudra.unit_of_work import UnitOfWork
@@ -31,7 +32,7 @@ async def token_counts(
     """Count the Entity Access Tokens of the last 90 days of UTC; days without any are left out."""
     context, order = receive_query(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, _: Caller) -> object:
+    async def act(work: UnitOfWork, _: Caller, order: NoParameters) -> HandlerResult:
         if await work.people.member(entity_id) is None:
             return NoSuchEntity(entity_id)
         since = (await work.people.now()).date() - timedelta(days=DAYS - 1)

@@ -26,6 +26,7 @@ from mudra.http.auth.as_operator import as_operator, page
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
+from mudra.http.response.json_response import HandlerResult
 from mudra.identity.accounts.account_service import AccountChanged, NoSuchUser
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.memberships import Scope
@@ -41,8 +42,7 @@ async def list_users(request: AnyRequest, service: InjectedDependencies) -> Resp
     """List people by address, a page at a time."""
     context, order = receive_query(request, service, UserQuery)
 
-    async def act(work: UnitOfWork, _: Caller) -> object:
-        assert isinstance(order, UserQuery)
+    async def act(work: UnitOfWork, _: Caller, order: UserQuery) -> HandlerResult:
         which = UserFilter(
             state=order.state,
             entity_id=order.entity_id,
@@ -67,7 +67,7 @@ async def disable(
     """Switch an account off and end its tokens; `warnings` names entities left alone."""
     context, order = await receive_json(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, caller: Caller) -> object:
+    async def act(work: UnitOfWork, caller: Caller, order: NoParameters) -> HandlerResult:
         return _told(await work.accounts.disable(str(user_id), caller))
 
     return await as_operator(context, order, Scope.MEMBERS, act)
@@ -84,7 +84,7 @@ async def enable(
     """Switch an account on again; its former tokens stay ended."""
     context, order = await receive_json(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, caller: Caller) -> object:
+    async def act(work: UnitOfWork, caller: Caller, order: NoParameters) -> HandlerResult:
         return _told(await work.accounts.enable(str(user_id), caller))
 
     return await as_operator(context, order, Scope.MEMBERS, act)
@@ -101,7 +101,7 @@ async def invite(
     """Send a new link: invitation, or for an active user one to set a new password."""
     context, order = await receive_json(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, caller: Caller) -> object:
+    async def act(work: UnitOfWork, caller: Caller, order: NoParameters) -> HandlerResult:
         outcome = await work.accounts.invite_again(str(user_id), caller)
         return {"status": "link sent"} if isinstance(outcome, User) else outcome
 
@@ -121,8 +121,7 @@ async def change_address(
     """Move an account to a new address; both addresses are told, the new one must be verified."""
     context, order = await receive_json(request, service, AddressRequest)
 
-    async def act(work: UnitOfWork, caller: Caller) -> object:
-        assert isinstance(order, AddressRequest)
+    async def act(work: UnitOfWork, caller: Caller, order: AddressRequest) -> HandlerResult:
         return _told(await work.accounts.change_address(str(user_id), order.email, caller))
 
     return await as_operator(context, order, Scope.MEMBERS, act)
@@ -138,7 +137,7 @@ async def list_tokens(
     """List a user's tokens with the last use of each; never their text."""
     context, order = receive_query(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, _: Caller) -> object:
+    async def act(work: UnitOfWork, _: Caller, order: NoParameters) -> HandlerResult:
         if await work.people.by_id(str(user_id)) is None:
             return NoSuchUser()
         tokens = await work.memberships.tokens(str(user_id))
@@ -158,8 +157,7 @@ async def revoke(
     """End one token of a user, or all of them."""
     context, order = await receive_json(request, service, RevokeRequest)
 
-    async def act(work: UnitOfWork, caller: Caller) -> object:
-        assert isinstance(order, RevokeRequest)
+    async def act(work: UnitOfWork, caller: Caller, order: RevokeRequest) -> HandlerResult:
         outcome = await work.accounts.end_tokens(str(user_id), order.jti, caller)
         return {"status": f"{outcome} revoked"} if isinstance(outcome, int) else outcome
 

@@ -4,7 +4,7 @@ After a refusal that leaves bytes unread the connection must be closed
 (`connection: close`): what follows on it is the rest of the body, not a request.
 """
 
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 from mudra.shared.refusal import Refusal
 
@@ -60,6 +60,11 @@ BodyRefused: TypeAlias = (
     | MalformedBody
     | ClientGone
 )
+
+
+def is_body_refusal(received: object) -> TypeGuard[BodyRefused]:
+    """Return whether the body itself was not accepted, before any field was looked at."""
+    return isinstance(received, BodyRefused)
 
 
 def closes_connection(refusal: BodyRefused) -> bool:

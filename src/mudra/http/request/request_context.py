@@ -1,5 +1,6 @@
 """One request and what is known of it from its first byte: caller, transaction ID, deadline."""
 
+from collections.abc import Mapping
 from typing import TypeAlias, TypeVar
 
 import msgspec
@@ -54,7 +55,7 @@ def new_context(request: AnyRequest, service: HttpDependencies) -> RequestContex
 
 async def receive_json(
     request: AnyRequest, service: HttpDependencies, into: type[S]
-) -> tuple[RequestContext, S | object]:
+) -> tuple[RequestContext, S | Refusal]:
     """Read a strict JSON object; the second part is a refusal when it cannot be taken."""
     parsed = await read_json(request.receive, request.scope["headers"], TOKEN_LIMITS)
     return _received(request, service, parsed, into)
@@ -62,7 +63,7 @@ async def receive_json(
 
 async def receive_form(
     request: AnyRequest, service: HttpDependencies, into: type[S]
-) -> tuple[RequestContext, S | object]:
+) -> tuple[RequestContext, S | Refusal]:
     """Read a strict form; the second part is a refusal when it cannot be taken."""
     parsed = await read_form(request.receive, request.scope["headers"])
     return _received(request, service, parsed, into)
@@ -70,7 +71,7 @@ async def receive_form(
 
 def receive_query(
     request: AnyRequest, service: HttpDependencies, into: type[S]
-) -> tuple[RequestContext, S | object]:
+) -> tuple[RequestContext, S | Refusal]:
     """Read the query of a GET strictly; the second part is a refusal when it cannot be taken."""
     context = RequestContext(service, request, new_txn_id())
     try:
@@ -81,8 +82,11 @@ def receive_query(
 
 
 def _received(
-    request: AnyRequest, service: HttpDependencies, parsed: object, into: type[S]
-) -> tuple[RequestContext, S | object]:
+    request: AnyRequest,
+    service: HttpDependencies,
+    parsed: Mapping[str, object] | Refusal,
+    into: type[S],
+) -> tuple[RequestContext, S | Refusal]:
     txn_id = new_txn_id()
     if isinstance(parsed, MalformedBody) and parsed.number_of:
         parsed = wrong_number(parsed.number_of, into) or parsed

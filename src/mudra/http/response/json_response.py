@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from http import HTTPStatus
-from typing import Final
+from typing import Final, TypeAlias
 
 import msgspec
 from litestar import Response
@@ -23,6 +23,10 @@ _PRIVATE: Final = {
     "Referrer-Policy": "no-referrer",
 }
 """Also on answers that no layer of the framework sees: the hot path and its own refusals."""
+
+
+HandlerResult: TypeAlias = Body | ResponseBody | Refusal
+"""What a handler returns: the body of a success, or a refusal."""
 
 
 class JsonResponse(msgspec.Struct, frozen=True):
@@ -90,16 +94,15 @@ def success(
     )
 
 
-def refusal(envelope: Envelope, outcome: object) -> JsonResponse:
+def refusal(envelope: Envelope, outcome: Refusal) -> JsonResponse:
     """Answer with the error body for a refusal that errors.py knows."""
     return response_body(envelope, problem_of(outcome))
 
 
-def response_of(envelope: Envelope, outcome: object) -> JsonResponse:
-    """Answer with what a use case gave: the members of a success, or a refusal."""
+def response_of(envelope: Envelope, outcome: HandlerResult) -> JsonResponse:
+    """Return the response for a success or a refusal."""
     if isinstance(outcome, Refusal):
         return refusal(envelope, outcome)
-    assert isinstance(outcome, dict | ResponseBody)
     return success(envelope, outcome)
 
 

@@ -8,6 +8,7 @@ from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
 from mudra.http.request.envelope import Body
 from mudra.http.request.request_context import AnyRequest, receive_json
+from mudra.http.response.json_response import HandlerResult
 from mudra.http.token.requests import EntitySecretReadRequest, EntitySecretResetRequest
 from mudra.http.token.responses import (
     EntitySecretReadResponse,
@@ -39,8 +40,9 @@ async def read(request: AnyRequest, service: InjectedDependencies) -> Response[b
     """Show the current secret to an admin of the entity."""
     context, order = await receive_json(request, service, EntitySecretReadRequest)
 
-    async def act(work: UnitOfWork, caller: Caller, user: User) -> object:
-        assert isinstance(order, EntitySecretReadRequest)
+    async def act(
+        work: UnitOfWork, caller: Caller, user: User, order: EntitySecretReadRequest
+    ) -> HandlerResult:
         shown = await read_secret(
             order.entity_id, user.administers, caller, work.secrets, work.journal
         )
@@ -68,8 +70,9 @@ async def reset(request: AnyRequest, service: InjectedDependencies) -> Response[
     """Replace the secret: at most 5 times in 24 hours, 5 minutes apart."""
     context, order = await receive_json(request, service, EntitySecretResetRequest)
 
-    async def act(work: UnitOfWork, caller: Caller, user: User) -> object:
-        assert isinstance(order, EntitySecretResetRequest)
+    async def act(
+        work: UnitOfWork, caller: Caller, user: User, order: EntitySecretResetRequest
+    ) -> HandlerResult:
         shown = await reset_and_notify(
             ResetCommand(order.entity_id, order.secret_expiry_days, order.old_secret_validity),
             user,
@@ -100,8 +103,9 @@ async def retire(request: AnyRequest, service: InjectedDependencies) -> Response
     """End the old secret's grace period now."""
     context, order = await receive_json(request, service, EntitySecretReadRequest)
 
-    async def act(work: UnitOfWork, caller: Caller, user: User) -> object:
-        assert isinstance(order, EntitySecretReadRequest)
+    async def act(
+        work: UnitOfWork, caller: Caller, user: User, order: EntitySecretReadRequest
+    ) -> HandlerResult:
         old = await retire_old_secret(
             order.entity_id, user.administers, caller, work.secrets, work.journal
         )

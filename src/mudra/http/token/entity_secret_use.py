@@ -14,6 +14,7 @@ from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
 from mudra.http.request.envelope import Body
 from mudra.http.request.request_context import AnyRequest, receive_query
+from mudra.http.response.json_response import HandlerResult
 from mudra.http.token.requests import EntityQuery
 from mudra.http.token.responses import EntitySecretUseResponse
 from mudra.identity.accounts.user import User
@@ -40,8 +41,7 @@ async def use(request: AnyRequest, service: InjectedDependencies) -> Response[by
     """Show the use of the current secret, and of the old one while its grace runs."""
     context, order = receive_query(request, service, EntityQuery)
 
-    async def act(work: UnitOfWork, _: Caller, user: User) -> object:
-        assert isinstance(order, EntityQuery)
+    async def act(work: UnitOfWork, _: Caller, user: User, order: EntityQuery) -> HandlerResult:
         shown = await secret_use(order.entity_id, user.administers, work.secrets, work.uses)
         return _members(order.entity_id, shown) if isinstance(shown, SecretUsage) else shown
 
