@@ -76,7 +76,7 @@ async def list_tokens(request: AnyRequest, service: InjectedDependencies) -> Res
     """List the caller's tokens with the last use of each."""
     context, order = receive_query(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, _: Caller, user: User, order: NoParameters) -> HandlerResult:
+    async def act(work: UnitOfWork, _: Caller, user: User, _order: NoParameters) -> HandlerResult:
         tokens = await work.memberships.tokens(user.user_id)
         return {"tokens": [token_fields(token) for token in tokens]}
 

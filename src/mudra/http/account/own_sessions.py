@@ -29,7 +29,7 @@ async def list_sessions(request: AnyRequest, service: InjectedDependencies) -> R
     """List the caller's open sessions: since when, last used, from where."""
     context, order = receive_query(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, _: Caller, user: User, order: NoParameters) -> HandlerResult:
+    async def act(work: UnitOfWork, _: Caller, user: User, _order: NoParameters) -> HandlerResult:
         found = await open_sessions(user.user_id, await work.people.now(), work.sessions)
         return {"sessions": [session_fields(one) for one in found]}
 

@@ -63,7 +63,7 @@ async def incident(
     """Show one incident, however old."""
     context, order = receive_query(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, _: Caller, order: NoParameters) -> HandlerResult:
+    async def act(work: UnitOfWork, _: Caller, _order: NoParameters) -> HandlerResult:
         found = await work.incidents.one(str(incident_id))
         return NoSuchIncident() if found is None else {"incident": incident_details(found)}
 
@@ -83,7 +83,7 @@ async def acknowledge(
     """Note that this operator looks after an incident."""
     context, order = await receive_json(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, caller: Caller, order: NoParameters) -> HandlerResult:
+    async def act(work: UnitOfWork, caller: Caller, _order: NoParameters) -> HandlerResult:
         refused = await work.alarm_service.acknowledge(str(incident_id), caller)
         return refused or {"incidentId": str(incident_id), "acknowledgedBy": caller.actor}
 
@@ -102,7 +102,7 @@ def member_incident_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
         context, order = receive_query(request, service, NoParameters)
 
         async def act(
-            work: UnitOfWork, facts: TokenFacts, _: Caller, order: NoParameters
+            work: UnitOfWork, facts: TokenFacts, _: Caller, _order: NoParameters
         ) -> HandlerResult:
             return _listed(
                 await work.incidents.shown(

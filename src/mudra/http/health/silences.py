@@ -73,7 +73,7 @@ async def end(
     """End a silence now; what it held back and still goes on is told then."""
     context, order = await receive_json(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, caller: Caller, order: NoParameters) -> HandlerResult:
+    async def act(work: UnitOfWork, caller: Caller, _order: NoParameters) -> HandlerResult:
         now = await work.people.now()
         return _told(await work.alarm_service.end_silence(str(silence_id), caller, now))
 

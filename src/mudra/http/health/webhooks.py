@@ -36,7 +36,7 @@ async def webhooks(request: AnyRequest, service: InjectedDependencies) -> Respon
     """List all webhooks, the network's and those of members, with what waits for them."""
     context, order = receive_query(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, _: Caller, order: NoParameters) -> HandlerResult:
+    async def act(work: UnitOfWork, _: Caller, _order: NoParameters) -> HandlerResult:
         return _listed(await work.alarm_service.webhooks.all(None))
 
     return await as_operator(context, order, Scope.HEALTH, act)
@@ -71,7 +71,7 @@ async def remove(
     """Send nothing more there, and forget what waits."""
     context, order = await receive_json(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, caller: Caller, order: NoParameters) -> HandlerResult:
+    async def act(work: UnitOfWork, caller: Caller, _order: NoParameters) -> HandlerResult:
         return _told(await work.alarm_service.remove_webhook(str(webhook_id), None, caller))
 
     return await as_operator(context, order, Scope.HEALTH, act)
@@ -89,7 +89,7 @@ def member_webhook_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
         context, order = receive_query(request, service, NoParameters)
 
         async def act(
-            work: UnitOfWork, facts: TokenFacts, _: Caller, order: NoParameters
+            work: UnitOfWork, facts: TokenFacts, _: Caller, _order: NoParameters
         ) -> HandlerResult:
             return _listed(await work.alarm_service.webhooks.all(facts.subject))
 
@@ -131,7 +131,7 @@ def member_webhook_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
         context, order = await receive_json(request, service, NoParameters)
 
         async def act(
-            work: UnitOfWork, facts: TokenFacts, caller: Caller, order: NoParameters
+            work: UnitOfWork, facts: TokenFacts, caller: Caller, _order: NoParameters
         ) -> HandlerResult:
             wanted, own = str(webhook_id), facts.subject
             return _told(await work.alarm_service.remove_webhook(wanted, own, caller))

@@ -32,7 +32,7 @@ async def list_keys(request: AnyRequest, service: InjectedDependencies) -> Respo
     """List the signing keys, where each stands in its life, and who fetched it how often."""
     context, order = receive_query(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, _: Caller, order: NoParameters) -> HandlerResult:
+    async def act(work: UnitOfWork, _: Caller, _order: NoParameters) -> HandlerResult:
         now, fetches = await work.people.now(), await work.key_fetches.fetches()
         return {
             "keys": [

@@ -54,7 +54,7 @@ async def retry(
     """Have an unsent mail tried again now."""
     context, order = await receive_json(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, caller: Caller, order: NoParameters) -> HandlerResult:
+    async def act(work: UnitOfWork, caller: Caller, _order: NoParameters) -> HandlerResult:
         outcome = await retry_mail(str(mail_id), caller, work)
         return {"status": "will be tried now"} if isinstance(outcome, str) else outcome
 

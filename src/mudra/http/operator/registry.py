@@ -46,7 +46,7 @@ async def waiting(request: AnyRequest, service: InjectedDependencies) -> Respons
     """List pending versions, the longest waiting first, each with what it would change."""
     context, order = receive_query(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, _: Caller, order: NoParameters) -> HandlerResult:
+    async def act(work: UnitOfWork, _: Caller, _order: NoParameters) -> HandlerResult:
         found = await work.pending_entries.waiting(MAX_WAITING)
         return {"waiting": [pending_fields(one) for one in found]}
 
@@ -63,7 +63,7 @@ async def history(
     """Show every version of an entry with who, when and what it changed, and its keys."""
     context, order = receive_query(request, service, NoParameters)
 
-    async def act(_: UnitOfWork, caller: Caller, order: NoParameters) -> HandlerResult:
+    async def act(_: UnitOfWork, caller: Caller, _order: NoParameters) -> HandlerResult:
         record = await service.registry.registry(caller).history(entity_id)
         return UnknownEntity(entity_id) if record is None else record_fields(record)
 

@@ -32,7 +32,7 @@ async def token_counts(
     """Count the Entity Access Tokens of the last 90 days of UTC; days without any are left out."""
     context, order = receive_query(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, _: Caller, order: NoParameters) -> HandlerResult:
+    async def act(work: UnitOfWork, _: Caller, _order: NoParameters) -> HandlerResult:
         if await work.people.member(entity_id) is None:
             return NoSuchEntity(entity_id)
         since = (await work.people.now()).date() - timedelta(days=DAYS - 1)

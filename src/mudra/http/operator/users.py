@@ -67,7 +67,7 @@ async def disable(
     """Switch an account off and end its tokens; `warnings` names entities left alone."""
     context, order = await receive_json(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, caller: Caller, order: NoParameters) -> HandlerResult:
+    async def act(work: UnitOfWork, caller: Caller, _order: NoParameters) -> HandlerResult:
         return _told(await work.accounts.disable(str(user_id), caller))
 
     return await as_operator(context, order, Scope.MEMBERS, act)
@@ -84,7 +84,7 @@ async def enable(
     """Switch an account on again; its former tokens stay ended."""
     context, order = await receive_json(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, caller: Caller, order: NoParameters) -> HandlerResult:
+    async def act(work: UnitOfWork, caller: Caller, _order: NoParameters) -> HandlerResult:
         return _told(await work.accounts.enable(str(user_id), caller))
 
     return await as_operator(context, order, Scope.MEMBERS, act)
@@ -101,7 +101,7 @@ async def invite(
     """Send a new link: invitation, or for an active user one to set a new password."""
     context, order = await receive_json(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, caller: Caller, order: NoParameters) -> HandlerResult:
+    async def act(work: UnitOfWork, caller: Caller, _order: NoParameters) -> HandlerResult:
         outcome = await work.accounts.invite_again(str(user_id), caller)
         return {"status": "link sent"} if isinstance(outcome, User) else outcome
 
@@ -137,7 +137,7 @@ async def list_tokens(
     """List a user's tokens with the last use of each; never their text."""
     context, order = receive_query(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, _: Caller, order: NoParameters) -> HandlerResult:
+    async def act(work: UnitOfWork, _: Caller, _order: NoParameters) -> HandlerResult:
         if await work.people.by_id(str(user_id)) is None:
             return NoSuchUser()
         tokens = await work.memberships.tokens(str(user_id))
