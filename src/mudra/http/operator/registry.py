@@ -83,9 +83,10 @@ async def decide_on(
     """Approve (now or from `goesLiveAt`), reject, suspend, restore, retire or roll back."""
     context, order = await receive_json(request, service, DecisionRequest)
     found = await find_operator(context, Scope.REGISTRY)
-    if not isinstance(found, Operator) or isinstance(order, Refusal):
-        return refusal(context.envelope, order if isinstance(found, Operator) else found).response()
-    assert isinstance(order, DecisionRequest)
+    if not isinstance(found, Operator):
+        return refusal(context.envelope, found).response()
+    if isinstance(order, Refusal):
+        return refusal(context.envelope, order).response()
     due = read_moment(order.goes_live_at or None, "goesLiveAt")
     if isinstance(due, BadQuery):
         return refusal(context.envelope, due.told()).response()

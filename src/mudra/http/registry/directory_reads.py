@@ -33,6 +33,7 @@ from mudra.registry.directory.directory import (
 )
 from mudra.registry.directory.read import changes_since, directory_at
 from mudra.shared.entity_type import EntityType
+from mudra.shared.refusal import Refusal
 
 Make: TypeAlias = Callable[[Directory, Visibility], DirectoryListing | None]
 _TYPES = {kind.value: kind for kind in EntityType}
@@ -106,5 +107,5 @@ def _maker(kind: EntityType, entity_id: str) -> Make:
     return lambda directory, sight: listing(directory, sight, kind)
 
 
-def _refused(service: HttpDependencies, outcome: object) -> JsonResponse:
+def _refused(service: HttpDependencies, outcome: Refusal) -> JsonResponse:
     return refusal(Envelope(new_txn_id(), service.clock()), outcome)

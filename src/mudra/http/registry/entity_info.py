@@ -10,6 +10,7 @@ from litestar import Response, delete, get, post, put
 from msgspec import structs
 
 from mudra.audit.event import Caller
+from mudra.http.auth.bearer import TokenRefusal
 from mudra.http.auth.registry_caller import registry_actor
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.registry import directory_reads as registry_reads
@@ -178,7 +179,7 @@ def _found(context: RequestContext, findings: Sequence[Finding]) -> JsonResponse
     return success(context.envelope, {"passes": passes, "findings": list(findings)})
 
 
-async def _actor(context: RequestContext) -> Actor | object:
+async def _actor(context: RequestContext) -> Actor | TokenRefusal | TooManyWrites:
     """Find who writes, and count the write."""
     service = context.service
     actor = await registry_actor(context.request, service)
