@@ -33,7 +33,7 @@ import psycopg
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from tests.support.metrics_payloads import request_block, request_metrics
-from tests.support.pushing import PushingAa, pushing_aa
+from tests.support.metrics_push import PushingAa, pushing_aa
 from tests.support.service import Service, running_service
 
 from mudra.metrics.payload.catalogue import WINDOW, RequestType, window_start

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 from tests.browser.conftest import Visit, beside
 from tests.support.operators import Operator, new_operator
-from tests.support.registering import payload, send
+from tests.support.registry_commands import payload, send
 from tests.support.service import PASSWORD, Member, Service, new_member
 from tools.demonstration import operator_pages
 

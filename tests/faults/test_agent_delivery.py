@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.support import agents
 from tests.support.hostile_operator import HostileOperator
-from tests.support.moved_time import SECOND, WINDOW, MovedClock
+from tests.support.manual_clock import SECOND, WINDOW, MovedClock
 
 from mudra.agent.delivery.backoff import offset
 from mudra.agent.spool.dead_letter import dead_letters

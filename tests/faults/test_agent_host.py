@@ -11,7 +11,7 @@ import httpx
 from tests.support.agent_process import SPEED, configured, free_port, started
 from tests.support.fast_agent import FastClock
 from tests.support.hostile_operator import HostileOperator, listening
-from tests.support.moved_time import SECOND
+from tests.support.manual_clock import SECOND
 
 from mudra.metrics.payload.catalogue import Tag
 

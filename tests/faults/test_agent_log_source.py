@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 from tests.support import agents
 from tests.support.hostile_operator import HostileOperator
-from tests.support.moved_time import SECOND, START, WINDOW, MovedClock
+from tests.support.manual_clock import SECOND, START, WINDOW, MovedClock
 
 from mudra.agent.host.assembly import Agent
 from mudra.metrics.payload.catalogue import Tag

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import pytest
-
 from tests.support.nodes import Nodes, two_nodes
 
 

@@ -2,6 +2,7 @@
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.manual_clock import START, MovedClock
 
 from mudra.agent.counting.counter import Counter
 from mudra.agent.counting.event import Began, Call, Ended, Event, FiStatus, Notice
@@ -10,7 +11,6 @@ from mudra.agent.counting.payload import Payload, Reporter, payloads
 from mudra.agent.counting.window import WINDOW, Windows
 from mudra.metrics.payload.catalogue import NotificationType, RequestType
 from mudra.metrics.payload.validation import CheckedReport, check_report
-from tests.support.moved_time import START, MovedClock
 
 REQUESTS = [code.value for code in RequestType if "not" not in code.value or code.value == "cnot"]
 NOTICES = [code.value for code in NotificationType]

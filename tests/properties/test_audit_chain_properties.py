@@ -2,10 +2,10 @@ from datetime import UTC
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.audit_rows import NOON, checkpoint, sealed
 
 from mudra.audit.chain import Broken, Checkpoint, Intact, Row, canonical, verify
 from mudra.audit.event import AuditEvent, EventName, Outcome
-from tests.support.audit_rows import NOON, checkpoint, sealed
 
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 details = st.dictionaries(

@@ -9,6 +9,8 @@ from typing import Any
 import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.registry_memory import MemoryRegistry
+from tests.support.registry_payloads import aa, fip, fiu, jwk
 
 from mudra.registry.directory.directory import OPERATOR_VISIBILITY, Visibility, visibility_of
 from mudra.registry.directory.mirror import Mirror
@@ -33,8 +35,6 @@ from mudra.registry.payload.validation import CheckedPayload, check_payload
 from mudra.registry.payload.vocabulary import shipped_vocabulary
 from mudra.shared.entity_type import EntityType
 from mudra.shared.finding import Finding, Severity
-from tests.support.registry_memory import MemoryRegistry
-from tests.support.registry_payloads import aa, fip, fiu, jwk
 
 OPERATOR = Actor(ActorKind.OPERATOR, "olga", scopes=frozenset({SUBMIT, DECIDE}))
 MAKERS = {"FIP": fip, "FIU": fiu, "AA": aa}

@@ -19,6 +19,7 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
+from tests.support.nodes import Node, Nodes
 
 from mudra.tokens.authentication.secret_check import (
     SecretAccepted,
@@ -29,7 +30,6 @@ from mudra.tokens.authentication.secret_check import (
 from mudra.tokens.secrets.manage_secret import NothingInGrace, SecretDetails
 from mudra.tokens.secrets.reset_rule import ResetLimitReached, ResetTooSoon
 from mudra.tokens.secrets.secret import EntitySecret
-from tests.support.nodes import Node, Nodes
 
 MINUTES_A_DAY = 24 * 60
 HALF_A_DAY = 12 * 60

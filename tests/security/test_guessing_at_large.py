@@ -12,7 +12,6 @@ from pathlib import Path
 import httpx
 import pytest
 from structlog.testing import capture_logs
-from tests.support.at_once import at_once
 from tests.support.operators import in_store
 from tests.support.service import (
     NO_TLS,
@@ -24,6 +23,7 @@ from tests.support.service import (
     running_service,
     set_password,
 )
+from tests.support.simultaneous import at_once
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.sign_in.throttle import NETWORK_FAILURES

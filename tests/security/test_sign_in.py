@@ -8,7 +8,6 @@ from collections import Counter
 import httpx
 import pytest
 import sqlalchemy as sa
-from tests.support.at_once import at_once
 from tests.support.error_body import assert_error
 from tests.support.operators import in_store
 from tests.support.service import (
@@ -19,6 +18,7 @@ from tests.support.service import (
     onboard,
     set_password,
 )
+from tests.support.simultaneous import at_once
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.shared.secret_text import SecretText

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 import pytest
+from tests.support.template_database import prepare
 
 from mudra.storage.database.embedded.server import embedded_server
 from mudra.storage.database.migrate import migrate
-from tests.support.prepared import prepare
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,8 @@ import sys
 from pathlib import Path
 
 import httpx
-
 from tests.support.hostile_operator import PUSH
-from tests.support.moved_time import START
+from tests.support.manual_clock import START
 
 SPEED = 600
 START_S = 120

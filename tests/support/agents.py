@@ -4,13 +4,13 @@ import asyncio
 from pathlib import Path
 
 import msgspec
+from tests.support.hostile_operator import PUSH, HostileOperator
+from tests.support.manual_clock import MovedClock
 
 from mudra.agent.counting.event import Call, Event
 from mudra.agent.host.assembly import Agent, assemble
 from mudra.agent.host.config import Config
 from mudra.agent.spool.event_recorder import EventRecorder
-from tests.support.hostile_operator import PUSH, HostileOperator
-from tests.support.moved_time import MovedClock
 
 
 def config(directory: Path, **changes: object) -> Config:

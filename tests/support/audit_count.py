@@ -5,10 +5,10 @@ from pathlib import Path
 from unittest import mock
 
 import sqlalchemy as sa
+from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.cli.local.store import with_rooms
-from tests.support.service import Service
 
 
 def audit_count(service: Service) -> int:

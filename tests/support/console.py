@@ -4,7 +4,6 @@ import re
 from dataclasses import dataclass
 
 import httpx
-
 from tests.support.service import PASSWORD, Service
 
 _WORD = re.compile(r'name="csrf_token" value="([^"]+)"')

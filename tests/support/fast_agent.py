@@ -10,10 +10,11 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
+from tests.support.manual_clock import START
+
 from mudra.agent.host.assembly import assemble
 from mudra.agent.host.config import read_config
 from mudra.agent.host.run import run_agent
-from tests.support.moved_time import START
 
 
 class FastClock:

@@ -9,9 +9,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, padding
 from joserfc import jwt
 from joserfc.jwk import ECKey
+from tests.support.issuer import NOW, Issuer
 
 from mudra.client.compact import MAX_LENGTH
-from tests.support.issuer import NOW, Issuer
 
 
 def b64(value):

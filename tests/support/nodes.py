@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import sqlalchemy as sa
+from tests.support.template_database import prepare
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.config import Settings
@@ -32,7 +33,6 @@ from mudra.tokens.secrets.manage_secret import (
     retire_old_secret,
 )
 from mudra.tokens.secrets.secret import first_secret, new_secret_text
-from tests.support.prepared import prepare
 
 T = TypeVar("T")
 CALLER = Caller("user:test")

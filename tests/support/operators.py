@@ -7,10 +7,10 @@ from typing import TypeVar
 
 import httpx
 import pytest
+from tests.support.service import PASSWORD, Service, latest_link, set_password
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.cli.local.store import with_rooms
-from tests.support.service import PASSWORD, Service, latest_link, set_password
 
 T = TypeVar("T")
 

@@ -6,7 +6,6 @@ import uuid
 from typing import Any
 
 import httpx
-
 from tests.support import registry_payloads
 from tests.support.service import NO_TLS, Member, Service, new_member
 

@@ -5,6 +5,8 @@ import datetime as dt
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+from tests.support.template_database import prepare
+
 from mudra.audit.event import Caller
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
@@ -12,7 +14,6 @@ from mudra.storage.database.embedded.server import embedded_server
 from mudra.storage.database.migrate import migrate
 from mudra.storage.registry.directory_log import PostgresDirectoryLog
 from mudra.storage.registry.registry import PostgresRegistry
-from tests.support.prepared import prepare
 
 
 class RegistryNode:

@@ -21,10 +21,10 @@ from datetime import datetime
 from pathlib import Path
 
 import httpx
+from tests.support.template_database import prepare
 from typer.testing import CliRunner, Result
 
 from mudra.cli.main import app
-from tests.support.prepared import prepare
 
 PASSWORD = "a-password-for-tests-only"
 START_S = 60.0

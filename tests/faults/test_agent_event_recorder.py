@@ -1,0 +1,208 @@
+"""Quality G6 to G8 in moved time: crashes, a full disk, and a clock that jumps."""
+
+import asyncio
+import shutil
+import sqlite3
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.support import agents
+from tests.support.hostile_operator import HostileOperator
+from tests.support.manual_clock import OUTWARD, SECOND, START, WINDOW, MovedClock
+
+from mudra.agent.counting.event import Began, Ended, FiStatus, Notice
+from mudra.agent.host.assembly import Agent
+from mudra.metrics.payload.catalogue import Tag
+
+
+def _totals(agent: Agent) -> dict[tuple[str, str], int]:
+    """Calls by window and type over everything that waits."""
+    found: dict[tuple[str, str], int] = {}
+    for waiting in agent.keeper.spool.waiting():
+        body = agent.keeper.spool.body(waiting)
+        assert body is not None
+        told = msgspec.json.decode(body)
+        for fip in told["fips"]:
+            for block in fip["metrics"]:
+                key = (told["fromDateTime"][11:16], block["type"])
+                found[key] = found.get(key, 0) + block["counts"][0]
+    return found
+
+
+def _crashed(agent: Agent, directory: Path, to: Path) -> Path:
+    """The disk as kill -9 leaves it at this moment."""
+    to.mkdir()
+    shutil.copytree(directory / "spool", to / "spool")
+    agent.keeper.spool.close()
+    return to
+
+
+def _script(agent: Agent, clock: MovedClock, session: Notice):
+    return [
+        lambda: agents.take(agent.keeper, agents.call(clock, "fireq", session="S-1")),
+        lambda: agents.take(
+            agent.keeper, Began("k", OUTWARD, "FIP-1", "adisc", clock.now, clock.mono)
+        ),
+        lambda: agents.take(agent.keeper, Ended("k", OUTWARD, clock.now, clock.mono, 200)),
+        lambda: agents.take(agent.keeper, agents.call(clock, "finot", inward=True, notice=session)),
+        agent.tick,
+        lambda: agents.take(agent.keeper, agents.call(clock)),
+        agent.keeper.save,
+        lambda: agents.take(agent.keeper, agents.call(clock)),
+        agent.tick,
+        lambda: agents.take(agent.keeper, agents.call(clock, "hbt")),
+        agent.tick,
+    ]
+
+
+def test_a_crash_after_any_step_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
+    async def story(steps: int) -> dict[tuple[str, str], int]:
+        clock, operator = MovedClock(), HostileOperator(1)
+        directory = tmp_path / f"crash-{steps}-0"
+        agent = agents.agent(directory, clock, operator)
+        session = Notice("S-1", FiStatus.READY)
+        script = _script(agent, clock, session)
+        for number, _ in enumerate(script):
+            if number == steps:
+                directory = _crashed(agent, directory, tmp_path / f"crash-{steps}-1")
+                agent = agents.agent(directory, clock, operator)
+                script = _script(agent, clock, session)
+            await script[number]()
+            clock.pass_time(90 * SECOND)
+        clock.pass_time(2 * WINDOW)
+        await agent.tick()
+        totals = _totals(agent)
+        await agent.aclose()
+        return totals
+
+    without_crash = asyncio.run(story(-1))
+    assert without_crash["10:00", "sfireqnot"] == 1
+    assert sum(without_crash.values()) == 7
+    for steps in range(11):
+        assert asyncio.run(story(steps)) == without_crash, steps
+
+
+def test_a_reboot_keeps_durations_and_calls_under_way(tmp_path: Path) -> None:
+    async def story() -> None:
+        clock, operator = MovedClock(), HostileOperator(1)
+        agent = agents.agent(tmp_path / "a", clock, operator)
+        await agents.take(agent.keeper, agents.call(clock, "fireq", session="S-1"))
+
+        directory = _crashed(agent, tmp_path / "a", tmp_path / "b")
+        clock.reboot(took=120 * SECOND)
+        agent = agents.agent(directory, clock, operator)
+        await agents.take(
+            agent.keeper,
+            agents.call(clock, "finot", inward=True, notice=Notice("S-1", FiStatus.READY)),
+        )
+        tally = agent.keeper.counter.close(START).requests["FIP-1", "sfireqnot"]
+
+        assert tally.times is not None
+        assert tally.times.longest == 120 * SECOND - 100
+        await agent.aclose()
+
+    asyncio.run(story())
+
+
+def test_a_full_disk_stops_no_counting_and_the_agent_resumes_by_itself(tmp_path: Path) -> None:
+    async def story() -> None:
+        clock, operator = MovedClock(), HostileOperator(1)
+        agent = agents.agent(tmp_path, clock, operator)
+        db = sqlite3.Connection.execute
+        spool = agent.keeper.spool
+        pages = db(spool._db, "PRAGMA page_count").fetchone()[0]
+        db(spool._db, f"PRAGMA max_page_count = {pages}")
+
+        answers = [
+            await agents.take(
+                agent.keeper, *(agents.call(clock, "hbt", f"FIP-{number}-{n}") for n in range(500))
+            )
+            for number in range(20)
+        ]
+        assert False in answers
+        assert "full" in agent.keeper.disk_fault
+        db(spool._db, "PRAGMA query_only = ON")  # not even room for what closing frees
+        clock.pass_time(WINDOW + 31 * SECOND)
+        await agent.tick()
+        assert agent.keeper.disk_fault
+        assert not agent.health().ready
+        assert agent.keeper.unwritten == 1
+        late = await agents.take(agent.keeper, agents.call(clock))
+
+        db(spool._db, "PRAGMA query_only = OFF")
+        db(spool._db, "PRAGMA max_page_count = 1000000")
+        clock.pass_time(WINDOW + 31 * SECOND)
+        await agent.tick()
+
+        assert late is False
+        assert agent.keeper.disk_fault == ""
+        totals = _totals(agent)
+        # The bound of 5,000 FIPs in a window holds with a full disk too.
+        assert totals == {("10:00", "hbt"): 5_000, ("10:10", "adisc"): 1}
+        assert await agents.take(agent.keeper, agents.call(clock)) is True
+        await agent.aclose()
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("jump", [-3 * 3600, -700, 700, 3 * 3600])
+def test_a_jump_of_the_clock_makes_no_window_twice_and_no_wrong_duration(
+    tmp_path: Path, jump: int
+) -> None:
+    async def story() -> None:
+        clock, operator = MovedClock(START + 6 * WINDOW), HostileOperator(2)
+        agent = agents.agent(tmp_path, clock, operator)
+        for _ in range(3):
+            await agents.take(agent.keeper, agents.call(clock))
+            clock.pass_time(WINDOW)
+            await agent.tick()
+        await agents.take(
+            agent.keeper, Began("k", OUTWARD, "FIP-1", "alink", clock.now, clock.mono)
+        )
+        clock.pass_time(250)
+        clock.jump(jump * SECOND)
+        await agent.tick()
+        await agents.take(agent.keeper, Ended("k", OUTWARD, clock.now, clock.mono, 200))
+        for _ in range(24):
+            await agents.take(agent.keeper, agents.call(clock))
+            clock.pass_time(WINDOW)
+            await agent.tick()
+        clock.pass_time(91 * SECOND)
+        await agent.tick()
+
+        waiting = agent.keeper.spool.waiting()
+        told_once = {(one.window, one.tag) for one in waiting}
+        assert len(told_once) == len(waiting)
+        assert {window for window, _ in told_once} == {
+            window for window, tag in told_once if tag == Tag.REQUESTS.value
+        }
+        assert agent.keeper.jumps == 1
+        for one in waiting:
+            told = msgspec.json.decode(agent.keeper.spool.body(one) or b"")
+            assert told["duration"] == 600
+            for block in (block for fip in told["fips"] for block in fip["metrics"]):
+                assert block["pxx"][3] in ({0, 250} if block["type"] == "alink" else {100})
+        await agents.drain(agent, clock, at_most=5_000)
+        assert not operator.replaced
+        assert any("clock-jumps=1" in note for note in operator.notes)
+        marked = [note for note in operator.notes if f"clock-jump={jump:+}.0s" in note]
+        assert len(marked) in {2, 4}, "both payloads of one window, or of the two parts of it"
+        await agent.aclose()
+
+    asyncio.run(story())
+
+
+def test_the_journal_of_an_older_agent_blocks_no_start(tmp_path: Path) -> None:
+    async def story() -> None:
+        clock, operator = MovedClock(), HostileOperator(1)
+        agent = agents.agent(tmp_path, clock, operator)
+        agent.keeper.spool.write_journal(99, b"\x81\xa3old")
+        agent.keeper.spool.close()
+
+        agent = agents.agent(tmp_path, clock, operator)
+
+        assert await agents.take(agent.keeper, agents.call(clock)) is True
+        await agent.aclose()
+
+    asyncio.run(story())

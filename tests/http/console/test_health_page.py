@@ -1,0 +1,47 @@
+"""A member's health page: an AA sees its own calls and gaps, a FIP what AAs said of it."""
+
+import re
+
+from tests.support.console import Reader, reader
+from tests.support.metrics_push import pushing_aa
+from tests.support.service import PASSWORD, Service, new_member
+
+
+def page(service: Service, email: str, entity_id: str, query: str = "") -> str:
+    browser: Reader = reader(service)
+    assert browser.sign_in(email, PASSWORD).status_code == 303
+    return browser.get(f"/console/entity/{entity_id}/health{query}").text
+
+
+def test_an_aa_sees_what_it_reported_and_another_does_not(service: Service) -> None:
+    aa = pushing_aa(service)
+    pushed = aa.requests(fips=2)
+    assert aa.push(pushed).status_code == 200
+    fip_ids = {block.fip_id for block in pushed.fips}
+    other = new_member(service, "AA")
+
+    own = reader(service)
+    own.sign_in(f"asha-{aa.aa_id.split('-')[1]}@member.example")
+    shown = own.get(f"/console/entity/{aa.aa_id}/health").text
+    assert all(f"<code>{fip_id}</code>" in shown for fip_id in fip_ids)
+    assert "account discovery" in shown
+    assert "reports, two of each window, from 1 of 1 AA." in shown
+
+    theirs = page(service, other.email, other.entity_id)
+    assert not any(fip_id in theirs for fip_id in fip_ids)
+
+
+def test_a_fip_without_any_report_is_told_that_nothing_can_be_said(service: Service) -> None:
+    fip = new_member(service, "FIP")
+
+    shown = page(service, fip.email, fip.entity_id, "?days=7")
+    assert "nothing can be said" in shown
+    assert "Windows that did not come" not in shown
+    assert "100" not in re.sub(r"<[^>]+>", "", shown.partition("By AA and API")[2])
+
+
+def test_a_time_that_is_not_offered_shows_a_day(service: Service) -> None:
+    fip = new_member(service, "FIP")
+
+    shown = page(service, fip.email, fip.entity_id, "?days=99999")
+    assert 'href="?days=1" aria-current="true"' in shown

@@ -1,0 +1,192 @@
+"""The public status: 90 days, no AA named, no small counts told, "no data" never 100 % (issue 6)."""
+
+import csv
+import io
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import UUID
+
+import httpx
+import msgspec
+import sqlalchemy as sa
+from tests.support.error_body import assert_error
+from tests.support.metrics_push import PushingAa, pushing_aa
+from tests.support.operators import in_store
+from tests.support.service import NO_TLS, Service, onboard, running_service
+
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.metrics.health.health import health_of_calls
+from mudra.metrics.health.status_history import (
+    DayState,
+    StatusSnapshot,
+    day_of_fip,
+    public_incident,
+)
+from mudra.metrics.incidents.incident import AaCalls, AaReporting, Ending, FipApi, Incident
+from mudra.metrics.payload.catalogue import Position, RequestType
+from mudra.metrics.payload.report import RequestBlock, RequestFip
+from mudra.metrics.rollup.latency_distribution import distribution_of
+from mudra.metrics.rollup.rollup import Rollup
+from mudra.storage.metrics.tables import metrics_incident
+
+DAY = datetime(2026, 3, 4, tzinfo=UTC)
+
+
+def health(total: int, ok: int, not_found: int = 0) -> object:
+    counts = (total, ok, 0, 0, 0, not_found, *[0] * 9)
+    return health_of_calls(
+        Rollup(1, counts, (0,) * 7, 0, distribution_of(ok, (100, 200, 300, 400)))
+    )
+
+
+def incident(subject: object, began: datetime, ended: datetime | None, judged: int) -> Incident:
+    state = Ending.OPEN if ended is None else Ending.RECOVERED
+    return Incident(subject, began, began, ended, state, 2, judged // 2, judged)
+
+
+def get(service: Service, path: str) -> httpx.Response:
+    return httpx.get(f"{service.root}{path}", timeout=20, verify=NO_TLS)
+
+
+def test_a_day_is_told_by_its_calls_and_incidents() -> None:
+    midday = incident(FipApi("F", "fif"), DAY + timedelta(hours=12), DAY + timedelta(hours=13), 200)
+
+    assert day_of_fip(DAY, health(500, 499), ()).state is DayState.GOOD
+    assert day_of_fip(DAY, health(500, 499), [midday]).state is DayState.PARTLY
+    assert day_of_fip(DAY + timedelta(days=1), health(500, 499), [midday]).state is DayState.GOOD
+    assert day_of_fip(DAY, health(500, 400), ()).state is DayState.BAD
+    assert day_of_fip(DAY, health(500, 499), ()).success_percentage == 99.8
+
+
+def test_nothing_is_told_of_few_calls_or_none() -> None:
+    for seen in (None, health(99, 99), health(500, 0, 500)):
+        day = day_of_fip(DAY, seen, ())
+        assert (day.state, day.requests, day.success_percentage) == (DayState.NO_DATA, None, None)
+    few = public_incident(incident(FipApi("F", "fif"), DAY, None, 99))
+    enough = public_incident(incident(FipApi("F", "fif"), DAY, None, 100))
+    assert few is not None
+    assert enough is not None
+    assert (few.success_percentage, enough.success_percentage) == (None, 50.0)
+
+
+def test_incidents_of_aas_are_not_told() -> None:
+    for subject in (AaCalls("A"), AaReporting("A")):
+        assert public_incident(incident(subject, DAY, None, 1000)) is None
+
+
+def test_the_page_and_the_files_tell_the_same_and_name_no_aa(service: Service) -> None:
+    aa = pushing_aa(service)
+    fip_id, _ = onboard(service, "FIP", name="Narmada Bank")
+    for payload in (aa.requests(), aa.notifications()):
+        assert aa.push(payload).status_code == 200
+    service.advance("PT10M")
+
+    # Made anew behind the one who looks, so not always at the first look.
+    service.wait_until(lambda: "Narmada Bank" in get(service, "/status").text)
+    page = get(service, "/status")
+    snapshot = msgspec.json.decode(
+        get(service, "/status/network.json").content, type=StatusSnapshot
+    )
+    rows = list(csv.DictReader(io.StringIO(get(service, "/status/network.csv").text)))
+    one = get(service, f"/status/fip/{fip_id}")
+    files = {
+        name: list(csv.DictReader(io.StringIO(get(service, f"{path}?export={name}").text)))
+        for path, name in (("/status", "apis"), (f"/status/fip/{fip_id}", "history"))
+    }
+
+    assert page.status_code == one.status_code == 200
+    assert "Narmada Bank" in page.text
+    assert aa.aa_id not in page.text + one.text
+    found = {fip.fip_id: fip for fip in snapshot.fips}[fip_id]
+    assert len(found.days) == 90
+    assert {day.state for day in found.days} == {DayState.NO_DATA}
+    mine = [row for row in rows if row["fip_id"] == fip_id]
+    assert [row["day"] for row in mine] == [day.day.isoformat() for day in found.days]
+    assert {row["success_percentage"] for row in mine} == {""}
+    assert {row["Day (UTC)"] for row in files["history"]} == {row["day"] for row in mine}
+    assert {(row["State"], row["Success %"]) for row in files["history"]} == {("no data", "")}
+    assert "Narmada Bank" in {row["Institution"] for row in files["apis"]}
+    assert "100 %" not in one.text
+
+
+def test_an_unknown_institution_is_not_found(service: Service) -> None:
+    for path in ("/status/fip/NOBODY", "/status/nothing"):
+        page = get(service, path)
+        assert (page.status_code, "There is no page at this address." in page.text) == (404, True)
+        assert "Network status" in page.text
+    assert_error(get(service, "/status/v1/nothing"), 404, "NotFound")
+
+
+def test_what_was_trouble_is_told_however_many_incidents_came_later(tmp_path: Path) -> None:
+    with running_service(tmp_path / "data") as service:  # whose clock nobody has moved
+        aa, (fip_id, _) = pushing_aa(service), onboard(service, "FIP", name="Narmada Bank")
+        midnight = aa.now().replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=3)
+        for hours in (-30, -2, 2, 30):  # a good day, two around midnight, a good one
+            says_consent(aa, midnight + timedelta(hours=hours), fip_id)
+
+        async def keep(dependencies: Dependencies) -> None:
+            over_midnight = row(0, "fip-api", fip_id, midnight - timedelta(hours=1))
+            later = midnight + timedelta(hours=3)
+            others = [
+                row(n, "aa-reporting", "ANOTHER-AA", later + timedelta(minutes=n))
+                for n in range(1, 600)
+            ]
+            async with dependencies.database.transaction() as transaction:
+                await transaction.connection.execute(
+                    sa.insert(metrics_incident), [over_midnight, *others]
+                )
+
+        in_store(service, keep)
+        found: list[StatusSnapshot] = []
+
+        def has_all() -> bool:
+            answer = get(service, "/status/network.json")
+            found.append(msgspec.json.decode(answer.content, type=StatusSnapshot))
+            return bool(found[-1].incidents)
+
+        service.wait_until(has_all, 60)
+        (fip,) = [one for one in found[-1].fips if one.fip_id == fip_id]
+        days = {day.day: day.state for day in fip.days if day.state is not DayState.NO_DATA}
+        assert list(days.values()) == ["good", "partly", "partly", "good"]
+        assert min(days) == (midnight - timedelta(days=2)).date()
+        assert [one.fip_id for one in found[-1].incidents] == [fip_id]  # of AAs nothing is told
+        assert "2 of 4 days without trouble, 86 without data" in get(service, "/status").text
+        the_headline_tells_of_trouble_that_is_over(service, aa)
+
+
+def the_headline_tells_of_trouble_that_is_over(service: Service, aa: PushingAa) -> None:
+    """One bad window is no incident, but the day of this institution was not without trouble."""
+    fip_id, _ = onboard(service, "FIP", name="Tapti Bank")
+    says_consent(aa, aa.last_window() - timedelta(hours=2), fip_id, failed=100)
+    told = "<h1>No trouble now; Tapti Bank had some within 24 hours</h1>"
+    service.wait_until(lambda: told in get(service, "/status").text, 60)
+    assert 'class="banner warn"' in get(service, "/status").text
+
+
+def says_consent(aa: PushingAa, window: datetime, fip_id: str, failed: int = 0) -> None:
+    """Report a window of a FIP's consents."""
+    counts = [0] * len(Position)
+    counts[Position.TOTAL], counts[Position.OK_200] = 200, 200 - failed
+    counts[Position.INTERNAL_500] = failed
+    block = RequestBlock(RequestType.CONSENT.value, (90, 200, 300, 400), tuple(counts))
+    payload = msgspec.structs.replace(aa.requests(window), fips=(RequestFip(fip_id, (block,)),))
+    answer = aa.push(payload)
+    assert answer.status_code == 200, answer.text
+
+
+def row(number: int, kind: str, entity_id: str, began: datetime) -> dict[str, object]:
+    """Make an incident of two hours as it is stored."""
+    return {
+        "incident_id": str(UUID(int=number)),
+        "kind": kind,
+        "entity_id": entity_id,
+        "type": "cns" if kind == "fip-api" else "",
+        "began": began,
+        "last_bad": began + timedelta(minutes=90),
+        "ended": began + timedelta(hours=2),
+        "ending": "recovered",
+        "bad_windows": 10,
+        "succeeded": 10,
+        "judged": 1000,
+        "changed_at": began,
+    }

@@ -1,0 +1,217 @@
+"""Figures for an operator's own dashboards, the floor under small counts, what is dropped in time."""
+
+import json
+import re
+import socket
+from datetime import timedelta
+from pathlib import Path
+
+import httpx
+import msgspec
+import psycopg
+import pytest
+from tests.support.console import reader
+from tests.support.metrics_push import PushingAa, pushing_aa
+from tests.support.operators import in_store, new_operator
+from tests.support.service import Service, new_member, running_service
+
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.jobs.metrics_jobs import drop_old_partitions, make_all_sums
+from mudra.metrics.payload.catalogue import Position, RequestType
+from mudra.metrics.payload.report import RequestBlock, RequestFip
+from mudra.storage.database.embedded.server import embedded_server
+
+DASHBOARD = (Path(__file__).parents[3] / "deploy/grafana/network-health.json").read_text()
+OPEN_METRICS = "application/openmetrics-text; version=1.0.0"
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory):
+    with socket.create_server(("127.0.0.1", 0)) as held:
+        port = str(held.getsockname()[1])
+    data_dir = tmp_path_factory.mktemp("kept") / "data"
+    with running_service(data_dir, MUDRA_TELEMETRY_PORT=port) as service:
+        yield service
+
+
+@pytest.fixture
+def aa(own: Service) -> PushingAa:
+    return pushing_aa(own)
+
+
+def consents(fip_id: str, calls: int, succeeded: int) -> RequestFip:
+    counts = [0] * len(Position)
+    counts[Position.TOTAL], counts[Position.OK_200] = calls, succeeded
+    counts[Position.INTERNAL_500] = calls - succeeded
+    block = RequestBlock(RequestType.CONSENT.value, (90, 200, 300, 400), tuple(counts))
+    return RequestFip(fip_id, (block,))
+
+
+def push(aa: PushingAa, *fips: RequestFip) -> None:
+    answer = aa.push(msgspec.structs.replace(aa.requests(), fips=fips))
+    assert answer.status_code == 200, answer.text
+
+
+def figures(own: Service, accept: str = "*/*") -> httpx.Response:
+    address = f"http://127.0.0.1:{own.environment['MUDRA_TELEMETRY_PORT']}/metrics"
+    return httpx.get(address, headers={"Accept": accept}, timeout=30)
+
+
+def sample(text: str, name: str, **labels: str) -> float | None:
+    """The value of a sample, None where there is none."""
+    for line in text.splitlines():
+        found = re.fullmatch(rf"{name}\{{(?P<labels>.*)\}} (?P<value>\S+)", line)
+        if found and dict(re.findall(r'(\w+)="([^"]*)"', found["labels"])) == labels:
+            return float(found["value"])
+    return None
+
+
+def test_prometheus_and_openmetrics_show_the_last_window_and_forget_it_afterwards(own, aa):
+    own.advance("PT1H")
+    push(aa, consents("BANK-SHOWN", 200, 150))
+    own.advance("PT1S")
+    labels = {"fip": "BANK-SHOWN", "api": "cns"}
+
+    def success() -> float | None:
+        return sample(figures(own).text, "mudra_fip_api_success_ratio", **labels)
+
+    own.wait_until(lambda: success() == 0.75, 60)
+    plain, open_metrics = figures(own), figures(own, OPEN_METRICS)
+
+    assert plain.headers["content-type"].startswith("text/plain")
+    assert open_metrics.headers["content-type"].startswith("application/openmetrics-text")
+    assert open_metrics.text.endswith("# EOF\n")
+    for answer in (plain, open_metrics):
+        assert sample(answer.text, "mudra_fip_api_requests", **labels) == 200
+        # A window that begins an hour may come of that hour's sums, whose cells are 1/16 wide.
+        p50 = sample(answer.text, "mudra_fip_api_p50_seconds", **labels)
+        assert p50 == pytest.approx(0.09, rel=1 / 16)
+        assert aa.aa_id not in answer.text
+    own.advance("PT10M")
+    own.wait_until(lambda: success() != 0.75, 60)
+    assert str(success()) == "nan"
+
+
+def test_every_answered_request_is_counted_once_in_its_bucket(own):
+    path = "/operator/v1/board"
+    named = {"path": path, "method": "GET", "status": "401"}
+
+    def counted() -> float:
+        return sample(figures(own).text, "mudra_requests_total", **named) or 0
+
+    before = counted()
+    for _ in range(7):
+        assert httpx.get(f"{own.root}{path}").status_code == 401
+
+    own.wait_until(lambda: counted() == before + 7, 60)
+    text = figures(own).text
+    assert sample(text, "mudra_request_seconds_count", path=path) == before + 7
+    assert sample(text, "mudra_request_seconds_bucket", path=path, le="+Inf") == before + 7
+    bounds = re.findall(r'mudra_request_seconds_bucket\{.*le="([0-9.]+)".*\}', text)
+    heights = [
+        sample(text, "mudra_request_seconds_bucket", path=path, le=bound)
+        for bound in sorted(set(bounds), key=float)
+    ]
+    assert heights == sorted(heights)
+    total = sample(text, "mudra_request_seconds_sum", path=path)
+    assert total
+
+
+def test_a_fault_behind_a_page_s_head_is_counted_as_the_500_that_it_is(own, aa):
+    browser, path = reader(own), f"/console/entity/{aa.aa_id}/health"
+    assert browser.sign_in(f"asha-{aa.aa_id.split('-')[1]}@member.example").status_code == 303
+    unreadable = (
+        "INSERT INTO metrics_refused (aa_id, at, total, findings)"
+        " VALUES (%s, now() + interval '9 years', 1, '[{}]')"
+    )
+    with embedded_server(own.data_dir) as conninfo, psycopg.connect(conninfo) as connection:
+        connection.execute(unreadable, [aa.aa_id])
+
+    assert browser.get(path).status_code == 200
+
+    def counted(status: str) -> float | None:
+        named = {"path": path, "method": "GET", "status": status}
+        return sample(figures(own).text, "mudra_requests_total", **named)
+
+    own.wait_until(lambda: counted("500") == 1, 60)
+    assert counted("200") is None
+
+
+def test_every_expression_of_the_dashboard_asks_for_figures_that_are_there(own, aa):
+    own.advance("PT1H")
+    push(aa, consents("BANK-OF-PANELS", 200, 150))
+    own.advance("PT1S")
+    labels = {"fip": "BANK-OF-PANELS", "api": "cns"}
+    own.wait_until(lambda: sample(figures(own).text, "mudra_fip_api_requests", **labels) == 200, 60)
+    shown = re.findall(r"(?m)^(mudra_\w+)(?:\{(.*)\})? \S+$", figures(own).text)
+    samples = [(name, dict(re.findall(r'(\w+)="([^"]*)"', told))) for name, told in shown]
+
+    asked = re.findall(r'"(?:expr|query)": ("(?:[^"\\]|\\.)*mudra_(?:[^"\\]|\\.)*")', DASHBOARD)
+
+    assert len(asked) == 9
+    for expression in map(json.loads, asked):
+        (named,) = re.findall(r"(mudra_\w+)(?:\{(.*?)\})?", expression)
+        grouped = re.findall(r"by \((\w+)\)|label_values\(.*, (\w+)\)", expression)
+        assert any(answers(sample, *named, grouped) for sample in samples), expression
+
+
+def answers(sample, name, matchers, grouped):
+    """Whether this sample is one of those that a selector takes, with the labels asked for."""
+    own_name, labels = sample
+    taken = own_name == name and {label for pair in grouped for label in pair if label} <= set(
+        labels
+    )
+    for label, operation, value in re.findall(r'(\w+)(=~|=)"(.*?)"', matchers):
+        pattern = value.replace("$fip", ".*") if operation == "=~" else re.escape(value)
+        taken = taken and label in labels and re.fullmatch(pattern, labels[label]) is not None
+    return taken
+
+
+def test_the_public_is_told_nothing_of_fewer_than_a_hundred_calls(own, aa):
+    few, enough = (new_member(own, "FIP").entity_id for _ in range(2))
+    own.advance("PT1H")
+    push(aa, consents(few, 99, 99), consents(enough, 100, 99))
+
+    def told(fip_id: str) -> dict[str, object]:
+        rows = httpx.get(f"{own.root}/status/v1/fips.json", timeout=30).json()["fips"]
+        return next(
+            ({**row} for row in rows if (row["fip_id"], row["api"]) == (fip_id, "consent")), {}
+        )
+
+    own.wait_until(lambda: told(enough).get("requests") == 100, 60)
+
+    assert (told(enough)["status"], told(enough)["success_percentage"]) == ("GOOD", 99.0)
+    shown = told(few)
+    assert shown.pop("status") == "UNSURE"
+    assert (shown.pop("fip_id"), shown.pop("api")) == (few, "consent")
+    assert set(shown.values()) == {None}
+
+
+def test_what_is_too_old_is_dropped_by_partition_and_days_stay(own, aa):
+    noc = new_operator(own, "health")
+    own.advance("PT1H")
+    window = aa.last_window()
+    push(aa, consents("BANK-OLD", 200, 100))
+    push(aa, consents("BANK-OLD", 300, 240))  # replaces it; the former version is kept
+    own.advance("P1D")  # so that its day is over and summed up
+    day = window.replace(hour=0, minute=0)
+    asked = {"from": day.isoformat(), "to": (day + timedelta(days=1)).isoformat()}
+
+    def requests() -> int | None:
+        rows = noc.get("/health/fips", fipId="BANK-OLD", **asked).json()["rows"]
+        return rows[0]["apis"][0]["requests"] if rows else None
+
+    async def make_and_drop(dependencies: Dependencies) -> list[str]:
+        await make_all_sums(dependencies)
+        return await drop_old_partitions(dependencies)
+
+    assert requests() == 300
+    assert f"metrics_raw_{window:%Y%m%d}" not in in_store(own, make_and_drop)
+    own.advance("P92D")
+    dropped = in_store(own, make_and_drop)
+
+    assert f"metrics_raw_{window:%Y%m%d}" in dropped
+    assert f"metrics_former_{window:%Y%m%d}" in dropped
+    assert requests() == 300
+    own.advance("P330D")
+    assert f"metrics_hour_{window:%Y%m}" in in_store(own, make_and_drop)

@@ -1,0 +1,138 @@
+"""A mirror that follows `changes` over HTTP, through restarts of itself and of those who write.
+
+Restarts of the node that serves it: tests/storage/registry/test_registry_storage.py.
+"""
+
+import asyncio
+import random
+import time
+from pathlib import Path
+
+import httpx
+import msgspec
+import pytest
+from tests.support.registry_actions import OPERATOR, checked
+from tests.support.registry_members import Registry
+from tests.support.registry_payloads import aa, fip, fiu
+from tests.support.registry_postgres import RegistryNode, registry_node
+from tests.support.service import Service, new_member, running_service
+
+from mudra.bootstrap.config import Settings
+from mudra.bootstrap.serve import open_store
+from mudra.registry.directory.directory import visibility_of
+from mudra.registry.directory.mirror import Mirror, Page
+from mudra.registry.lifecycle.decision import Decision, RegistryAction
+from mudra.registry.lifecycle.register import Command, decide, submit_entry, update_entry
+from mudra.shared.entity_type import EntityType
+
+MAKERS = (fip, fiu, aa)
+MEMBERS = 300
+
+
+class Writer:
+    """Changes the registry as a node of its own; each act changes what the directory shows."""
+
+    def __init__(self, node: RegistryNode, seed: int) -> None:
+        self.node = node
+        self.chance = random.Random(seed)
+        self.standing: dict[int, str] = {}
+        self.count = 0
+
+    async def act(self) -> None:
+        number = self.chance.randrange(MEMBERS)
+        make = MAKERS[number % len(MAKERS)]
+        payload = make(number, name=f"Name {self.count}")
+        entity_id, registry = payload["entityinfo"]["id"], self.node.registry
+        standing = self.standing.get(number, "none")
+        if standing == "none":
+            done = await submit_entry(registry, checked(payload), OPERATOR, approved=True)
+            self.standing[number] = "live"
+        elif standing == "suspended":
+            done = await decide(registry, Command(RegistryAction.RESTORE, entity_id, OPERATOR))
+            self.standing[number] = "live"
+        elif self.chance.random() < 0.15:
+            done = await decide(
+                registry, Command(RegistryAction.SUSPEND, entity_id, OPERATOR, "a test")
+            )
+            self.standing[number] = "suspended"
+        else:
+            done = await update_entry(registry, checked(payload), OPERATOR)
+        assert isinstance(done, Decision), done
+        assert done.publication is not None
+        self.count += 1
+
+
+class FollowingMember:
+    """A member's program with its copy in a file, as it is after each restart."""
+
+    def __init__(self, registry: Registry, file: Path) -> None:
+        self.registry, self.file = registry, file
+        file.write_bytes(msgspec.json.encode((0, [])))
+        self.pages = 0
+
+    def follow(self, root: str) -> Mirror:
+        upto, kept = msgspec.json.decode(
+            self.file.read_bytes(), type=tuple[int, list[tuple[EntityType, str, str]]]
+        )
+        mirror = Mirror(upto, {(kind, one): body.encode() for kind, one, body in kept})
+        while True:
+            answer = httpx.get(
+                f"{root}/cr/v2/changes",
+                params={"since": mirror.upto},
+                headers=self.registry.entity,
+                timeout=30,
+            )
+            assert answer.status_code == 200, answer.text
+            page = msgspec.json.decode(answer.content, type=Page)
+            mirror = mirror.follow(page)
+            self.pages += 1
+            if not page.more:
+                break
+        assert mirror.hash() == page.hash
+        self.file.write_bytes(
+            msgspec.json.encode(
+                (mirror.upto, [(k, one, body.decode()) for (k, one), body in mirror.bodies.items()])
+            )
+        )
+        return mirror
+
+
+async def write(conninfo: str, writer_of: list[Writer], acts: int, seed: int) -> str:
+    """Do so many acts; gives the hash that an AA without an entry must come to."""
+    async with registry_node(conninfo) as node:
+        writer = writer_of[0] if writer_of else Writer(node, seed)
+        writer.node = node
+        writer_of[:] = [writer]
+        for _ in range(acts):
+            await writer.act()
+        return (await node.log.current()).hash(visibility_of(EntityType.AA, "NOT-LISTED"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "rounds"), [(240, 4), pytest.param(10_000, 25, marks=pytest.mark.slow)]
+)
+def test_a_mirror_proves_itself_complete_through_changes_and_restarts(
+    tmp_path: Path, changes: int, rounds: int
+):
+    data_dir, writer_of = tmp_path / "data", []
+    started = time.monotonic()
+    with running_service(data_dir) as service:
+        follower = FollowingMember(Registry(new_member(service, "AA")), tmp_path / "copy.json")
+        mirror, truth = follow_rounds(service, follower, writer_of, changes, rounds)
+
+    assert writer_of[0].count == changes
+    assert mirror.hash() == truth
+    assert len(mirror.bodies) > MEMBERS / 4
+    print(f"{changes} changes, {follower.pages} pages: {time.monotonic() - started:.0f} s")
+
+
+def follow_rounds(
+    service: Service, follower: FollowingMember, writer_of: list[Writer], changes: int, rounds: int
+) -> tuple[Mirror, str]:
+    with open_store(Settings(data_dir=service.data_dir), create=False) as (conninfo, _):
+        for number in range(rounds):
+            acts = changes // rounds + (changes % rounds if number == 0 else 0)
+            truth = asyncio.run(write(conninfo, writer_of, acts, 7))
+            mirror = follower.follow(service.root)
+            assert mirror.hash() == truth
+    return mirror, truth

@@ -1,0 +1,51 @@
+"""100 resets at once: one succeeds, the others are told to wait (quality S2)."""
+
+import asyncio
+import collections
+import time
+
+import httpx
+from tests.support.service import Member, Service, new_member
+from tests.support.simultaneous import crowd, together
+
+MEMBERS, ROUNDS_EACH = 4, 5  # a member has five resets a day
+AT_ONCE = 100
+
+
+def test_of_100_resets_at_once_exactly_one_succeeds_in_each_of_20_rounds(
+    service_of_two: Service,
+) -> None:
+    members = [new_member(service_of_two) for _ in range(MEMBERS)]
+    headers = {member.entity_id: member.bearer() for member in members}
+
+    async def race(clients: list[httpx.AsyncClient], member: Member) -> None:
+        bearer = headers[member.entity_id]
+        before = member.read(bearer).json()
+        ask = {"json": {"entityId": member.entity_id}, "headers": bearer}
+
+        began = time.monotonic()
+        answers = await together(clients, lambda c, _: c.post("/v1/entity/secret/reset", **ask))
+
+        only_one_won(answers, time.monotonic() - began)
+        after = member.read(bearer).json()
+        assert after["secret"] == winner(answers).json()["secret"] != before["secret"]
+
+    async def all_rounds() -> None:
+        async with crowd(service_of_two, AT_ONCE) as clients:
+            for _ in range(ROUNDS_EACH):
+                for member in members:
+                    await race(clients, member)
+                service_of_two.advance("PT5M1S")
+
+    asyncio.run(all_rounds())
+
+
+def only_one_won(answers: list[httpx.Response], took_s: float) -> None:
+    assert collections.Counter(a.status_code for a in answers) == {200: 1, 429: AT_ONCE - 1}
+    for refused in (a for a in answers if a.status_code == 429):
+        assert refused.json()["errorCode"] in {"ResetTooSoon", "ResetLimitReached"}
+        assert int(refused.headers["Retry-After"]) >= 299 - took_s
+
+
+def winner(answers: list[httpx.Response]) -> httpx.Response:
+    return next(a for a in answers if a.status_code == 200)

@@ -1,0 +1,265 @@
+"""The registry in PostgreSQL keeps the promises of its ports, as the one in memory does."""
+
+import asyncio
+import datetime as dt
+import random
+
+import psycopg
+import pytest
+import sqlalchemy as sa
+from msgspec.structs import replace
+from tests.support.registry_memory import MemoryRegistry
+from tests.support.registry_payloads import aa, fip, fiu, with_key
+from tests.support.registry_postgres import registry_database, registry_node
+
+from mudra.registry.directory.directory import OPERATOR_VISIBILITY, Visibility, visibility_of
+from mudra.registry.directory.mirror import Mirror
+from mudra.registry.directory.read import changes_since, directory_at
+from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
+from mudra.registry.lifecycle.decision import Decision, RegistryAction
+from mudra.registry.lifecycle.refusal import AlreadyHeld
+from mudra.registry.lifecycle.register import (
+    Command,
+    decide,
+    put_due_live,
+    submit_entry,
+    update_entry,
+)
+from mudra.registry.payload.url_rules import AddressPolicy
+from mudra.registry.payload.validation import CheckedPayload, check_payload
+from mudra.registry.payload.vocabulary import shipped_vocabulary
+from mudra.shared.entity_type import EntityType
+from mudra.storage.registry.tables import metadata
+
+OPERATOR = Actor(ActorKind.OPERATOR, "operator:olga", scopes=frozenset({SUBMIT, DECIDE}))
+ORDERS = (
+    RegistryAction.APPROVE,
+    RegistryAction.APPROVE,
+    RegistryAction.APPROVE,
+    RegistryAction.REJECT,
+    RegistryAction.SUSPEND,
+    RegistryAction.RESTORE,
+    RegistryAction.RESTORE,
+    RegistryAction.RETIRE,
+    RegistryAction.ROLL_BACK,
+)
+MAKERS = (fip, fiu, aa)
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory):
+    with registry_database(tmp_path_factory.mktemp("registry") / "data") as conninfo:
+        yield conninfo
+
+
+@pytest.fixture
+def empty(database):
+    with psycopg.connect(database) as connection:
+        connection.execute(
+            "TRUNCATE registry_entity, registry_version, registry_change, registry_word, entity"
+            " CASCADE"
+        )
+    return database
+
+
+def checked(raw) -> CheckedPayload:
+    result = check_payload(raw, AddressPolicy(), shipped_vocabulary())
+    assert isinstance(result, CheckedPayload), result
+    return result
+
+
+def order(act, entity_id, **more) -> Command:
+    return Command(act, entity_id, OPERATOR, reason="because", **more)
+
+
+def random_act(chance, now, shift=0):
+    """Give something to do, as a function of a registry; `shift` brings new members."""
+    make, number = chance.choice(MAKERS), chance.randrange(8) + shift
+    payload = make(number, name=f"Name {chance.randrange(40)}")
+    if chance.random() < 0.3:
+        # Now and then a key that somebody else has.
+        payload = with_key(payload, chance.randrange(30))
+    entity_id = payload["entityinfo"]["id"]
+    kind = chance.random()
+    if kind < 0.2:
+        return lambda registry: submit_entry(
+            registry, checked(payload), OPERATOR, approved=number % 2 == 0
+        )
+    if kind < 0.6:
+        return lambda registry: update_entry(registry, checked(payload), OPERATOR)
+    act = chance.choice(ORDERS)
+    later = now + dt.timedelta(hours=1) if act is RegistryAction.APPROVE and kind < 0.7 else None
+    version = chance.randrange(1, 4) if act is RegistryAction.ROLL_BACK else 0
+    what = order(act, entity_id, version=version, goes_live_at=later)
+    return lambda registry: decide(registry, what)
+
+
+async def follow(log, mirror, sight):
+    while True:
+        received = await changes_since(log, sight, mirror.upto)
+        mirror = mirror.follow(received)
+        if not received.more:
+            assert mirror.hash() == received.hash
+            return mirror
+
+
+def test_the_tables_are_those_that_the_migrations_make(database):
+    names = [name for name in metadata.tables if name.startswith("registry_")]
+    engine = sa.create_engine("postgresql+psycopg://", creator=lambda: psycopg.connect(database))
+    made = sa.MetaData()
+    made.reflect(engine, only=names)
+    for name in names:
+        ours, theirs = metadata.tables[name], made.tables[name]
+        assert [(c.name, c.nullable) for c in ours.c] == [(c.name, c.nullable) for c in theirs.c]
+        assert {i.name for i in ours.indexes} == {i.name for i in theirs.indexes}
+    engine.dispose()
+
+
+def test_any_acts_give_the_same_records_and_the_same_log_as_in_memory(empty):
+    async def act_on_both():
+        chance = random.Random(7)
+        memory = MemoryRegistry()
+        async with registry_node(empty) as node:
+            for number in range(400):
+                act = random_act(chance, memory.now)
+                outcome = await act(node.registry)
+                if isinstance(outcome, Decision):
+                    memory.now = outcome.at
+                assert await act(memory) == outcome
+                if number % 50 == 49:
+                    node.offset += dt.timedelta(minutes=40)
+                    async with node.registry.held() as held:
+                        memory.now = held.now
+                    assert {one.entity_id for one in await memory.due()} == set(await due_ids(node))
+            for entity_id, record in memory.records.items():
+                assert await node.registry.history(entity_id) == record
+            kept = await node.log.following(0, 10_000)
+            assert [replace(one, at=None) for one in kept] == [
+                replace(one, at=None) for one in memory.log
+            ]
+            assert len(kept) > 60
+
+    asyncio.run(act_on_both())
+
+
+async def due_ids(node):
+    async with node.registry.held() as held:
+        return [one.entity_id for one in await held.due()]
+
+
+def test_what_goes_live_later_goes_live_at_its_time_and_once(empty):
+    async def story():
+        async with registry_node(empty) as node:
+            await submit_entry(node.registry, checked(fip(0)), OPERATOR)
+            async with node.registry.held() as held:
+                due = held.now + dt.timedelta(hours=1)
+            await decide(node.registry, order(RegistryAction.APPROVE, "FIP-0", goes_live_at=due))
+            assert await put_due_live(node.registry) == 0
+            node.offset = dt.timedelta(hours=1, seconds=1)
+            assert [await put_due_live(node.registry), await put_due_live(node.registry)] == [1, 0]
+            assert "FIP-0" in (await node.log.current()).listed
+
+    asyncio.run(story())
+
+
+def test_two_who_submit_the_same_key_at_once_do_not_both_get_it(empty):
+    async def story():
+        async with registry_node(empty) as one, registry_node(empty) as two:
+            outcomes = await asyncio.gather(
+                *(
+                    submit_entry(
+                        node.registry, checked(with_key(fip(n), 3)), OPERATOR, approved=True
+                    )
+                    for n, node in enumerate([one, two, one, two, one, two])
+                )
+            )
+            assert sum(isinstance(outcome, Decision) for outcome in outcomes) == 1
+            assert sum(isinstance(outcome, AlreadyHeld) for outcome in outcomes) == 5
+
+    asyncio.run(story())
+
+
+def test_another_node_shows_a_change_as_soon_as_it_is_committed(empty):
+    async def story():
+        async with registry_node(empty) as one, registry_node(empty) as two:
+            for number in range(20):
+                await submit_entry(one.registry, checked(fip(number)), OPERATOR, approved=True)
+                assert len((await two.log.current()).listed) == number + 1
+
+    asyncio.run(story())
+
+
+async def broken_off(node):
+    async with node.registry.held() as held:
+        await held.mark_visibility()
+        raise ZeroDivisionError
+
+
+def test_nothing_is_half_stored_when_a_write_breaks_off(empty):
+    async def story():
+        async with registry_node(empty) as node:
+            with pytest.raises(ZeroDivisionError):
+                await broken_off(node)
+            await submit_entry(node.registry, checked(fip(0)), OPERATOR, approved=True)
+            assert [one.sequence for one in await node.log.following(0, 9)] == [1]
+            assert await node.log.opened_at() == 0
+            await node.mark_visibility()
+            assert await node.log.opened_at() == 2
+
+    asyncio.run(story())
+
+
+def test_the_directory_as_it_was_at_a_moment(empty):
+    async def story():
+        async with registry_node(empty) as node:
+            done = await submit_entry(node.registry, checked(fip(0)), OPERATOR, approved=True)
+            assert isinstance(done, Decision)
+            node.offset = dt.timedelta(minutes=1)
+            await decide(node.registry, order(RegistryAction.SUSPEND, "FIP-0"))
+            then = await directory_at(node.log, done.at)
+            assert (len(then.listed), len((await node.log.current()).listed)) == (1, 0)
+
+    asyncio.run(story())
+
+
+def mirror_run(conninfo, changes, seed):
+    """Let three mirrors follow random acts, forgetting and restarting now and then."""
+
+    async def story():
+        chance = random.Random(seed)
+        sights = [
+            OPERATOR_VISIBILITY,
+            visibility_of(EntityType.FIP, "FIP-1"),
+            Visibility(frozenset()),
+        ]
+        mirrors = [Mirror(0, {}) for _ in sights]
+        reached = 0
+        while reached < changes:
+            # Another node each time: a restart of the service.
+            async with registry_node(conninfo) as node:
+                for _ in range(chance.randrange(60, 200)):
+                    now = dt.datetime.now(dt.UTC)
+                    await random_act(chance, now, reached // 30)(node.registry)
+                    if chance.random() < 0.03:
+                        which = chance.randrange(len(sights))
+                        mirrors[which] = await follow(node.log, mirrors[which], sights[which])
+                reached = (await node.log.current()).sequence
+                if chance.random() < 0.2:
+                    mirrors[chance.randrange(len(sights))] = Mirror(0, {})
+        async with registry_node(conninfo) as node:
+            directory = await node.log.current()
+            for mirror, sight in zip(mirrors, sights, strict=True):
+                last = await follow(node.log, mirror, sight)
+                assert set(last.bodies.values()) == {one.body for one in directory.visible(sight)}
+        return reached
+
+    return asyncio.run(story())
+
+
+def test_mirrors_prove_themselves_complete_through_changes_and_restarts(empty):
+    assert mirror_run(empty, 120, seed=11) >= 120
+
+
+@pytest.mark.slow
+def test_mirrors_prove_themselves_complete_through_ten_thousand_changes(empty):
+    assert mirror_run(empty, 10_000, seed=12) >= 10_000

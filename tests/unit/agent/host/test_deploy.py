@@ -1,0 +1,48 @@
+"""What is shipped to run an agent: its unit file and its example are what the tools accept."""
+
+import asyncio
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.support import agents
+from tests.support.hostile_operator import HostileOperator
+from tests.support.manual_clock import MovedClock
+
+from mudra.agent.host.config import read_config
+from mudra.agent.host.metrics import exposition
+
+ROOT = Path(__file__).parents[4]
+DEPLOY = ROOT / "deploy"
+
+
+def test_the_example_configuration_is_a_good_one() -> None:
+    assert read_config(DEPLOY / "agent.toml").aa_id == "AA-1"
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not here")
+def test_the_unit_file_is_taken_by_systemd(tmp_path: Path) -> None:
+    unit = tmp_path / "mudra-agent.service"
+    shipped = (DEPLOY / "systemd" / "mudra-agent.service").read_text()
+    unit.write_text(shipped.replace("/opt/mudra/bin/mudra", "/bin/true"))
+
+    done = subprocess.run(
+        ["systemd-analyze", "verify", unit], capture_output=True, text=True, timeout=30, check=False
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_every_figure_that_the_how_to_alarms_on_is_exposed(tmp_path: Path) -> None:
+    told = (ROOT / "docs" / "how-to" / "run-an-agent.md").read_text()
+    agent = agents.agent(tmp_path, MovedClock(), HostileOperator(1))
+    agent.pusher.figures.clock_offset = 0  # known from the first answer on
+    shown = exposition(agent, agent.keeper.spool.backlog)().decode()
+    asyncio.run(agent.aclose())
+
+    alarmed = re.findall(r"mudra_agent_\w+(?:\{reason=\"\w+\"\})?", told)
+
+    assert len(set(alarmed)) == 8
+    assert {name for name in alarmed if f"\n{name} " not in shown} == set()

@@ -1,0 +1,141 @@
+"""The listener: bounds, answers, and the agent's word about itself."""
+
+import asyncio
+import gzip
+import json
+
+import httpx
+import pytest
+from tests.support.manual_clock import MovedClock
+
+from mudra.agent.host.ingest_app import MAX_BODY, Health, IngestApp
+from mudra.agent.sources.route import Listener
+
+EVENT = {"callType": "requestOut", "route": "/Consent", "peerId": "FIP-1", "txnCorId": "k"}
+
+
+def _ask(
+    method: str,
+    path: str,
+    *,
+    durable: bool = True,
+    ready: bool = True,
+    at_once: bool = False,
+    **more,
+):
+    taken: list[object] = []
+
+    async def take(events) -> bool:
+        taken.extend(events)
+        return durable
+
+    async def status() -> bytes:
+        return b'{"running":true}'
+
+    async def story() -> httpx.Response:
+        app = IngestApp(
+            Listener(MovedClock()), take, "1.2.3",
+            lambda: Health(ready, () if ready else ("nothing has been delivered",)),
+            status, lambda: b"mudra_agent_events_total 1\n", at_once,
+        )  # fmt: skip
+        transport = httpx.ASGITransport(app)  # type: ignore[arg-type]
+        async with httpx.AsyncClient(transport=transport, base_url="http://agent") as http:
+            return await http.request(method, path, **more)
+
+    return asyncio.run(story()), taken
+
+
+def test_ping_and_version_answer_as_the_agent_in_use_does() -> None:
+    assert _ask("GET", "/sna/v1/ping")[0].json() == {"status": "up"}
+    assert _ask("GET", "/sna/v1/version")[0].json() == {
+        "agentVersion": "1.2.3",
+        "name": "mudra-agent",
+    }
+
+
+def test_an_event_is_accepted_with_the_words_in_use() -> None:
+    answer, taken = _ask("POST", "/sna/v1/aa", json=EVENT)
+
+    assert (answer.status_code, answer.json(), len(taken)) == (200, {"message": "accepted"}, 1)
+    assert "x-mudra-durable" not in answer.headers
+
+
+def test_an_event_that_is_only_in_memory_is_accepted_and_says_so() -> None:
+    assert (
+        _ask("POST", "/sna/v1/aa", json=EVENT, durable=False)[0].headers["x-mudra-durable"] == "no"
+    )
+    assert (
+        _ask("POST", "/sna/v1/aa", json=EVENT, at_once=True)[0].headers["x-mudra-durable"] == "no"
+    )
+
+
+def test_a_wrong_event_is_refused_with_message_and_code() -> None:
+    answer, taken = _ask("POST", "/sna/v1/aa", json={**EVENT, "callType": "x"})
+
+    assert answer.status_code == 400
+    assert set(answer.json()) == {"message", "errorCode"}
+    assert not taken
+
+
+def test_of_an_array_the_good_events_are_taken_and_the_others_named() -> None:
+    answer, taken = _ask("POST", "/sna/v1/aa", json=[EVENT, {**EVENT, "callType": "x"}, 5])
+
+    assert answer.status_code == 200
+    assert [one["index"] for one in answer.json()["rejected"]] == [2, 1]
+    assert len(taken) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "status"),
+    [
+        (b"[" + b" " * MAX_BODY + b"]", {}, 413),
+        (gzip.compress(b"[" + b" " * MAX_BODY + b"]"), {"content-encoding": "gzip"}, 413),
+        (gzip.compress(json.dumps(EVENT).encode()), {"content-encoding": "gzip"}, 200),
+        (gzip.compress(json.dumps(EVENT).encode())[:-9], {"content-encoding": "gzip"}, 400),
+        (b"no gzip", {"content-encoding": "gzip"}, 400),
+        (b"x", {"content-encoding": "br"}, 415),
+        (b"{", {}, 400),
+        (b"[" * 100_000, {}, 400),
+        (b"\xff\xfe", {}, 400),
+        (b"", {}, 400),
+    ],
+    ids=["too long", "too long unpacked", "packed", "cut off", "not packed", "other packing",
+         "half JSON", "too deep", "not UTF-8", "empty"],  # else gzip's time of making is in the names
+)  # fmt: skip
+def test_bodies_are_bounded_packed_and_unpacked(
+    body: bytes, headers: dict[str, str], status: int
+) -> None:
+    answer, _ = _ask("POST", "/sna/v1/aa", content=body, headers=headers)
+
+    assert answer.status_code == status
+    assert answer.headers["content-type"] == "application/json"
+
+
+def test_traces_need_a_media_type_of_otlp() -> None:
+    assert _ask("POST", "/v1/traces", content=b"")[0].status_code == 415
+    protobuf = {"content-type": "application/x-protobuf"}
+    assert _ask("POST", "/v1/traces", content=b"", headers=protobuf)[0].status_code == 200
+    assert _ask("POST", "/v1/traces", content=b"\xff\xff", headers=protobuf)[0].status_code == 400
+    assert _ask("POST", "/v1/traces", json={})[0].json() == {}
+
+
+def test_readiness_is_red_with_its_reasons() -> None:
+    assert _ask("GET", "/readyz")[0].status_code == 200
+    red, _ = _ask("GET", "/readyz", ready=False)
+    assert red.status_code == 503
+    assert red.json()["reasons"] == ["nothing has been delivered"]
+    assert _ask("GET", "/livez", ready=False)[0].status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/sna/v1/aa", 405),
+        ("DELETE", "/status", 405),
+        ("GET", "/none", 404),
+        ("GET", "/metrics", 200),
+        ("GET", "/status", 200),
+    ],
+)
+def test_other_methods_and_paths(method: str, path: str, status: int) -> None:
+    assert _ask(method, path)[0].status_code == status

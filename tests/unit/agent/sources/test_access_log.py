@@ -1,0 +1,129 @@
+"""Lines of nginx, Envoy and HAProxy."""
+
+import json
+
+import pytest
+from tests.support.manual_clock import START, MovedClock
+
+from mudra.agent.counting.event import FiStatus, Notice
+from mudra.agent.sources.access_log import FORMATS, LineReader, renamed
+from mudra.agent.sources.route import Listener, Peers
+
+NGINX = {
+    "time": "1775037600.500",
+    "method": "POST",
+    "uri": "/v2/FI/fetch?a=b",
+    "host": "fip-1.test",
+    "status": 200,
+    "request_time": "0.250",
+    "bytes": 77,
+    "upstream_status": "200",
+    "upstream_header_time": "0.240",
+}
+ENVOY = {
+    "start_time": "2026-04-01T10:00:00.250Z",
+    "duration": 250,
+    "method": "POST",
+    "path": "/v2/FI/fetch",
+    "authority": "fip-1.test:443",
+    "response_code": 200,
+    "bytes_sent": 77,
+    "response_flags": "-",
+}
+HAPROXY = {
+    "time": 1775037600250,
+    "ta": 250,
+    "method": "POST",
+    "path": "/FI/Fetch",
+    "host": "fip-1.test",
+    "status": "200",
+    "bytes": 77,
+    "termination_state": "--",
+}
+LINES = {"nginx": NGINX, "envoy": ENVOY, "haproxy": HAPROXY}
+
+
+def _reader(kind: str, *, inward: bool = False, **names: str) -> LineReader:
+    listener = Listener(MovedClock(START + 5_000), peers=Peers({"fip-1.test": "FIP-1"}))
+    return LineReader(renamed(FORMATS[kind], names), listener, inward=inward)
+
+
+def _line(kind: str, **changes: object) -> bytes:
+    return json.dumps({**LINES[kind], **changes}).encode()
+
+
+@pytest.mark.parametrize("kind", list(FORMATS))
+def test_every_format_gives_the_same_call(kind: str) -> None:
+    (call,) = _reader(kind).calls([_line(kind)])
+
+    assert (call.fip, call.code, call.wall, call.took, call.status, call.size) == (
+        "FIP-1",
+        "fif",
+        START + 250,
+        250,
+        200,
+        77,
+    )
+    assert call.mono == 5_000_000 - 4_750
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "status"),
+    [
+        ("nginx", {"status": 504, "upstream_status": "504", "upstream_header_time": "-"}, 0),
+        ("nginx", {"status": 504, "upstream_status": "504", "upstream_header_time": "1.0"}, 504),
+        ("nginx", {"status": 502, "upstream_status": "502, 502", "upstream_header_time": "-, 0.2"}, 502),
+        ("nginx", {"status": 502, "upstream_status": "-"}, 0),
+        ("nginx", {"status": 499}, 0),
+        ("nginx", {"status": 500, "upstream_status": "500"}, 500),
+        ("envoy", {"response_code": 504, "response_flags": "UT"}, 0),
+        ("envoy", {"response_code": 503, "response_flags": "UF,URX"}, 0),
+        ("envoy", {"response_code": 503}, 503),
+        ("envoy", {"response_code": 0, "response_flags": "DC"}, 0),
+        ("haproxy", {"status": 504, "termination_state": "sH"}, 0),
+        ("haproxy", {"status": 503, "termination_state": "SC"}, 0),
+        ("haproxy", {"status": 503}, 503),
+        ("haproxy", {"status": -1, "termination_state": "CH"}, 0),
+    ],
+)  # fmt: skip
+def test_a_status_that_the_proxy_made_is_no_answer_of_the_fip(
+    kind: str, changes: dict[str, object], status: int
+) -> None:
+    (call,) = _reader(kind).calls([_line(kind, **changes)])
+
+    assert call.status == status
+
+
+def test_a_notification_takes_session_and_statuses_from_members_that_may_be_renamed() -> None:
+    reader = _reader("nginx", inward=True, session="sid", statuses="st", fip="from")
+    line = _line(
+        "nginx", uri="/FI/Notification", sid="S-1", st="READY,TIMEOUT", **{"from": "FIP-9"}
+    )
+
+    (call,) = reader.calls([line])
+
+    assert call.fip == "FIP-9"
+    assert call.notice == Notice("S-1", FiStatus.READY | FiStatus.TIMEOUT)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"no json",
+        b"{}",
+        b'{"time": null}',
+        b'{"time":"x","method":"POST"}',
+        b"[1]",
+        b'{"time": 1e999}',
+        b"\xff",
+        b'{"time":[1]}',
+        _line("nginx", request_time="abc"),
+    ],
+)
+def test_a_line_that_cannot_be_read_is_counted_and_stops_nothing(line: bytes) -> None:
+    reader = _reader("nginx")
+
+    calls = reader.calls([line, b"", _line("nginx")])
+
+    assert len(calls) == 1
+    assert reader._listener.figures.unreadable == 1

@@ -1,0 +1,141 @@
+"""Events in the shape in use today."""
+
+import json
+
+import msgspec
+import pytest
+from tests.support.manual_clock import INWARD, OUTWARD, START, MovedClock
+
+from mudra.agent.counting.event import Began, Ended, FiStatus, Notice
+from mudra.agent.sources.http_event import read_events
+from mudra.agent.sources.route import Listener
+
+
+@pytest.fixture
+def listener() -> Listener:
+    return Listener(MovedClock())
+
+
+def _event(**changes: object) -> dict[str, object]:
+    return {
+        "callType": "requestOut", "route": "/v2/FI/request", "peerId": "FIP-1", "peerType": "FIP",
+        "customerId": "someone@aa", "txnCorId": "k1", "addlAttr": {}, "body": None, **changes,
+    }  # fmt: skip
+
+
+def _read(listener: Listener, told: object):
+    return read_events(json.dumps(told).encode(), listener)
+
+
+def test_a_single_event_and_an_array_are_read_alike(listener: Listener) -> None:
+    single, _ = _read(listener, _event())
+    several, _ = _read(listener, [_event()])
+
+    assert single == several == [Began("k1", OUTWARD, "FIP-1", "fireq", START, 5_000_000)]
+
+
+def test_the_session_is_read_from_the_answer_of_an_fi_request(listener: Listener) -> None:
+    body = {"ver": "2.0.0", "consentId": "c", "sessionId": "S-9"}
+
+    events, _ = _read(listener, _event(callType="responseIn", httpStatus=200, body=body))
+
+    assert events == [Ended("k1", OUTWARD, START, 5_000_000, 200, 0, "S-9")]
+
+
+@pytest.mark.parametrize("wrap", [lambda body: body, json.dumps])
+def test_a_notification_is_read_from_its_body_as_object_or_text(listener: Listener, wrap) -> None:
+    body = {
+        "timestamp": "2026-04-01T10:00:01.500Z", "Notifier": {"type": "FIP", "id": "FIP-1"},
+        "FIStatusNotification": {
+            "sessionId": "S-1", "sessionStatus": "ACTIVE",
+            "FIStatusResponse": [{"fipID": "FIP-1", "Accounts": [
+                {"linkRefNumber": "a", "FIStatus": "READY"}, {"linkRefNumber": "b", "FIStatus": "PENDING"}]}],
+        },
+    }  # fmt: skip
+
+    events, _ = _read(
+        listener, _event(callType="requestIn", route="/FI/Notification", body=wrap(body))
+    )
+
+    notice = Notice("S-1", FiStatus.READY | FiStatus.PENDING, START + 1_500)
+    assert events == [Began("k1", INWARD, "FIP-1", "finot", START, 5_000_000, notice)]
+
+
+def test_the_size_of_fetched_packets_is_that_of_the_encrypted_texts(listener: Listener) -> None:
+    body = {
+        "FI": [{"fipID": "FIP-1", "data": [{"encryptedFI": "x" * 700}, {"encryptedFI": "y" * 50}]}]
+    }
+
+    events, _ = _read(
+        listener, _event(callType="responseIn", route="/FI/Fetch", httpStatus="200", body=body)
+    )
+
+    assert isinstance(events[0], Ended)
+    assert events[0].size == 750
+
+
+@pytest.mark.parametrize("status", [None, "", 0])
+def test_a_response_without_a_status_is_a_transport_failure(
+    listener: Listener, status: object
+) -> None:
+    events, _ = _read(listener, _event(callType="responseIn", httpStatus=status, body=None))
+
+    assert isinstance(events[0], Ended)
+    assert events[0].status == 0
+
+
+def test_a_timestamp_gives_halves_that_come_together_their_duration(listener: Listener) -> None:
+    told = [
+        _event(timestamp="2026-04-01T09:59:58Z"),
+        _event(callType="responseIn", httpStatus=200, timestamp=START - 500),
+    ]
+
+    (began, ended), _ = _read(listener, told)
+
+    assert ended.mono - began.mono == 1_500
+    assert began.wall == START - 2_000
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"peerType": "FIU"}, {"route": "/elsewhere"}, {"callType": "requestIn", "route": "/Consent"}],
+)
+def test_calls_that_no_type_counts_are_only_noted(
+    listener: Listener, changes: dict[str, object]
+) -> None:
+    events, rejected = _read(listener, _event(**changes))
+
+    assert (events, rejected) == ([], [])
+    assert listener.figures.other_calls == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"callType": "other"}, "callType must be one of"),
+        ({"peerId": "a b"}, "peerId must be an entity ID"),
+        ({"peerId": ""}, "peerId must be an entity ID"),
+        ({"txnCorId": ""}, "txnCorId must be"),
+        ({"txnCorId": "x" * 129}, "txnCorId must be"),
+        ({"callType": "responseIn", "httpStatus": 99}, "httpStatus must be"),
+        ({"callType": "responseIn", "httpStatus": "2x"}, "httpStatus must be"),
+        ({"timestamp": "yesterday"}, "timestamp must be"),
+        ({"timestamp": "2026-03-01T00:00:00Z"}, "timestamp must lie"),
+        ({"timestamp": "2026-04-01T10:02:00Z"}, "timestamp must lie"),
+        ({"route": 5}, "route"),
+    ],
+)
+def test_an_event_that_is_wrong_is_told_why_and_stops_no_other(
+    listener: Listener, changes: dict[str, object], said: str
+) -> None:
+    events, rejected = _read(listener, [_event(), _event(**changes), _event(txnCorId="k2")])
+
+    assert len(events) == 2
+    assert rejected[0].index == 1
+    assert said in rejected[0].message
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[", b"\xff", b"[1,", b"nul"])
+def test_a_body_that_is_no_json_is_refused_whole(listener: Listener, body: bytes) -> None:
+    with pytest.raises((msgspec.DecodeError, ValueError)):
+        read_events(body, listener)

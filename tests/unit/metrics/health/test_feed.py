@@ -1,0 +1,116 @@
+"""What members and the public see."""
+
+import csv
+import io
+from datetime import timedelta
+
+import msgspec
+from tests.support.metrics_payloads import WINDOW_START
+
+from mudra.metrics.health.feed import PublicFloor, health_feed, public_csv, public_status
+from mudra.metrics.health.health import Proof, Status
+from mudra.metrics.payload.catalogue import NotificationType, RequestType, Tag
+from mudra.metrics.payload.report import NotificationBlock, RequestBlock
+from mudra.metrics.rollup.rollup import rollup
+
+PROOF = Proof(4, 5, 23, 30)
+
+
+def row(code, total, ok, pxx=(100, 200, 300, 400), not_found=0):
+    counts = (total, ok, 0, 0, 0, not_found, *[0] * 9)
+    return (Tag.REQUESTS, code.value), rollup([RequestBlock(code.value, pxx, counts)])
+
+
+def outcomes(*statuses):
+    block = NotificationBlock("finot", (100, 100, *[0] * 13), statuses)
+    return (Tag.NOTIFICATIONS, NotificationType.FI.value), rollup([block])
+
+
+def feed_of(*rows):
+    end = WINDOW_START + timedelta(minutes=60)
+    return health_feed({"BANK-1": dict(rows)}, WINDOW_START, end, PROOF)
+
+
+def test_a_fip_without_data_is_unsure_throughout_and_never_100_percent():
+    value = msgspec.to_builtins(feed_of())
+
+    for api in value["data"]["fips"]["BANK-1"].values():
+        assert api == {"status": "UNSURE", "p50_response_time": None, "success_percentage": None}
+    assert set(value["summary"]["BANK-1"].values()) == {"UNSURE"}
+
+
+def test_the_feed_has_the_names_that_its_readers_know():
+    value = msgspec.to_builtins(feed_of(row(RequestType.CONSENT, 1000, 990)))
+
+    assert list(value["data"]["fips"]["BANK-1"]) == [
+        "discovery",
+        "linking",
+        "confirm_linking",
+        "consent",
+        "fi_request",
+        "fi_fetch",
+        "fi_notification",
+    ]
+    assert value["data"]["fips"]["BANK-1"]["consent"] == {
+        "status": "GOOD",
+        "p50_response_time": 100,
+        "success_percentage": 99.0,
+    }
+    assert value["time_range"] == {
+        "start_time": "2026-03-04T10:20:00Z",
+        "end_time": "2026-03-04T11:20:00Z",
+    }
+    assert value["proof"]["windows_heard"] == 23
+
+
+def test_one_bad_api_makes_its_stage_bad():
+    summary = feed_of(
+        row(RequestType.ACCOUNT_DISCOVERY, 100, 100), row(RequestType.ACCOUNT_LINK, 100, 50)
+    ).summary["BANK-1"]
+
+    assert summary.discovery_and_linking is Status.BAD
+    assert summary.data_flow is Status.UNSURE
+
+
+def test_fi_notification_tells_how_requests_ended_and_how_long_data_took():
+    ready = row(RequestType.FI_READY_TIME, 40, 40, (45_000, 50_000, 60_000, 90_000))
+    fip = feed_of(ready, outcomes(97, 3, 97, 1, 0, 2, 9)).data.fips["BANK-1"]
+    worse = feed_of(outcomes(95, 5, 95, 1, 0, 4, 9)).data.fips["BANK-1"]
+
+    assert fip.fi_notification.status is Status.GOOD
+    assert fip.fi_notification.p50_response_time == 45_000
+    assert worse.fi_notification.status is Status.BAD
+
+
+def test_a_share_just_below_everything_is_not_shown_as_100_percent():
+    fip = feed_of(row(RequestType.CONSENT, 10**6, 10**6 - 1)).data.fips["BANK-1"]
+
+    assert fip.consent.success_percentage == 99.99
+
+
+def test_the_public_sees_nothing_of_small_counts():
+    rows = dict(
+        [row(RequestType.CONSENT, 99, 99), row(RequestType.FI_FETCH, 100, 80, not_found=10)]
+    )
+
+    shown = {status.api: status for status in public_status({"BANK-1": rows})}
+
+    assert shown["consent"].status is Status.UNSURE
+    assert shown["consent"].requests is None
+    assert (shown["fi_fetch"].requests, shown["fi_fetch"].success_percentage) == (100, 88.88)
+    assert (shown["fi_fetch"].timeout_percentage, shown["fi_fetch"].not_found_percentage) == (
+        10,
+        10,
+    )
+    assert shown["discovery"].status is Status.UNSURE
+
+
+def test_the_csv_says_the_same_as_the_rows():
+    rows = dict([row(RequestType.CONSENT, 50, 50)])
+    shown = public_status({"BANK-1": rows}, PublicFloor(fewest_calls=10))
+
+    read = list(csv.DictReader(io.StringIO(public_csv(shown))))
+
+    assert len(read) == len(shown) == 6
+    assert (read[3]["api"], read[3]["status"], read[3]["p95"]) == ("consent", "GOOD", "200")
+    assert (read[0]["status"], read[0]["success_percentage"]) == ("UNSURE", "")

@@ -1,0 +1,216 @@
+"""Suspension, retirement, rollback, and what others hold already."""
+
+import pytest
+from tests.support.registry_actions import (
+    ENTITY,
+    READER,
+    STRANGER,
+    live,
+    order,
+    shown,
+    standing,
+    submit,
+    update,
+)
+from tests.support.registry_memory import MemoryRegistry
+from tests.support.registry_payloads import aa, fip, jwk, with_key
+
+from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
+from mudra.registry.lifecycle.decision import Decision, RegistryAction, TokenEffect
+from mudra.registry.lifecycle.record import EntityStatus, VersionStatus
+from mudra.registry.lifecycle.refusal import (
+    AlreadyHeld,
+    DuplicateEntity,
+    NeedsOperator,
+    ReasonMissing,
+    UnknownVersion,
+    WrongState,
+)
+
+
+@pytest.fixture
+def registry():
+    return MemoryRegistry()
+
+
+def test_a_suspension_hides_the_entry_and_stops_its_tokens_until_it_is_restored(registry):
+    live(registry)
+
+    suspended = order(registry, RegistryAction.SUSPEND, reason="key leaked")
+    hidden = shown(registry)
+    restored = order(registry, RegistryAction.RESTORE)
+
+    assert (suspended.tokens, restored.tokens) == (TokenEffect.STOP, TokenEffect.RESUME)
+    assert suspended.publication.body is None
+    assert (hidden, shown(registry)) == (set(), {"FIP-0"})
+    assert registry.token_effects == [("FIP-0", TokenEffect.STOP), ("FIP-0", TokenEffect.RESUME)]
+
+
+def test_a_suspended_member_is_updated_without_being_shown(registry):
+    live(registry)
+    order(registry, RegistryAction.SUSPEND, reason="key leaked")
+
+    waiting = update(registry, with_key(fip(), 1), ENTITY)
+    approved = order(registry, RegistryAction.APPROVE)
+
+    assert (waiting.status, approved.status, approved.publication) == ("submitted", "live", None)
+    assert (standing(registry), shown(registry)) == (EntityStatus.SUSPENDED, set())
+
+
+def test_a_retirement_is_for_good(registry):
+    live(registry)
+    update(registry, with_key(fip(), 1), ENTITY)
+
+    retired = order(registry, RegistryAction.RETIRE, reason="licence returned")
+
+    assert (retired.tokens, shown(registry)) == (TokenEffect.STOP, set())
+    assert [one.status for one in retired.after.versions] == [
+        VersionStatus.SUPERSEDED,
+        VersionStatus.WITHDRAWN,
+    ]
+    for act in (
+        RegistryAction.APPROVE,
+        RegistryAction.SUSPEND,
+        RegistryAction.RESTORE,
+        RegistryAction.RETIRE,
+        RegistryAction.ROLL_BACK,
+    ):
+        assert isinstance(order(registry, act, reason="x", version=1), WrongState)
+    assert isinstance(update(registry, fip(name="x")), WrongState)
+    assert submit(registry, fip()) == DuplicateEntity("FIP-0")
+
+
+def test_a_retirement_of_a_suspended_member_changes_nothing_in_the_directory(registry):
+    live(registry)
+    order(registry, RegistryAction.SUSPEND, reason="x")
+
+    retired = order(registry, RegistryAction.RETIRE, reason="y")
+
+    assert (retired.publication, retired.tokens) == (None, TokenEffect.NONE)
+
+
+def test_a_rollback_goes_live_at_once_and_equals_the_former_version(registry):
+    live(registry)
+    update(registry, with_key(fip(name="Worse"), 1), ENTITY, approved=False)
+    order(registry, RegistryAction.APPROVE)
+    update(registry, with_key(fip(name="Worst"), 2), ENTITY)
+
+    outcome = order(
+        registry, RegistryAction.ROLL_BACK, version=1, reason="the new key does not work"
+    )
+
+    record = registry.records["FIP-0"]
+    assert (outcome.status, outcome.version, record.live.equal_to) == ("live", 4, 1)
+    assert record.live.entry == record.versions[0].entry
+    assert record.pending is None
+
+
+@pytest.mark.parametrize("version", [0, 2, 9])
+def test_a_rollback_goes_to_versions_that_were_live_only(registry, version):
+    live(registry)
+    update(registry, with_key(fip(), 1), ENTITY)
+    order(registry, RegistryAction.REJECT, reason="no")
+
+    assert order(registry, RegistryAction.ROLL_BACK, version=version, reason="x") == UnknownVersion(
+        "FIP-0", version
+    )
+
+
+def test_a_rollback_to_the_live_version_is_refused(registry):
+    live(registry)
+
+    assert isinstance(order(registry, RegistryAction.ROLL_BACK, version=1, reason="x"), WrongState)
+
+
+@pytest.mark.parametrize("reason", ["", "   ", "x" * 501, "a\nb", "=?utf-8?q?x?="])
+def test_what_hurts_a_member_needs_a_reason(registry, reason):
+    live(registry)
+
+    for act in (RegistryAction.SUSPEND, RegistryAction.RETIRE, RegistryAction.ROLL_BACK):
+        assert order(registry, act, reason=reason, version=1) == ReasonMissing(act.value)
+
+
+def test_a_restore_or_approval_out_of_turn_is_refused(registry):
+    live(registry)
+
+    assert isinstance(order(registry, RegistryAction.RESTORE), WrongState)
+    assert isinstance(order(registry, RegistryAction.APPROVE), WrongState)
+    assert isinstance(order(registry, RegistryAction.REJECT, reason="x"), WrongState)
+    order(registry, RegistryAction.SUSPEND, reason="x")
+    assert isinstance(order(registry, RegistryAction.SUSPEND, reason="x"), WrongState)
+
+
+@pytest.mark.parametrize(
+    ("second", "path"),
+    [
+        (aa(1, entityhandle="@aa0"), "entityinfo.entityhandle"),
+        (aa(1, certificate=jwk(5) | {"kid": "kid-20000"}), "entityinfo.certificate.kid"),
+        (aa(1, certificate=jwk(20_000) | {"kid": "other"}), "entityinfo.certificate.n"),
+    ],
+)
+def test_what_another_entity_holds_is_refused_without_naming_it(registry, second, path):
+    live(registry, aa())
+
+    outcome = submit(registry, second)
+
+    assert isinstance(outcome, AlreadyHeld)
+    assert (outcome.path, outcome.holder) == (path, "AA-0")
+    assert "AA-0" not in outcome.sentence()
+
+
+def test_a_former_key_stays_taken(registry):
+    live(registry)
+    update(registry, with_key(fip(), 1), approved=True)
+
+    assert isinstance(submit(registry, with_key(fip(2), 0)), AlreadyHeld)
+
+
+def test_a_mere_submission_blocks_nobody_s_key(registry):
+    submit(registry, with_key(fip(9), 0), STRANGER)
+
+    rightful = submit(registry, fip(), ENTITY)
+    order(registry, RegistryAction.APPROVE)
+
+    assert isinstance(rightful, Decision)
+    assert isinstance(order(registry, RegistryAction.APPROVE, "FIP-9"), AlreadyHeld)
+
+
+def test_an_entity_may_return_to_its_own_former_key(registry):
+    live(registry)
+    update(registry, with_key(fip(), 1), approved=True)
+
+    assert isinstance(update(registry, with_key(fip(), 0)), Decision)
+
+
+def test_an_approval_in_one_step_is_all_or_nothing(registry):
+    submitter = Actor(ActorKind.OPERATOR, "sam", scopes=frozenset({SUBMIT}))
+
+    assert submit(registry, fip(), submitter, approved=True) == NeedsOperator(DECIDE)
+    assert registry.records == {}
+    live(registry)
+    assert update(registry, with_key(fip(), 1), submitter, approved=True) == NeedsOperator(DECIDE)
+    assert len(registry.records["FIP-0"].versions) == 1
+
+
+def test_every_refusal_says_what_to_do(registry):
+    live(registry)
+    refusals = [
+        submit(registry, fip()),
+        submit(registry, fip(1), ENTITY),
+        submit(registry, fip(1), READER),
+        update(registry, fip(3)),
+        order(registry, RegistryAction.RESTORE),
+        order(registry, RegistryAction.SUSPEND),
+        order(registry, RegistryAction.ROLL_BACK, version=7, reason="x"),
+    ]
+
+    assert [one.sentence() for one in refusals] == [
+        "entityinfo.id FIP-0 is taken; update it with PUT if it is yours",
+        "entityinfo.id and requester.id must be the entity that you act for",
+        "this needs an operator with the scope registry:submit",
+        "the registry has no entry FIP-3 of this type",
+        "FIP-0 is live; restore needs it to be suspended",
+        "reason must be a text of 1 to 500 characters to suspend",
+        "FIP-0 has no version 7 that was ever live",
+    ]
+    assert len(registry.refusals) == 7

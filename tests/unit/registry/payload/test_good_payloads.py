@@ -1,0 +1,222 @@
+import pytest
+from tests.support.registry_payloads import aa, fip, fiu, older
+
+from mudra.registry.payload.entry import canonical, read_canonical
+from mudra.registry.payload.url_rules import AddressPolicy, VersionedUrl, base_urls
+from mudra.registry.payload.validation import CheckedPayload, address_findings, check_payload
+from mudra.registry.payload.vocabulary import shipped_vocabulary
+from mudra.shared.finding import Severity
+
+PUBLIC = AddressPolicy()
+
+
+def checked(raw, policy=PUBLIC, **options) -> CheckedPayload:
+    result = check_payload(raw, policy, shipped_vocabulary(), **options)
+    assert isinstance(result, CheckedPayload), [one.sentence() for one in result]
+    return result
+
+
+@pytest.mark.parametrize("payload", [fip(), fiu(), aa(), fip(7), fiu(8), aa(9)])
+def test_a_good_payload_is_taken_without_notes(payload):
+    assert checked(payload).notes == ()
+
+
+@pytest.mark.parametrize("payload", [fip(), fiu(), aa()])
+def test_an_entry_survives_its_byte_form(payload):
+    entry = checked(payload).entry
+
+    assert read_canonical(canonical(entry)) == entry
+
+
+def test_an_answer_has_exactly_the_members_of_the_specification():
+    entry = canonical(checked(fip()).entry)
+
+    assert entry.startswith(b'{"entityinfo":{"Identifiers":[{"category":"STRONG","type":"MOBILE"}')
+    assert entry.endswith(
+        b'"requester":{"id":"FIP-0","name":"Entity FIP-0"},"timestamp":"2026-01-15T09:30:00.000Z",'
+        b'"txnid":"6f1c2a4e-0d6b-4c8e-9a53-000000000000","type":"FIP","ver":"1.0"}'
+    )
+
+
+@pytest.mark.parametrize("empty", ["", None, [], [""], [None]])
+def test_all_empties_count_the_same_and_come_out_in_the_form_of_the_specification(empty):
+    sent = fiu(
+        tags=empty,
+        entityhandle=empty,
+        Identifiers=empty,
+        webviewurl=empty,
+        fitypes=empty,
+        gsp=empty,
+    )
+
+    assert canonical(checked(sent).entry) == canonical(checked(fiu(tags="")).entry)
+
+
+def test_missing_members_count_as_empty():
+    sent = fiu()
+    for name in (
+        "tags",
+        "entityhandle",
+        "Identifiers",
+        "webviewurl",
+        "fitypes",
+        "gsp",
+        "tokeninfo",
+        "signature",
+    ):
+        del sent["entityinfo"][name]
+
+    info = checked(sent).entry.entityinfo
+
+    assert (info.tags, info.entityhandle, info.identifiers, info.fitypes) == ("", "", (), ())
+    assert (info.webviewurl, info.gsp) == (None, None)
+
+
+@pytest.mark.parametrize("hollow", [{}, {"id": "", "name": "", "ip": "", "url": None}])
+def test_a_gateway_of_empties_is_none(hollow):
+    assert checked(fip(gsp=hollow)).entry.entityinfo.gsp is None
+    assert checked(fiu(gsp=hollow)).entry.entityinfo.gsp is None
+
+
+def test_a_gateway_is_kept():
+    gsp = {"id": "gsp-1", "name": "Gateway", "ip": "9.9.9.9", "url": "https://g.example/x?y=1"}
+
+    assert checked(fip(gsp=gsp)).entry.entityinfo.gsp.url == gsp["url"]
+
+
+@pytest.mark.parametrize(
+    "reserved", [None, "", "x", 1, [1], {"url": "https://x", "odd": {"deep": [1]}}]
+)
+def test_reserved_objects_accept_anything_and_keep_nothing(reserved):
+    sent = fip(tokeninfo=reserved, signature=reserved)
+
+    assert canonical(checked(sent).entry) == canonical(checked(fip()).entry)
+    assert checked(sent).notes == ()
+
+
+@pytest.mark.parametrize(
+    "baseurl",
+    [
+        "https://bank.example/api",
+        "v2:https://bank.example",
+        "v1:https://bank.example/v1,v2:https://bank.example:8443/v2/",
+        "v2:https://9.9.9.9/v2",
+        "v2:https://[2620:fe::fe]/v2",
+        "v2:https://xn--bnk-sna.example",
+        "v2:https://BANK.example/a%20b",
+    ],
+)
+def test_base_addresses_in_use_are_taken(baseurl):
+    assert checked(fip(baseurl=baseurl)).entry.entityinfo.baseurl == baseurl
+
+
+def test_a_base_address_is_taken_apart():
+    assert base_urls("v1:https://a.example/v1,v2:https://b.example") == (
+        VersionedUrl("v1", "https://a.example/v1"),
+        VersionedUrl("v2", "https://b.example"),
+    )
+    assert base_urls("https://a.example") == (VersionedUrl("", "https://a.example"),)
+    assert base_urls("") == ()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"baseurl": "v2:http://localhost:9000/v2"},
+        {"baseurl": "v2:https://10.0.0.7"},
+        {"baseurl": "v2:http://[::1]:9000"},
+        {"ips": ["127.0.0.1", "10.0.0.0/16", "fe80::1"]},
+    ],
+)
+def test_a_sandbox_may_allow_http_and_private_addresses(changes):
+    checked(fip(**changes), AddressPolicy(allow_http=True, allow_private=True))
+
+
+def test_spellings_in_use_are_read_as_the_listed_word_with_a_note():
+    sent = fip(
+        fitypes=["TERM-DEPOSIT", "mutual funds"],
+        Identifiers=[
+            {"category": "STRONG", "type": "AADHAAR"},
+            {"category": "WEAK", "type": "Others"},
+        ],
+    )
+
+    result = checked(sent)
+
+    assert result.entry.entityinfo.fitypes == ("TERM_DEPOSIT", "MUTUAL_FUNDS")
+    assert [one.type for one in result.entry.entityinfo.identifiers] == ["AADHAR", "OTHERS"]
+    assert {one.path for one in result.notes} == {
+        "$.entityinfo.fitypes[0]",
+        "$.entityinfo.fitypes[1]",
+        "$.entityinfo.Identifiers[0].type",
+        "$.entityinfo.Identifiers[1].type",
+    }
+
+
+def test_what_is_listed_twice_is_dropped_with_a_note():
+    result = checked(fip(ips=["2620:FE::0:FE", "2620:fe::fe"], fitypes=["DEPOSIT", "DEPOSIT"]))
+
+    assert result.entry.entityinfo.ips == ("2620:fe::fe",)
+    assert result.entry.entityinfo.fitypes == ("DEPOSIT",)
+    assert [one.severity for one in result.notes] == [Severity.NOTE] * 3
+
+
+@pytest.mark.parametrize("payload", [fip(), fiu(1), aa(2)])
+def test_an_older_entry_is_read_with_notes_and_refused_as_a_submission(payload):
+    result = checked(older(payload), older=True)
+
+    assert result.entry.timestamp == "2024-02-06T10:11:29.192Z"
+    assert result.entry.entityinfo.ips == ()
+    noted = {one.path for one in result.notes}
+    assert {
+        "$.timestamp",
+        "$.entityinfo.credentialsPk",
+        "$.entityinfo.oldEntityId",
+        "$.entityinfo.ips",
+    } <= noted
+    assert isinstance(check_payload(older(payload), AddressPolicy(), shipped_vocabulary()), list)
+
+
+def test_an_older_entry_may_have_an_empty_base_address_and_ports_as_numbers():
+    sent = older(fip(baseurl="")) | {"txnid": "17"}
+    sent["entityinfo"]["inboundports"] = [443]
+
+    info = checked(sent, older=True).entry.entityinfo
+
+    assert (info.baseurl, info.inboundports) == ("", ("443",))
+
+
+def test_an_older_entry_with_a_private_key_is_refused_all_the_same():
+    sent = older(fip())
+    sent["entityinfo"]["certificate"]["d"] = "x"
+
+    result = check_payload(sent, AddressPolicy(), shipped_vocabulary(), older=True)
+
+    assert any("leaked" in one.problem for one in result if one.severity is Severity.ERROR)
+
+
+@pytest.mark.parametrize(
+    "timestamp",
+    [
+        "2024-02-29T10:11:29Z",
+        "2024-02-06T10:11:29.123456789Z",
+        "2024-02-06T10:11:29.1+00:00",
+        "2024-02-06T10:11:29+0000",
+    ],
+)
+def test_every_spelling_of_utc_is_kept_as_sent(timestamp):
+    assert checked(fip() | {"timestamp": timestamp}).entry.timestamp == timestamp
+
+
+def test_names_of_indian_scripts_are_kept():
+    name = "क्\u200dष बैंक"
+
+    assert checked(fip(name=name)).entry.entityinfo.name == name
+
+
+def test_the_payload_must_match_the_address_it_is_sent_to():
+    entry = checked(fip()).entry
+
+    assert address_findings(entry, "FIP", "FIP-0") == []
+    assert address_findings(entry, "FIP", None) == []
+    assert [one.path for one in address_findings(entry, "AA", "X")] == ["$.type", "$.entityinfo.id"]
