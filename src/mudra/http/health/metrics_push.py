@@ -24,6 +24,7 @@ from mudra.metrics.payload.refusals import NotYourMetrics, TooManyPushes
 from mudra.metrics.payload.report import Report
 from mudra.metrics.payload.validation import CheckedReport, ReportRefused, check_report
 from mudra.shared.entity_type import EntityType
+from mudra.shared.refusal import Refusal
 from mudra.tokens.authentication.token_check import TokenFacts
 
 AGENT_NOTE: Final = "mudra-agent-note"
@@ -91,7 +92,7 @@ def _tell_note(note: str | None, aa_id: str, txn_id: str) -> None:
 
 async def _stored(
     checked: CheckedReport | ReportRefused, facts: TokenFacts, context: RequestContext
-) -> object:
+) -> Received | Refusal:
     service = context.service
     caller = context.caller(f"entity:{facts.subject}")
     async with service.unit_of_work() as work:

@@ -19,6 +19,7 @@ from mudra.http.request.request_context import AnyRequest, receive_json, receive
 from mudra.http.response.json_response import HandlerResult
 from mudra.identity.memberships.memberships import Scope
 from mudra.metrics.incidents.silence import Silence, WantedSilence
+from mudra.shared.refusal import Refusal
 from mudra.unit_of_work import UnitOfWork
 
 _PAST: Final = timedelta(days=90)
@@ -39,7 +40,7 @@ async def silences(request: AnyRequest, service: InjectedDependencies) -> Respon
         found = await work.alarm_service.silences.shown(
             now - _PAST if order.past == "true" else now
         )
-        return {"silences": [silence_details(one) for one in found]}
+        return SilencesResponse(silences=[silence_details(one) for one in found])
 
     return await as_operator(context, order, Scope.HEALTH, act)
 
@@ -57,7 +58,7 @@ async def begin(request: AnyRequest, service: InjectedDependencies) -> Response[
         begins = order.begins if isinstance(order.begins, datetime) else None
         wanted = WantedSilence(order.entity_id, order.type, begins, order.ends, order.reason)
         outcome = await work.alarm_service.silence(wanted, caller, await work.people.now())
-        return _told(outcome)
+        return _response(outcome)
 
     return await as_operator(context, order, Scope.HEALTH, act)
 
@@ -75,13 +76,15 @@ async def end(
 
     async def act(work: UnitOfWork, caller: Caller, _order: NoParameters) -> HandlerResult:
         now = await work.people.now()
-        return _told(await work.alarm_service.end_silence(str(silence_id), caller, now))
+        return _response(await work.alarm_service.end_silence(str(silence_id), caller, now))
 
     return await as_operator(context, order, Scope.HEALTH, act)
 
 
-def _told(outcome: object) -> object:
-    return {"silence": silence_details(outcome)} if isinstance(outcome, Silence) else outcome
+def _response(outcome: Silence | Refusal) -> HandlerResult:
+    if isinstance(outcome, Refusal):
+        return outcome
+    return SilenceResponse(silence=silence_details(outcome))
 
 
 operator_handlers: Final[list[HTTPRouteHandler]] = [silences, begin, end]

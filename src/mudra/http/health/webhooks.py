@@ -25,6 +25,7 @@ from mudra.http.request.request_context import AnyRequest, receive_json, receive
 from mudra.http.response.json_response import HandlerResult
 from mudra.identity.memberships.memberships import Scope
 from mudra.metrics.notifications.webhook import AddedWebhook, Webhook
+from mudra.shared.refusal import Refusal
 from mudra.tokens.authentication.token_check import TokenFacts
 from mudra.unit_of_work import UnitOfWork
 
@@ -37,7 +38,7 @@ async def webhooks(request: AnyRequest, service: InjectedDependencies) -> Respon
     context, order = receive_query(request, service, NoParameters)
 
     async def act(work: UnitOfWork, _: Caller, _order: NoParameters) -> HandlerResult:
-        return _listed(await work.alarm_service.webhooks.all(None))
+        return _list_response(await work.alarm_service.webhooks.all(None))
 
     return await as_operator(context, order, Scope.HEALTH, act)
 
@@ -55,7 +56,7 @@ async def add(request: AnyRequest, service: InjectedDependencies) -> Response[by
 
     async def act(work: UnitOfWork, caller: Caller, order: WebhookRequest) -> HandlerResult:
         now = await work.people.now()
-        return _told(await work.alarm_service.add_webhook(order.entity_id, order.url, caller, now))
+        return _added(await work.alarm_service.add_webhook(order.entity_id, order.url, caller, now))
 
     return await as_operator(context, order, Scope.HEALTH, act)
 
@@ -72,7 +73,7 @@ async def remove(
     context, order = await receive_json(request, service, NoParameters)
 
     async def act(work: UnitOfWork, caller: Caller, _order: NoParameters) -> HandlerResult:
-        return _told(await work.alarm_service.remove_webhook(str(webhook_id), None, caller))
+        return _removed(await work.alarm_service.remove_webhook(str(webhook_id), None, caller))
 
     return await as_operator(context, order, Scope.HEALTH, act)
 
@@ -91,7 +92,7 @@ def member_webhook_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
         async def act(
             work: UnitOfWork, facts: TokenFacts, _: Caller, _order: NoParameters
         ) -> HandlerResult:
-            return _listed(await work.alarm_service.webhooks.all(facts.subject))
+            return _list_response(await work.alarm_service.webhooks.all(facts.subject))
 
         return await as_entity(context, order, act)
 
@@ -107,11 +108,10 @@ def member_webhook_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
         context, order = await receive_json(request, service, OwnWebhookRequest)
 
         async def act(
-            work: UnitOfWork, facts: TokenFacts, caller: Caller, order: NoParameters
+            work: UnitOfWork, facts: TokenFacts, caller: Caller, order: OwnWebhookRequest
         ) -> HandlerResult:
-            assert isinstance(order, OwnWebhookRequest)
             now = await work.people.now()
-            return _told(
+            return _added(
                 await work.alarm_service.add_webhook(facts.subject, order.url, caller, now)
             )
 
@@ -134,22 +134,29 @@ def member_webhook_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
             work: UnitOfWork, facts: TokenFacts, caller: Caller, _order: NoParameters
         ) -> HandlerResult:
             wanted, own = str(webhook_id), facts.subject
-            return _told(await work.alarm_service.remove_webhook(wanted, own, caller))
+            return _removed(await work.alarm_service.remove_webhook(wanted, own, caller))
 
         return await as_entity(context, order, act)
 
     return [own_webhooks, add_own, remove_own]
 
 
-def _listed(found: Sequence[Webhook]) -> dict[str, object]:
-    return {"webhooks": [webhook_details(one) for one in found]}
+def _list_response(found: Sequence[Webhook]) -> WebhooksResponse:
+    return WebhooksResponse(webhooks=[webhook_details(one) for one in found])
 
 
-def _told(outcome: object) -> object:
-    if isinstance(outcome, AddedWebhook):
-        shown = webhook_details(outcome.webhook)
-        return {"webhook": shown, "secret": outcome.secret.reveal()}
-    return {"webhook": webhook_details(outcome)} if isinstance(outcome, Webhook) else outcome
+def _added(outcome: AddedWebhook | Refusal) -> HandlerResult:
+    if isinstance(outcome, Refusal):
+        return outcome
+    return NewWebhookResponse(
+        webhook=webhook_details(outcome.webhook), secret=outcome.secret.reveal()
+    )
+
+
+def _removed(outcome: Webhook | Refusal) -> HandlerResult:
+    if isinstance(outcome, Refusal):
+        return outcome
+    return WebhookResponse(webhook=webhook_details(outcome))
 
 
 operator_handlers: Final[list[HTTPRouteHandler]] = [webhooks, add, remove]

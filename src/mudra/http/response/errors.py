@@ -343,8 +343,8 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
         _row(
             Acknowledged,
             lambda r: conflict(
-                f"{r.by} acknowledged it in the meantime, so nothing was changed; "
-                "open the incident again to take it over"
+                f"the incident was acknowledged by {r.by} in the meantime, so nothing was changed; "
+                "open it again to take it over"
             ),
         ),
         _row(NoSuchSilence, lambda _: not_found("no silence of this ID that is not over")),
