@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Annotated
 
+import msgspec
 import typer
 
 from mudra.audit.event import Caller
@@ -14,7 +15,7 @@ from mudra.cli.local.user import user_of
 from mudra.cli.output.output import fail, show_facts, show_json
 from mudra.cli.output.token_text import show_tokens
 from mudra.http.account.people_responses import warnings_of
-from mudra.http.account.people_shapes import token_fields
+from mudra.http.account.people_shapes import token_details
 from mudra.http.response.errors import problem_of
 from mudra.identity.accounts.account_service import AccountChanged, NoSuchUser
 from mudra.identity.accounts.user import User
@@ -108,7 +109,7 @@ def tokens(email: Email, data_dir: DataDir = None, as_json: AsJson = False) -> N
     held = with_rooms(run, data_dir)
     if not isinstance(held, list):
         fail(problem_of(held).sentence)
-    show_tokens([token_fields(token) for token in held], as_json=as_json)
+    show_tokens([msgspec.to_builtins(token_details(token)) for token in held], as_json=as_json)
 
 
 @app.command(epilog="Example: mudra admin revoke lakshmi@kaveribank.example")

@@ -12,7 +12,7 @@ from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.output.output import fail, show_facts, show_json, show_table
-from mudra.http.account.people_shapes import mail_fields
+from mudra.http.account.people_shapes import mail_details
 from mudra.http.sandbox import shown_mail
 from mudra.identity.accounts.email_address import AddressRefused, normalise_email
 from mudra.overview.mail_queue import NoSuchMail, QueuedMail
@@ -118,7 +118,7 @@ def _show_failed(data_dir: DataDir, *, as_json: bool) -> None:
 
     mails = with_rooms(act, data_dir)
     if as_json:
-        show_json([mail_fields(mail) for mail in mails])
+        show_json([msgspec.to_builtins(mail_details(mail)) for mail in mails])
         return
     show_table(
         ["ID", "SINCE", "TO", "SUBJECT", "TRIES", "LAST ERROR"],

@@ -1,7 +1,7 @@
 """Changes of an entity's admins as both sides ask for them: members for their own, operators."""
 
-from collections.abc import Awaitable, Callable
-from typing import Final
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final, Generic, TypeVar
 
 from msgspec import Struct
 
@@ -10,13 +10,14 @@ from mudra.http.account.people_requests import (
     AdminRemovalRequest,
     AdminRequest,
     ContactRequest,
+    EntityRequest,
     HandOverRequest,
 )
-from mudra.http.account.people_responses import warnings_of
-from mudra.http.account.people_shapes import admin_fields
-from mudra.http.request.envelope import Body
+from mudra.http.account.people_responses import AdminsResponse, warnings_of
+from mudra.http.account.people_shapes import admin_details
 from mudra.identity.accounts.user import User
-from mudra.identity.memberships.admins import AdminsChanged
+from mudra.identity.memberships.admins import AdminsResult
+from mudra.shared.refusal import Refusal
 from mudra.tokens.secrets.manage_secret import NotYourEntity
 from mudra.unit_of_work import UnitOfWork
 
@@ -43,98 +44,106 @@ class AdminCaller(Struct, frozen=True):
         return not self.own_address
 
 
-class AdminCall(Struct, frozen=True):
-    """One change: what it reads, what it does, its path and summary for each side."""
+R = TypeVar("R", bound=EntityRequest)
 
-    reads: type[Struct]
-    do: Callable[[UnitOfWork, AdminCaller, object], Awaitable[object]]
-    own_path: str
-    own_summary: str
+
+class AdminOperation(Struct, Generic[R], frozen=True):
+    """One change of an entity's admins: its request, its use case, its path on each side."""
+
+    request_type: type[R]
+    run: Callable[[UnitOfWork, AdminCaller, R], Awaitable[AdminsResponse | Refusal]]
+    member_path: str
+    member_summary: str
     operator_path: str
     operator_summary: str
 
 
-async def add(work: UnitOfWork, asker: AdminCaller, order: object) -> object:
+async def add(
+    work: UnitOfWork, asker: AdminCaller, request: AdminRequest
+) -> AdminsResponse | Refusal:
     """Add an admin."""
-    assert isinstance(order, AdminRequest)
-    outcome = await work.admins.add(order.entity_id, order.email, order.name, asker.caller)
-    return await _told(work, outcome)
+    outcome = await work.admins.add(request.entity_id, request.email, request.name, asker.caller)
+    return await _response(work, outcome)
 
 
-async def remove(work: UnitOfWork, asker: AdminCaller, order: object) -> object:
+async def remove(
+    work: UnitOfWork, asker: AdminCaller, request: AdminRemovalRequest
+) -> AdminsResponse | Refusal:
     """Remove an admin."""
-    assert isinstance(order, AdminRemovalRequest)
     outcome = await work.admins.remove(
-        order.entity_id, order.email, asker.caller, may_leave_none=asker.is_operator
+        request.entity_id, request.email, asker.caller, may_leave_none=asker.is_operator
     )
-    return await _told(work, outcome)
+    return await _response(work, outcome)
 
 
-async def hand_over(work: UnitOfWork, asker: AdminCaller, order: object) -> object:
-    """Put one admin in the place of another."""
-    assert isinstance(order, HandOverRequest)
-    leaving = order.leaving if asker.is_operator else asker.own_address
+async def hand_over(
+    work: UnitOfWork, asker: AdminCaller, request: HandOverRequest
+) -> AdminsResponse | Refusal:
+    """Replace one admin by another."""
+    leaving = request.leaving if asker.is_operator else asker.own_address
     outcome = await work.admins.hand_over(
-        order.entity_id, leaving, order.email, order.name, asker.caller
+        request.entity_id, leaving, request.email, request.name, asker.caller
     )
-    return await _told(work, outcome)
+    return await _response(work, outcome)
 
 
-async def set_contact(work: UnitOfWork, asker: AdminCaller, order: object) -> object:
+async def set_contact(
+    work: UnitOfWork, asker: AdminCaller, request: ContactRequest
+) -> AdminsResponse | Refusal:
     """Set the backup contact."""
-    assert isinstance(order, ContactRequest)
-    outcome = await work.admins.set_contact(order.entity_id, order.email, asker.caller)
-    return await listed(work, order.entity_id) if isinstance(outcome, str) else outcome
-
-
-async def _told(work: UnitOfWork, outcome: object) -> object:
-    """Answer with the admins as they are now, or with the refusal."""
-    if not isinstance(outcome, AdminsChanged):
+    outcome = await work.admins.set_contact(request.entity_id, request.email, asker.caller)
+    if isinstance(outcome, Refusal):
         return outcome
-    return await listed(work, outcome.entity_id) | {"warnings": warnings_of(outcome)}
+    return await admins_response(work, request.entity_id)
 
 
-async def listed(work: UnitOfWork, entity_id: str) -> Body:
-    """Write the admins of an entity and its backup contact."""
-    return {
-        "entityId": entity_id,
-        "admins": [admin_fields(admin) for admin in await work.memberships.admins(entity_id)],
-        "contact": await work.memberships.contact(entity_id),
-        "warnings": [],
-    }
+async def _response(work: UnitOfWork, outcome: AdminsResult) -> AdminsResponse | Refusal:
+    if isinstance(outcome, Refusal):
+        return outcome
+    return await admins_response(work, outcome.entity_id, warnings_of(outcome))
 
 
-ADMIN_CALLS: Final = (
-    AdminCall(
-        AdminRequest,
-        add,
-        "/entity/admin/add",
-        "Add an admin to the entity",
-        "/members/admins/add",
-        "Add an admin",
-    ),
-    AdminCall(
-        AdminRemovalRequest,
-        remove,
-        "/entity/admin/remove",
-        "Remove an admin of the entity",
-        "/members/admins/remove",
-        "Remove an admin",
-    ),
-    AdminCall(
-        HandOverRequest,
-        hand_over,
-        "/entity/admin/handover",
-        "Hand one's own place to somebody else",
-        "/members/admins/handover",
-        "Replace an admin",
-    ),
-    AdminCall(
-        ContactRequest,
-        set_contact,
-        "/entity/contact/set",
-        "Set the entity's backup contact",
-        "/members/contact",
-        "Set the backup contact",
-    ),
+async def admins_response(
+    work: UnitOfWork, entity_id: str, warnings: Sequence[str] = ()
+) -> AdminsResponse:
+    """Return the admins of an entity and its backup contact."""
+    return AdminsResponse(
+        entity_id=entity_id,
+        admins=[admin_details(admin) for admin in await work.memberships.admins(entity_id)],
+        contact=await work.memberships.contact(entity_id),
+        warnings=list(warnings),
+    )
+
+
+ADD_ADMIN: Final = AdminOperation(
+    AdminRequest,
+    add,
+    "/entity/admin/add",
+    "Add an admin to the entity",
+    "/members/admins/add",
+    "Add an admin",
+)
+REMOVE_ADMIN: Final = AdminOperation(
+    AdminRemovalRequest,
+    remove,
+    "/entity/admin/remove",
+    "Remove an admin of the entity",
+    "/members/admins/remove",
+    "Remove an admin",
+)
+HAND_OVER: Final = AdminOperation(
+    HandOverRequest,
+    hand_over,
+    "/entity/admin/handover",
+    "Hand over your own admin role",
+    "/members/admins/handover",
+    "Replace an admin",
+)
+SET_CONTACT: Final = AdminOperation(
+    ContactRequest,
+    set_contact,
+    "/entity/contact/set",
+    "Set the entity's backup contact",
+    "/members/contact",
+    "Set the backup contact",
 )

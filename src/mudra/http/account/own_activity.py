@@ -4,21 +4,18 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Final
 
-import msgspec
 from litestar import Response, get
 from litestar.types import ControllerRouterHandler
 from msgspec import Meta, Struct, field
 
 from mudra.audit.event import Caller
 from mudra.http.account.people_requests import ActivityQuery
-from mudra.http.auth.as_operator import page
 from mudra.http.auth.as_user import as_user
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
-from mudra.http.request.envelope import Body
 from mudra.http.request.request_context import AnyRequest, receive_query
 from mudra.http.response.json_response import HandlerResult
-from mudra.http.response.response_body import DateTime, ResponseBody
+from mudra.http.response.response_body import DateTime, Page, ResponseBody, cut_page
 from mudra.http.token.requests import EntityQuery
 from mudra.identity.accounts.user import User
 from mudra.overview.action_items import ActionItem, attention, facts_of
@@ -69,13 +66,12 @@ class OwnEventResponse(Struct, kw_only=True):
     reason: str
 
 
-class ActivityResponse(ResponseBody, kw_only=True):
+class ActivityResponse(Page, kw_only=True):
     """Tokens of the last 14 days, and a page of the entity's audit, the newest first."""
 
     entity_id: str = field(name="entityId")
     days: list[TokensOfDayResponse]
     events: list[OwnEventResponse]
-    next: Annotated[str, Meta(description="`after` of the next page, when there is one")] = ""
 
 
 @get(
@@ -102,7 +98,9 @@ async def own_attention(request: AnyRequest, service: InjectedDependencies) -> R
         (member,) = await work.directory.members(MemberFilter(entity_id=entity_id), "", 1)
         record = await service.registry.registry(caller).history(entity_id)
         facts = await facts_of(work, entity_id, member.entity_type, used, record)
-        return {"entityId": entity_id, "lines": [_line(line) for line in attention(facts)]}
+        return AttentionResponse(
+            entity_id=entity_id, lines=[_item(item) for item in attention(facts)]
+        )
 
     return await as_user(context, order, act)
 
@@ -131,8 +129,13 @@ async def own_activity(request: AnyRequest, service: InjectedDependencies) -> Re
         which = AuditFilter(entity_id=entity_id)
         rows = await work.audit_search.events(which, before, limit + 1)
         names = await names_of_admins(work, entity_id)
-        events = page("events", [_event(row, names) for row in rows], limit, "seq")
-        return {"entityId": entity_id, "days": [_day(day) for day in days], **events}
+        shown, following = cut_page(rows, limit, lambda row: str(row.seq))
+        return ActivityResponse(
+            entity_id=entity_id,
+            days=[_day(day) for day in days],
+            events=[_event(row, names) for row in shown],
+            next=following,
+        )
 
     return await as_user(context, order, act)
 
@@ -147,38 +150,27 @@ def from_where(row: AuditRow) -> str:
     return "" if row.actor.startswith("operator:") else row.address
 
 
-def _line(line: ActionItem) -> Body:
-    shown = ActionItemResponse(
-        weight=line.weight.word, what=line.what, why=line.why, page=line.page, act=line.act
-    )
-    return _wire(shown)
-
-
-def _day(day: TokensOfDay) -> Body:
-    return _wire(
-        TokensOfDayResponse(day=f"{day.day:%Y-%m-%d}", issued=day.issued, refused=day.refused)
+def _item(item: ActionItem) -> ActionItemResponse:
+    return ActionItemResponse(
+        weight=item.weight.word, what=item.what, why=item.why, page=item.page, act=item.act
     )
 
 
-def _event(row: AuditRow, names: Mapping[str, str]) -> Body:
-    return _wire(
-        OwnEventResponse(
-            seq=row.seq,
-            at=iso_ms(row.at),
-            event=row.event,
-            outcome=row.outcome,
-            who=names.get(row.actor, row.actor),
-            address=from_where(row),
-            txn_id=row.txn_id,
-            reason=row.reason,
-        )
+def _day(day: TokensOfDay) -> TokensOfDayResponse:
+    return TokensOfDayResponse(day=f"{day.day:%Y-%m-%d}", issued=day.issued, refused=day.refused)
+
+
+def _event(row: AuditRow, names: Mapping[str, str]) -> OwnEventResponse:
+    return OwnEventResponse(
+        seq=row.seq,
+        at=iso_ms(row.at),
+        event=row.event,
+        outcome=row.outcome,
+        who=names.get(row.actor, row.actor),
+        address=from_where(row),
+        txn_id=row.txn_id,
+        reason=row.reason,
     )
-
-
-def _wire(shown: Struct) -> Body:
-    members = msgspec.to_builtins(shown)
-    assert isinstance(members, dict)
-    return members
 
 
 handlers: Final[list[ControllerRouterHandler]] = [own_attention, own_activity]

@@ -8,7 +8,7 @@ from litestar.types import ControllerRouterHandler
 from mudra.audit.event import Caller
 from mudra.http.account.people_requests import NoParameters, SessionRequest
 from mudra.http.account.people_responses import SessionsResponse, StatusResponse
-from mudra.http.account.people_shapes import session_fields
+from mudra.http.account.people_shapes import session_details
 from mudra.http.auth.as_user import as_user
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
@@ -29,9 +29,9 @@ async def list_sessions(request: AnyRequest, service: InjectedDependencies) -> R
     """List the caller's open sessions: since when, last used, from where."""
     context, order = receive_query(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, _: Caller, user: User, _order: NoParameters) -> HandlerResult:
+    async def act(work: UnitOfWork, _: Caller, user: User, _request: NoParameters) -> HandlerResult:
         found = await open_sessions(user.user_id, await work.people.now(), work.sessions)
-        return {"sessions": [session_fields(one) for one in found]}
+        return SessionsResponse(sessions=[session_details(one) for one in found])
 
     return await as_user(context, order, act)
 
@@ -53,7 +53,7 @@ async def end_session(request: AnyRequest, service: InjectedDependencies) -> Res
         ended = await end_own_session(
             user.user_id, order.session_id, caller, work.sessions, work.journal
         )
-        return {"status": "ended" if ended else "nothing to end"}
+        return StatusResponse(status="ended" if ended else "nothing to end")
 
     return await as_user(context, order, act)
 

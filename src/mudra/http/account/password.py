@@ -20,6 +20,7 @@ from mudra.identity.accounts.set_password import (
 from mudra.identity.accounts.user import User
 from mudra.identity.ports import HashingBusy
 from mudra.identity.sign_in.sign_in import username_of
+from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 
 _FORGOT_S: Final = 0.25
@@ -41,10 +42,10 @@ async def set_by_link(request: AnyRequest, service: InjectedDependencies) -> Res
     outcome = await _set(context, order.token, order.password)
     if not isinstance(outcome, User):
         return refusal(context.envelope, outcome).response()
-    return success(context.envelope, {"status": "password set"}).response()
+    return success(context.envelope, PasswordResponse(status="password set")).response()
 
 
-async def _set(context: RequestContext, token: SecretText, password: SecretText) -> User | object:
+async def _set(context: RequestContext, token: SecretText, password: SecretText) -> User | Refusal:
     service = context.service
     async with service.unit_of_work() as work:
         holder = await who_holds(token, work.people, work.links)
@@ -90,6 +91,6 @@ async def forgot(request: AnyRequest, service: InjectedDependencies) -> Response
     await asyncio.sleep(answer_at - asyncio.get_running_loop().time())
     return success(
         context.envelope,
-        {"status": "if the name is known, a link is on its way"},
+        PasswordResponse(status="if the name is known, a link is on its way"),
         status=202,
     ).response()

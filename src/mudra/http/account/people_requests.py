@@ -45,25 +45,28 @@ _Uuid = Annotated[
 ]
 
 
-class AdminRequest(Struct, frozen=True):
-    """Add an admin to an entity."""
+class EntityRequest(Struct, frozen=True):
+    """Ask about one entity."""
 
     entity_id: EntityId = field(name="entityId")
+
+
+class AdminRequest(EntityRequest, frozen=True):
+    """Add an admin to an entity."""
+
     email: Email
     name: Name = ""
 
 
-class AdminRemovalRequest(Struct, frozen=True):
+class AdminRemovalRequest(EntityRequest, frozen=True):
     """End somebody's rights on an entity."""
 
-    entity_id: EntityId = field(name="entityId")
     email: Email
 
 
-class HandOverRequest(Struct, frozen=True):
+class HandOverRequest(EntityRequest, frozen=True):
     """Put the one of `email` in the place of `leaving` (for a member: of the caller)."""
 
-    entity_id: EntityId = field(name="entityId")
     email: Email
     name: Name = ""
     leaving: Annotated[
@@ -77,10 +80,9 @@ class HandOverRequest(Struct, frozen=True):
     ] = ""
 
 
-class ContactRequest(Struct, frozen=True):
+class ContactRequest(EntityRequest, frozen=True):
     """Set the backup contact; an empty address ends it."""
 
-    entity_id: EntityId = field(name="entityId")
     email: Annotated[
         str,
         Meta(
@@ -90,12 +92,6 @@ class ContactRequest(Struct, frozen=True):
             extra_json_schema=_EMAIL_OR_NONE,
         ),
     ]
-
-
-class EntityRequest(Struct, frozen=True):
-    """Ask about one entity."""
-
-    entity_id: EntityId = field(name="entityId")
 
 
 class TokenRequest(Struct, frozen=True):

@@ -13,8 +13,7 @@ from mudra.http.account.people_shapes import (
     TokenDetails,
     UserDetails,
 )
-from mudra.http.request.envelope import Body
-from mudra.http.response.response_body import ResponseBody
+from mudra.http.response.response_body import Page, ResponseBody
 from mudra.identity.accounts.account_service import AccountChanged
 from mudra.identity.memberships.admins import AdminsChanged
 
@@ -54,29 +53,25 @@ class AccountResponse(ResponseBody, kw_only=True):
     warnings: _Warning
 
 
-class _Page(ResponseBody, kw_only=True):
-    next: Annotated[str, Meta(description="`after` of the next page, when there is one")] = ""
-
-
-class MembersPage(_Page, kw_only=True):
+class MembersPage(Page, kw_only=True):
     """A page of members."""
 
     members: list[MemberDetails]
 
 
-class UsersPage(_Page, kw_only=True):
+class UsersPage(Page, kw_only=True):
     """A page of people."""
 
     users: list[UserDetails]
 
 
-class MailsPage(_Page, kw_only=True):
+class MailsPage(Page, kw_only=True):
     """A page of mails."""
 
     mails: list[MailDetails]
 
 
-class EventsPage(_Page, kw_only=True):
+class EventsPage(Page, kw_only=True):
     """A page of the audit."""
 
     events: list[EventDetails]
@@ -111,12 +106,12 @@ def warnings_of(changed: AdminsChanged | AccountChanged) -> list[str]:
     ]
 
 
-def account_fields(changed: AccountChanged) -> Body:
-    """Write an account after a change."""
-    return {
-        "userId": changed.user.user_id,
-        "email": changed.user.email,
-        "state": changed.user.state.value,
-        "tokensEnded": changed.tokens_ended,
-        "warnings": warnings_of(changed),
-    }
+def account_response(changed: AccountChanged) -> AccountResponse:
+    """Return an account after a change."""
+    return AccountResponse(
+        user_id=changed.user.user_id,
+        email=changed.user.email,
+        state=changed.user.state.value,
+        tokens_ended=changed.tokens_ended,
+        warnings=warnings_of(changed),
+    )

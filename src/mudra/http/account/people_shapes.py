@@ -2,10 +2,8 @@
 
 from typing import Annotated
 
-import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from mudra.http.request.envelope import Body
 from mudra.http.response.response_body import DateTime
 from mudra.identity.memberships.memberships import Admin, HeldToken
 from mudra.identity.sessions.session import Session
@@ -103,119 +101,99 @@ class EventDetails(Struct, kw_only=True):
     detail: dict[str, str | int]
 
 
-def admin_fields(admin: Admin) -> Body:
+def admin_details(admin: Admin) -> AdminDetails:
     """Write an admin."""
-    return _wire(
-        AdminDetails(
-            user_id=admin.user_id,
-            email=admin.email,
-            name=admin.name,
-            state=admin.state.value,
-            since=iso_ms(admin.since),
-        )
+    return AdminDetails(
+        user_id=admin.user_id,
+        email=admin.email,
+        name=admin.name,
+        state=admin.state.value,
+        since=iso_ms(admin.since),
     )
 
 
-def token_fields(token: HeldToken) -> Body:
+def token_details(token: HeldToken) -> TokenDetails:
     """Write a token."""
     used_at = token.last_used_at
-    return _wire(
-        TokenDetails(
-            jti=token.jti,
-            issued_at=iso_ms(token.issued_at),
-            expires_at=iso_ms(token.expires_at),
-            state="revoked" if token.revoked_at else "valid",
-            last_used_at=iso_ms(used_at) if used_at else UNSET,
-            last_address=token.last_address if used_at else UNSET,
-        )
+    return TokenDetails(
+        jti=token.jti,
+        issued_at=iso_ms(token.issued_at),
+        expires_at=iso_ms(token.expires_at),
+        state="revoked" if token.revoked_at else "valid",
+        last_used_at=iso_ms(used_at) if used_at else UNSET,
+        last_address=token.last_address if used_at else UNSET,
     )
 
 
-def session_fields(session: Session) -> Body:
+def session_details(session: Session) -> SessionDetails:
     """Write a session."""
-    return _wire(
-        SessionDetails(
-            session_id=session.session_id,
-            began_at=iso_ms(session.started_at),
-            last_used_at=iso_ms(session.last_used_at),
-            address=session.address,
-        )
+    return SessionDetails(
+        session_id=session.session_id,
+        began_at=iso_ms(session.started_at),
+        last_used_at=iso_ms(session.last_used_at),
+        address=session.address,
     )
 
 
-def member_fields(row: MemberRow) -> Body:
+def member_details(row: MemberRow) -> MemberDetails:
     """Write a member."""
-    return _wire(
-        MemberDetails(
-            entity_id=row.entity_id,
-            type=row.entity_type,
-            name=row.name,
-            status=row.status,
-            onboarded_at=iso_ms(row.created_at),
-            secret_expires_at=iso_ms(row.secret_expires_at),
-            admins=list(row.admins),
-            contact=row.contact,
-            without_admin=row.able == 0,
-        )
+    return MemberDetails(
+        entity_id=row.entity_id,
+        type=row.entity_type,
+        name=row.name,
+        status=row.status,
+        onboarded_at=iso_ms(row.created_at),
+        secret_expires_at=iso_ms(row.secret_expires_at),
+        admins=list(row.admins),
+        contact=row.contact,
+        without_admin=row.able == 0,
     )
 
 
-def user_fields(row: UserRow) -> Body:
+def user_details(row: UserRow) -> UserDetails:
     """Write a person."""
-    return _wire(
-        UserDetails(
-            user_id=row.user_id,
-            email=row.email,
-            name=row.name,
-            state=row.state,
-            created_at=iso_ms(row.created_at),
-            administers=list(row.administers),
-            scopes=list(row.scopes),
-            link_valid_until=iso_ms(row.invited_until) if row.invited_until else UNSET,
-        )
+    return UserDetails(
+        user_id=row.user_id,
+        email=row.email,
+        name=row.name,
+        state=row.state,
+        created_at=iso_ms(row.created_at),
+        administers=list(row.administers),
+        scopes=list(row.scopes),
+        link_valid_until=iso_ms(row.invited_until) if row.invited_until else UNSET,
     )
 
 
-def mail_fields(mail: QueuedMail) -> Body:
+def mail_details(mail: QueuedMail) -> MailDetails:
     """Write a mail of the queue."""
-    return _wire(
-        MailDetails(
-            mail_id=mail.mail_id,
-            to=mail.recipient,
-            subject=mail.subject,
-            created_at=iso_ms(mail.created_at),
-            state="sent" if mail.sent_at else "given-up" if mail.given_up else "waiting",
-            attempts=mail.attempts,
-            sent_at=iso_ms(mail.sent_at) if mail.sent_at else UNSET,
-            last_error=mail.last_error or UNSET,
-            next_attempt_at=iso_ms(mail.next_attempt_at) if mail.next_attempt_at else UNSET,
-        )
+    return MailDetails(
+        mail_id=mail.mail_id,
+        to=mail.recipient,
+        subject=mail.subject,
+        created_at=iso_ms(mail.created_at),
+        state="sent" if mail.sent_at else "given-up" if mail.given_up else "waiting",
+        attempts=mail.attempts,
+        sent_at=iso_ms(mail.sent_at) if mail.sent_at else UNSET,
+        last_error=mail.last_error or UNSET,
+        next_attempt_at=iso_ms(mail.next_attempt_at) if mail.next_attempt_at else UNSET,
     )
 
 
-def event_fields(row: AuditRow) -> Body:
+def event_details(row: AuditRow) -> EventDetails:
     """Write an event."""
-    return _wire(
-        EventDetails(
-            seq=row.seq,
-            at=iso_ms(row.at),
-            event=row.event,
-            outcome=row.outcome,
-            actor=row.actor,
-            entity_id=row.entity_id,
-            address=row.address,
-            txn_id=row.txn_id,
-            reason=row.reason,
-            detail={name: _plain(value) for name, value in row.detail.items()},
-        )
+    return EventDetails(
+        seq=row.seq,
+        at=iso_ms(row.at),
+        event=row.event,
+        outcome=row.outcome,
+        actor=row.actor,
+        entity_id=row.entity_id,
+        address=row.address,
+        txn_id=row.txn_id,
+        reason=row.reason,
+        detail={name: _plain(value) for name, value in row.detail.items()},
     )
 
 
 def _plain(value: object) -> str | int:
     return value if isinstance(value, str | int) else str(value)
-
-
-def _wire(shown: Struct) -> Body:
-    members = msgspec.to_builtins(shown)
-    assert isinstance(members, dict)
-    return members

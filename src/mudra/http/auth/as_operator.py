@@ -1,7 +1,7 @@
 """One call of the operator's API: read, find the operator, act in one transaction, answer."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Final, TypeAlias, TypeVar
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias, TypeVar
 
 from litestar import Response
 from msgspec import Struct
@@ -9,15 +9,12 @@ from msgspec import Struct
 from mudra.audit.event import Caller
 from mudra.http.auth.operator_access import calling_operator
 from mudra.http.request.body_errors import is_body_refusal
-from mudra.http.request.envelope import Body
 from mudra.http.request.request_context import RequestContext
 from mudra.http.response.json_response import HandlerResult, refusal, response_of
 from mudra.identity.memberships.memberships import Scope
 from mudra.identity.operators.operator import Operator
 from mudra.shared.refusal import Refusal
 from mudra.unit_of_work import UnitOfWork
-
-MAX_COUNT: Final = 1000
 
 S = TypeVar("S", bound=Struct)
 OperatorHandler: TypeAlias = Callable[[UnitOfWork, Caller, S], Awaitable[HandlerResult]]
@@ -43,9 +40,3 @@ async def as_operator(
         else:
             outcome = await handler(work, context.caller(operator.actor), received)
     return response_of(context.envelope, outcome).response()
-
-
-def page(name: str, rows: Sequence[Body], limit: int, key: str) -> Body:
-    """Write a page: `next` is what `after` must be for the next one, when there is one."""
-    shown = list(rows[:limit])
-    return {name: shown, **({"next": str(shown[-1][key])} if len(rows) > limit else {})}

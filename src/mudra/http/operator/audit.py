@@ -9,8 +9,8 @@ from litestar.types import ControllerRouterHandler
 from mudra.audit.event import Caller
 from mudra.http.account.people_requests import AuditQuery, NoParameters
 from mudra.http.account.people_responses import EventsPage
-from mudra.http.account.people_shapes import event_fields
-from mudra.http.auth.as_operator import as_operator, page
+from mudra.http.account.people_shapes import event_details
+from mudra.http.auth.as_operator import as_operator
 from mudra.http.auth.operator_access import find_operator
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
@@ -18,6 +18,7 @@ from mudra.http.operator.shapes import AuditVerdictResponse
 from mudra.http.request.envelope import Body
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
 from mudra.http.response.json_response import HandlerResult, refusal, success
+from mudra.http.response.response_body import cut_page
 from mudra.identity.memberships.memberships import Scope
 from mudra.identity.operators.operator import Operator
 from mudra.shared.refusal import Refusal
@@ -47,7 +48,8 @@ async def search(request: AnyRequest, service: InjectedDependencies) -> Response
         limit = int(order.limit)
         before = int(order.after) if order.after else None
         rows = await work.audit_search.events(which, before, limit + 1)
-        return page("events", [event_fields(row) for row in rows], limit, "seq")
+        shown, following = cut_page(rows, limit, lambda row: str(row.seq))
+        return EventsPage(events=[event_details(row) for row in shown], next=following)
 
     return await as_operator(context, order, Scope.AUDIT, act)
 

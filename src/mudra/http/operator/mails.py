@@ -11,14 +11,16 @@ from mudra.audit.event import Caller
 from mudra.bootstrap.mail_retry import retry_mail
 from mudra.http.account.people_requests import MailQuery, NoParameters
 from mudra.http.account.people_responses import MailsPage, StatusResponse
-from mudra.http.account.people_shapes import mail_fields
-from mudra.http.auth.as_operator import as_operator, page
+from mudra.http.account.people_shapes import mail_details
+from mudra.http.auth.as_operator import as_operator
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
 from mudra.http.response.json_response import HandlerResult
+from mudra.http.response.response_body import cut_page
 from mudra.identity.memberships.memberships import Scope
 from mudra.identity.sign_in.sign_in import username_of
+from mudra.overview.mail_queue import NoSuchMail
 from mudra.unit_of_work import UnitOfWork
 
 
@@ -38,7 +40,8 @@ async def list_mails(request: AnyRequest, service: InjectedDependencies) -> Resp
             after=order.after,
             limit=limit + 1,
         )
-        return page("mails", [mail_fields(row) for row in rows], limit, "id")
+        shown, following = cut_page(rows, limit, lambda row: row.mail_id)
+        return MailsPage(mails=[mail_details(row) for row in shown], next=following)
 
     return await as_operator(context, order, Scope.MEMBERS, act)
 
@@ -54,9 +57,11 @@ async def retry(
     """Have an unsent mail tried again now."""
     context, order = await receive_json(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, caller: Caller, _order: NoParameters) -> HandlerResult:
+    async def act(work: UnitOfWork, caller: Caller, _request: NoParameters) -> HandlerResult:
         outcome = await retry_mail(str(mail_id), caller, work)
-        return {"status": "will be tried now"} if isinstance(outcome, str) else outcome
+        if isinstance(outcome, NoSuchMail):
+            return outcome
+        return StatusResponse(status="will be tried now")
 
     return await as_operator(context, order, Scope.MEMBERS, act)
 

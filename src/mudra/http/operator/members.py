@@ -9,7 +9,15 @@ from litestar.types import ControllerRouterHandler
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.onboarding import onboard
-from mudra.http.account.admin_calls import ADMIN_CALLS, AdminCall, AdminCaller
+from mudra.http.account.admin_calls import (
+    ADD_ADMIN,
+    HAND_OVER,
+    REMOVE_ADMIN,
+    SET_CONTACT,
+    AdminCaller,
+    AdminOperation,
+    R,
+)
 from mudra.http.account.people_requests import (
     MemberQuery,
     OnboardRequest,
@@ -21,15 +29,17 @@ from mudra.http.account.people_responses import (
     MembersPage,
     StatusResponse,
 )
-from mudra.http.account.people_shapes import member_fields
-from mudra.http.auth.as_operator import as_operator, page
+from mudra.http.account.people_shapes import member_details
+from mudra.http.auth.as_operator import as_operator
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
 from mudra.http.response.json_response import HandlerResult
+from mudra.http.response.response_body import cut_page
 from mudra.identity.memberships.admins import ValueRefused
 from mudra.identity.memberships.memberships import MemberStatus, Scope
-from mudra.identity.memberships.onboard import NewMember, Onboarded, OnboardRefused
+from mudra.identity.memberships.onboard import MemberDiffers, NewMember, OnboardRefused
+from mudra.shared.refusal import Refusal
 from mudra.storage.identity.member_search import MemberFilter
 from mudra.unit_of_work import UnitOfWork
 
@@ -54,7 +64,8 @@ async def list_members(request: AnyRequest, service: InjectedDependencies) -> Re
         )
         limit = int(order.limit)
         rows = await work.directory.members(which, order.after, limit + 1)
-        return page("members", [member_fields(row) for row in rows], limit, "entityId")
+        shown, following = cut_page(rows, limit, lambda row: row.entity_id)
+        return MembersPage(members=[member_details(row) for row in shown], next=following)
 
     return await as_operator(context, order, Scope.MEMBERS, act)
 
@@ -77,17 +88,17 @@ async def onboard_member(request: AnyRequest, service: InjectedDependencies) -> 
         outcome = await onboard(new, caller, work)
         if isinstance(outcome, OnboardRefused):
             return ValueRefused(_WIRE_NAMES.get(outcome.field, outcome.field), outcome.problem)
-        if not isinstance(outcome, Onboarded):
+        if isinstance(outcome, MemberDiffers):
             return outcome
         member = outcome.member
-        return {
-            "entityId": member.entity_id,
-            "type": member.entity_type,
-            "name": member.name,
-            "status": member.status,
-            "created": outcome.created,
-            "invited": outcome.invited,
-        }
+        return MemberResponse(
+            entity_id=member.entity_id,
+            type=member.entity_type,
+            name=member.name,
+            status=member.status,
+            created=outcome.created,
+            invited=outcome.invited,
+        )
 
     return await as_operator(context, order, Scope.MEMBERS, act)
 
@@ -109,26 +120,32 @@ async def set_status(
         outcome = await work.members.set_status(
             entity_id, MemberStatus(order.status), order.reason, caller
         )
-        return {"status": outcome.value} if isinstance(outcome, MemberStatus) else outcome
+        if isinstance(outcome, Refusal):
+            return outcome
+        return StatusResponse(status=outcome.value)
 
     return await as_operator(context, order, Scope.MEMBERS, act)
 
 
-def _admin_route(call: AdminCall) -> HTTPRouteHandler:
-    """Make the route by which an operator changes who looks after any entity."""
+def _admin_route(operation: AdminOperation[R]) -> HTTPRouteHandler:
+    """Return the route by which an operator changes the admins of any entity."""
 
     @post(
-        call.operator_path,
+        operation.operator_path,
         status_code=200,
         operation_class=described(
-            call.operator_summary, call.reads, AdminsResponse, bearer=True, conflict=True
+            operation.operator_summary,
+            operation.request_type,
+            AdminsResponse,
+            bearer=True,
+            conflict=True,
         ),
     )
     async def change(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
-        context, order = await receive_json(request, service, call.reads)
+        context, order = await receive_json(request, service, operation.request_type)
 
-        async def act(work: UnitOfWork, caller: Caller) -> object:
-            return await call.do(work, AdminCaller(caller), order)
+        async def act(work: UnitOfWork, caller: Caller, received: R) -> HandlerResult:
+            return await operation.run(work, AdminCaller(caller), received)
 
         return await as_operator(context, order, Scope.MEMBERS, act)
 
@@ -139,5 +156,6 @@ handlers: Final[list[ControllerRouterHandler]] = [
     list_members,
     onboard_member,
     set_status,
-    *map(_admin_route, ADMIN_CALLS),
+    *(_admin_route(ADD_ADMIN), _admin_route(REMOVE_ADMIN)),
+    *(_admin_route(HAND_OVER), _admin_route(SET_CONTACT)),
 ]

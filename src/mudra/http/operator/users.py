@@ -19,17 +19,19 @@ from mudra.http.account.people_responses import (
     StatusResponse,
     TokensResponse,
     UsersPage,
-    account_fields,
+    account_response,
 )
-from mudra.http.account.people_shapes import token_fields, user_fields
-from mudra.http.auth.as_operator import as_operator, page
+from mudra.http.account.people_shapes import token_details, user_details
+from mudra.http.auth.as_operator import as_operator
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
 from mudra.http.response.json_response import HandlerResult
+from mudra.http.response.response_body import cut_page
 from mudra.identity.accounts.account_service import AccountChanged, NoSuchUser
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.memberships import Scope
+from mudra.shared.refusal import Refusal
 from mudra.storage.identity.member_search import UserFilter
 from mudra.unit_of_work import UnitOfWork
 
@@ -51,7 +53,8 @@ async def list_users(request: AnyRequest, service: InjectedDependencies) -> Resp
         )
         limit = int(order.limit)
         rows = await work.directory.users(which, order.after, limit + 1)
-        return page("users", [user_fields(row) for row in rows], limit, "email")
+        shown, following = cut_page(rows, limit, lambda row: row.email)
+        return UsersPage(users=[user_details(row) for row in shown], next=following)
 
     return await as_operator(context, order, Scope.MEMBERS, act)
 
@@ -67,8 +70,8 @@ async def disable(
     """Switch an account off and end its tokens; `warnings` names entities left alone."""
     context, order = await receive_json(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, caller: Caller, _order: NoParameters) -> HandlerResult:
-        return _told(await work.accounts.disable(str(user_id), caller))
+    async def act(work: UnitOfWork, caller: Caller, _request: NoParameters) -> HandlerResult:
+        return _account(await work.accounts.disable(str(user_id), caller))
 
     return await as_operator(context, order, Scope.MEMBERS, act)
 
@@ -84,8 +87,8 @@ async def enable(
     """Switch an account on again; its former tokens stay ended."""
     context, order = await receive_json(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, caller: Caller, _order: NoParameters) -> HandlerResult:
-        return _told(await work.accounts.enable(str(user_id), caller))
+    async def act(work: UnitOfWork, caller: Caller, _request: NoParameters) -> HandlerResult:
+        return _account(await work.accounts.enable(str(user_id), caller))
 
     return await as_operator(context, order, Scope.MEMBERS, act)
 
@@ -101,9 +104,9 @@ async def invite(
     """Send a new link: invitation, or for an active user one to set a new password."""
     context, order = await receive_json(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, caller: Caller, _order: NoParameters) -> HandlerResult:
+    async def act(work: UnitOfWork, caller: Caller, _request: NoParameters) -> HandlerResult:
         outcome = await work.accounts.invite_again(str(user_id), caller)
-        return {"status": "link sent"} if isinstance(outcome, User) else outcome
+        return StatusResponse(status="link sent") if isinstance(outcome, User) else outcome
 
     return await as_operator(context, order, Scope.MEMBERS, act)
 
@@ -122,7 +125,7 @@ async def change_address(
     context, order = await receive_json(request, service, AddressRequest)
 
     async def act(work: UnitOfWork, caller: Caller, order: AddressRequest) -> HandlerResult:
-        return _told(await work.accounts.change_address(str(user_id), order.email, caller))
+        return _account(await work.accounts.change_address(str(user_id), order.email, caller))
 
     return await as_operator(context, order, Scope.MEMBERS, act)
 
@@ -137,11 +140,11 @@ async def list_tokens(
     """List a user's tokens with the last use of each; never their text."""
     context, order = receive_query(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, _: Caller, _order: NoParameters) -> HandlerResult:
+    async def act(work: UnitOfWork, _: Caller, _request: NoParameters) -> HandlerResult:
         if await work.people.by_id(str(user_id)) is None:
             return NoSuchUser()
         tokens = await work.memberships.tokens(str(user_id))
-        return {"tokens": [token_fields(token) for token in tokens]}
+        return TokensResponse(tokens=[token_details(token) for token in tokens])
 
     return await as_operator(context, order, Scope.MEMBERS, act)
 
@@ -159,13 +162,15 @@ async def revoke(
 
     async def act(work: UnitOfWork, caller: Caller, order: RevokeRequest) -> HandlerResult:
         outcome = await work.accounts.end_tokens(str(user_id), order.jti, caller)
-        return {"status": f"{outcome} revoked"} if isinstance(outcome, int) else outcome
+        if isinstance(outcome, NoSuchUser):
+            return outcome
+        return StatusResponse(status=f"{outcome} revoked")
 
     return await as_operator(context, order, Scope.MEMBERS, act)
 
 
-def _told(outcome: object) -> object:
-    return account_fields(outcome) if isinstance(outcome, AccountChanged) else outcome
+def _account(outcome: AccountChanged | Refusal) -> AccountResponse | Refusal:
+    return outcome if isinstance(outcome, Refusal) else account_response(outcome)
 
 
 handlers: Final[list[ControllerRouterHandler]] = [

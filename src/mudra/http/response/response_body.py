@@ -1,8 +1,9 @@
 """What every JSON response is made of: the envelope (spec 2.2) and a struct of its own fields."""
 
-from typing import Annotated
+from collections.abc import Callable, Sequence
+from typing import Annotated, TypeVar
 
-from msgspec import Meta, Struct, field
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from mudra.http.response.problem import ErrorCode
 
@@ -27,6 +28,25 @@ class ResponseBody(Struct, kw_only=True):
 
     A subclass has the response's own fields; those of the envelope come before them.
     """
+
+
+class Page(ResponseBody, kw_only=True):
+    """Base of responses that hold a page of a list."""
+
+    next: (
+        Annotated[str, Meta(description="`after` of the next page, when there is one")] | UnsetType
+    ) = UNSET
+
+
+R = TypeVar("R")
+
+
+def cut_page(
+    rows: Sequence[R], limit: int, key: Callable[[R], str]
+) -> tuple[Sequence[R], str | UnsetType]:
+    """Return the rows of a page of which one more was read, and its `next`."""
+    page = rows[:limit]
+    return page, key(page[-1]) if len(rows) > limit else UNSET
 
 
 class ErrorBody(ResponseBody, kw_only=True):
