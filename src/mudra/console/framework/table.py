@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 from msgspec import Struct
 
 from mudra.console.framework.page_results import Download
+from mudra.shared.csv_export import safe_cell
 
 R = TypeVar("R")
 Value = str | int | float | datetime | None
@@ -24,7 +25,6 @@ _MAX_WORDS: Final = 100
 _LONG: Final = 28
 _SHORT: Final = 14
 _NUMBERS: Final = ("number", "bounds")
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
 class Column(Struct, Generic[R], frozen=True):
@@ -242,6 +242,4 @@ def _plain(value: Value) -> str:
         return ""
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    if isinstance(value, str) and value.startswith(_FORMULA):
-        return f"'{value}"
-    return str(value)
+    return str(safe_cell(value))

@@ -1,7 +1,5 @@
 """Pictures of the network as JSON and CSV; what cannot be said is null, never 0 or 100 %."""
 
-import csv
-import io
 from collections.abc import Iterable
 
 from msgspec import Struct
@@ -11,6 +9,7 @@ from mudra.metrics.health.health import Errors, FiOutcomes, Health, Proof, Statu
 from mudra.metrics.health.picture import ApiPicture, Matrix, Row
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.percentile import Percentile, ResponseTime
+from mudra.shared.csv_export import csv_text
 from mudra.shared.time_text import iso_ms
 
 
@@ -131,13 +130,14 @@ def proof_details(proof: Proof) -> ProofDetails:
 
 def rows_as_csv(rows: Iterable[Row]) -> str:
     """One line for each subject and API (RFC 4180)."""
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(_CSV)
-    for row in rows:
-        for api in row.apis:
-            writer.writerow([row.subject.aa_id, row.subject.fip_id, *_figures(api), *_heard(row)])
-    return text.getvalue()
+    return csv_text(
+        _CSV,
+        (
+            [row.subject.aa_id, row.subject.fip_id, *_figures(api), *_heard(row)]
+            for row in rows
+            for api in row.apis
+        ),
+    )
 
 
 _CSV = [

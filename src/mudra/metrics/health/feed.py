@@ -5,8 +5,6 @@ The names of the health feed are those of the feed that FIUs read today
 the status UNSURE: never 0 and never 100 %.
 """
 
-import csv
-import io
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Final
@@ -26,6 +24,7 @@ from mudra.metrics.payload.catalogue import NotificationType, RequestType, Tag
 from mudra.metrics.rollup.percentage import percentage
 from mudra.metrics.rollup.percentile import ResponseTime, response_time
 from mudra.metrics.rollup.rollup import EMPTY, Rollup
+from mudra.shared.csv_export import csv_text
 
 _APIS: Final = {
     "discovery": RequestType.ACCOUNT_DISCOVERY,
@@ -203,12 +202,8 @@ def public_status(fips: Mapping[str, FipRows], floor: PublicFloor = _FLOOR) -> l
 
 def public_csv(rows: Iterable[PublicRow]) -> str:
     """The same as CSV (RFC 4180) with a line of names; null is an empty field."""
-    text = io.StringIO()
-    writer = csv.writer(text)
     names = PublicRow.__struct_fields__
-    writer.writerow(names)
-    writer.writerows([getattr(row, name) for name in names] for row in rows)
-    return text.getvalue()
+    return csv_text(names, ([getattr(row, name) for name in names] for row in rows))
 
 
 def _public_row(fip_id: str, api: str, row: Rollup, floor: PublicFloor) -> PublicRow:

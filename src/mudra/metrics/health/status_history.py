@@ -4,9 +4,7 @@ It names no AA, and tells nothing of fewer calls than the floor of `feed.py`: a
 day without enough calls is "no data", never 100 %.
 """
 
-import csv
 import enum
-import io
 from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
@@ -18,6 +16,7 @@ from mudra.metrics.health.health import Health, Status
 from mudra.metrics.incidents.incident import CALL_RULES, Ending, FipApi, Incident
 from mudra.metrics.payload.catalogue import WINDOW, NotificationType, RequestType
 from mudra.metrics.rollup.percentage import percentage
+from mudra.shared.csv_export import csv_text
 
 DAYS: Final = 90
 _PLACES: Final = 1
@@ -157,13 +156,14 @@ def state_now(fip: FipHistory, incidents: Sequence[PublicIncident]) -> DayState:
 
 def history_csv(snapshot: StatusSnapshot) -> str:
     """One line for each FIP and day (RFC 4180); what is not known is empty."""
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(["fip_id", *Day.__struct_fields__])
-    for fip in snapshot.fips:
-        for day in fip.days:
-            writer.writerow((fip.fip_id, day.day, day.state, day.requests, day.success_percentage))
-    return text.getvalue()
+    return csv_text(
+        ["fip_id", *Day.__struct_fields__],
+        (
+            (fip.fip_id, day.day, day.state, day.requests, day.success_percentage)
+            for fip in snapshot.fips
+            for day in fip.days
+        ),
+    )
 
 
 def days_before(now: datetime) -> list[datetime]:
