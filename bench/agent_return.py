@@ -40,8 +40,8 @@ from tests.support.metrics_payloads import notification_metrics, request_metrics
 from bench.entity_token import make_members
 from bench.push import cpu_of_tree
 from bench.support import RunningService, cpu_seconds, percentile, worker_pids
+from mudra.agent.clock import SECOND
 from mudra.agent.delivery.backoff import BETWEEN_STARTS, IN_FLIGHT
-from mudra.agent.host.clock import SECOND
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.storage.database.embedded.server import embedded_server
 

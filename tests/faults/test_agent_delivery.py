@@ -18,8 +18,8 @@ from mudra.metrics.payload.catalogue import Tag
 async def _windows(agent, clock: MovedClock, number: int) -> None:
     """Let windows with one call and one notification each go by, without pushing."""
     for _ in range(number):
-        await agents.take(
-            agent.keeper, agents.call(clock), agents.call(clock, "alnot", inward=True)
+        await agents.record(
+            agent.recorder, agents.call(clock), agents.call(clock, "alnot", inbound=True)
         )
         clock.pass_time(WINDOW)
         await agent.tick()
@@ -50,8 +50,8 @@ def test_72_hours_of_outage_lose_nothing_and_the_backlog_goes_gently(tmp_path: P
         agent = agents.agent(tmp_path, clock, operator)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         for _ in range(432):
-            await agents.take(
-                agent.keeper, agents.call(clock), agents.call(clock, "alnot", inward=True)
+            await agents.record(
+                agent.recorder, agents.call(clock), agents.call(clock, "alnot", inbound=True)
             )
             for _ in range(4):
                 clock.pass_time(WINDOW // 4)
@@ -59,7 +59,7 @@ def test_72_hours_of_outage_lose_nothing_and_the_backlog_goes_gently(tmp_path: P
             await agent.tick()
         clock.pass_time(31 * SECOND)
         await agent.tick()
-        assert agent.keeper.spool.backlog().records == 864
+        assert agent.recorder.spool.backlog().records == 864
         assert not agent.health().ready
 
         operator.down = False
@@ -94,7 +94,7 @@ def test_readiness_is_red_after_three_windows_without_a_delivery_and_says_why(
         agent = agents.agent(tmp_path, clock, operator)
         await _windows(agent, clock, 1)
         await agents.drain(agent, clock, at_most=2_000)
-        delivered = agent.pusher.figures.last_delivery
+        delivered = agent.pusher.metrics.last_delivery
         assert delivered is not None
 
         clock.pass_time(delivered + 3 * WINDOW - clock.wall())
@@ -124,7 +124,7 @@ def test_an_outage_survives_restarts_and_a_rotated_secret(tmp_path: Path) -> Non
             await agent.push_once()
             clock.pass_time(10 * SECOND)
         assert len(operator.stored) == 2
-        assert "check entity ID and secret" in agent.pusher.figures.last_fault
+        assert "check entity ID and secret" in agent.pusher.metrics.last_fault
         await agent.aclose()
         (tmp_path / "secret").write_text("another")
         agent = agents.agent(tmp_path, clock, operator)
@@ -156,7 +156,7 @@ def test_a_rotation_is_noticed_without_a_restart_and_its_warning_is_told(tmp_pat
             for former, later in zip(operator.tokens, operator.tokens[1:], strict=False)
         ]
         assert all(life >= 0.74 * 3_600 for life in lives)
-        assert agent.pusher.figures.failed == 0
+        assert agent.pusher.metrics.failed == 0
         await agent.aclose()
 
     asyncio.run(story())
@@ -175,7 +175,7 @@ def test_a_payload_refused_for_good_lies_with_its_answer_and_stops_nobody(tmp_pa
         assert b'"status":422' in letters[0].read_bytes()
         assert b"InvalidRequest" in letters[0].read_bytes()
         assert len(operator.stored) == 6
-        assert agent.keeper.spool.fact("dead_letters") == 2
+        assert agent.recorder.spool.fact("dead_letters") == 2
         await agent.aclose()
 
     asyncio.run(story())
@@ -186,7 +186,7 @@ def test_a_full_spool_drops_the_oldest_first_and_tells_the_operator(tmp_path: Pa
         clock, operator = MovedClock(), HostileOperator(11, down=True)
         agent = agents.agent(tmp_path, clock, operator)
         await _windows(agent, clock, 10)
-        size = agent.keeper.spool.backlog().bytes
+        size = agent.recorder.spool.backlog().bytes
         agent.pusher.most_bytes = size // 2
 
         operator.down = False
@@ -196,7 +196,7 @@ def test_a_full_spool_drops_the_oldest_first_and_tells_the_operator(tmp_path: Pa
         assert 3 <= len(kept) <= 5
         assert kept[-1] == "2026-04-01T11:30:00Z"
         assert kept == sorted(kept)[-len(kept) :]
-        assert agent.keeper.spool.fact("dropped_full") == 20 - len(operator.stored)
+        assert agent.recorder.spool.fact("dropped_full") == 20 - len(operator.stored)
         assert any("dropped-full=" in note for note in operator.notes)
         await agent.aclose()
 
@@ -216,7 +216,7 @@ def test_windows_of_more_than_seven_days_ago_go(tmp_path: Path) -> None:
 
         assert len(operator.stored) == 2
         assert not operator.refused
-        assert agent.keeper.spool.fact("dropped_full") == 6
+        assert agent.recorder.spool.fact("dropped_full") == 6
         await agent.aclose()
 
     asyncio.run(story())
@@ -234,10 +234,10 @@ def test_an_agent_suspended_for_a_day_invents_nothing(tmp_path: Path) -> None:
     async def story() -> None:
         clock, operator = MovedClock(), HostileOperator(13)
         agent = agents.agent(tmp_path, clock, operator)
-        await agents.take(agent.keeper, agents.call(clock))
+        await agents.record(agent.recorder, agents.call(clock))
         clock.pass_time(24 * 3600 * SECOND)
         await agent.tick()
-        await agents.take(agent.keeper, agents.call(clock))
+        await agents.record(agent.recorder, agents.call(clock))
         clock.pass_time(WINDOW + 31 * SECOND)
         await agent.tick()
         clock.pass_time(60 * SECOND)
@@ -259,7 +259,7 @@ def test_a_second_agent_started_by_mistake_replaces_nothing(tmp_path: Path) -> N
         clock, operator = MovedClock(), HostileOperator(14)
         first = agents.agent(tmp_path / "first", clock, operator)
         second = agents.agent(tmp_path / "second", clock, operator)
-        await agents.take(second.keeper, agents.call(clock, status=500))
+        await agents.record(second.recorder, agents.call(clock, status=500))
         await _windows(first, clock, 1)
         await second.tick()
         clock.pass_time(60 * SECOND)

@@ -9,9 +9,9 @@ import msgspec
 import pytest
 from tests.support import agents
 from tests.support.hostile_operator import HostileOperator
-from tests.support.manual_clock import OUTWARD, SECOND, START, WINDOW, MovedClock
+from tests.support.manual_clock import OUTBOUND, SECOND, START, WINDOW, MovedClock
 
-from mudra.agent.counting.event import Began, Ended, FiStatus, Notice
+from mudra.agent.counting.event import CallEnded, CallStarted, FiStatus, Notification
 from mudra.agent.host.assembly import Agent
 from mudra.metrics.payload.catalogue import Tag
 
@@ -19,8 +19,8 @@ from mudra.metrics.payload.catalogue import Tag
 def _totals(agent: Agent) -> dict[tuple[str, str], int]:
     """Calls by window and type over everything that waits."""
     found: dict[tuple[str, str], int] = {}
-    for waiting in agent.keeper.spool.waiting():
-        body = agent.keeper.spool.body(waiting)
+    for queued in agent.recorder.spool.queued():
+        body = agent.recorder.spool.body(queued)
         assert body is not None
         told = msgspec.json.decode(body)
         for fip in told["fips"]:
@@ -34,24 +34,26 @@ def _crashed(agent: Agent, directory: Path, to: Path) -> Path:
     """The disk as kill -9 leaves it at this moment."""
     to.mkdir()
     shutil.copytree(directory / "spool", to / "spool")
-    agent.keeper.spool.close()
+    agent.recorder.spool.close()
     return to
 
 
-def _script(agent: Agent, clock: MovedClock, session: Notice):
+def _script(agent: Agent, clock: MovedClock, session: Notification):
     return [
-        lambda: agents.take(agent.keeper, agents.call(clock, "fireq", session="S-1")),
-        lambda: agents.take(
-            agent.keeper, Began("k", OUTWARD, "FIP-1", "adisc", clock.now, clock.mono)
+        lambda: agents.record(agent.recorder, agents.call(clock, "fireq", session="S-1")),
+        lambda: agents.record(
+            agent.recorder, CallStarted("k", OUTBOUND, "FIP-1", "adisc", clock.now, clock.mono)
         ),
-        lambda: agents.take(agent.keeper, Ended("k", OUTWARD, clock.now, clock.mono, 200)),
-        lambda: agents.take(agent.keeper, agents.call(clock, "finot", inward=True, notice=session)),
+        lambda: agents.record(agent.recorder, CallEnded("k", OUTBOUND, clock.now, clock.mono, 200)),
+        lambda: agents.record(
+            agent.recorder, agents.call(clock, "finot", inbound=True, notification=session)
+        ),
         agent.tick,
-        lambda: agents.take(agent.keeper, agents.call(clock)),
-        agent.keeper.save,
-        lambda: agents.take(agent.keeper, agents.call(clock)),
+        lambda: agents.record(agent.recorder, agents.call(clock)),
+        agent.recorder.save,
+        lambda: agents.record(agent.recorder, agents.call(clock)),
         agent.tick,
-        lambda: agents.take(agent.keeper, agents.call(clock, "hbt")),
+        lambda: agents.record(agent.recorder, agents.call(clock, "hbt")),
         agent.tick,
     ]
 
@@ -61,7 +63,7 @@ def test_a_crash_after_any_step_loses_nothing_that_was_acknowledged(tmp_path: Pa
         clock, operator = MovedClock(), HostileOperator(1)
         directory = tmp_path / f"crash-{steps}-0"
         agent = agents.agent(directory, clock, operator)
-        session = Notice("S-1", FiStatus.READY)
+        session = Notification("S-1", FiStatus.READY)
         script = _script(agent, clock, session)
         for number, _ in enumerate(script):
             if number == steps:
@@ -87,16 +89,18 @@ def test_a_reboot_keeps_durations_and_calls_under_way(tmp_path: Path) -> None:
     async def story() -> None:
         clock, operator = MovedClock(), HostileOperator(1)
         agent = agents.agent(tmp_path / "a", clock, operator)
-        await agents.take(agent.keeper, agents.call(clock, "fireq", session="S-1"))
+        await agents.record(agent.recorder, agents.call(clock, "fireq", session="S-1"))
 
         directory = _crashed(agent, tmp_path / "a", tmp_path / "b")
         clock.reboot(took=120 * SECOND)
         agent = agents.agent(directory, clock, operator)
-        await agents.take(
-            agent.keeper,
-            agents.call(clock, "finot", inward=True, notice=Notice("S-1", FiStatus.READY)),
+        await agents.record(
+            agent.recorder,
+            agents.call(
+                clock, "finot", inbound=True, notification=Notification("S-1", FiStatus.READY)
+            ),
         )
-        tally = agent.keeper.counter.close(START).requests["FIP-1", "sfireqnot"]
+        tally = agent.recorder.counter.close(START).requests["FIP-1", "sfireqnot"]
 
         assert tally.times is not None
         assert tally.times.longest == 120 * SECOND - 100
@@ -110,25 +114,26 @@ def test_a_full_disk_stops_no_counting_and_the_agent_resumes_by_itself(tmp_path:
         clock, operator = MovedClock(), HostileOperator(1)
         agent = agents.agent(tmp_path, clock, operator)
         db = sqlite3.Connection.execute
-        spool = agent.keeper.spool
+        spool = agent.recorder.spool
         pages = db(spool._db, "PRAGMA page_count").fetchone()[0]
         db(spool._db, f"PRAGMA max_page_count = {pages}")
 
         answers = [
-            await agents.take(
-                agent.keeper, *(agents.call(clock, "hbt", f"FIP-{number}-{n}") for n in range(500))
+            await agents.record(
+                agent.recorder,
+                *(agents.call(clock, "hbt", f"FIP-{number}-{n}") for n in range(500)),
             )
             for number in range(20)
         ]
         assert False in answers
-        assert "full" in agent.keeper.disk_fault
+        assert "full" in agent.recorder.disk_fault
         db(spool._db, "PRAGMA query_only = ON")  # not even room for what closing frees
         clock.pass_time(WINDOW + 31 * SECOND)
         await agent.tick()
-        assert agent.keeper.disk_fault
+        assert agent.recorder.disk_fault
         assert not agent.health().ready
-        assert agent.keeper.unwritten == 1
-        late = await agents.take(agent.keeper, agents.call(clock))
+        assert agent.recorder.unwritten == 1
+        late = await agents.record(agent.recorder, agents.call(clock))
 
         db(spool._db, "PRAGMA query_only = OFF")
         db(spool._db, "PRAGMA max_page_count = 1000000")
@@ -136,11 +141,11 @@ def test_a_full_disk_stops_no_counting_and_the_agent_resumes_by_itself(tmp_path:
         await agent.tick()
 
         assert late is False
-        assert agent.keeper.disk_fault == ""
+        assert agent.recorder.disk_fault == ""
         totals = _totals(agent)
         # The bound of 5,000 FIPs in a window holds with a full disk too.
         assert totals == {("10:00", "hbt"): 5_000, ("10:10", "adisc"): 1}
-        assert await agents.take(agent.keeper, agents.call(clock)) is True
+        assert await agents.record(agent.recorder, agents.call(clock)) is True
         await agent.aclose()
 
     asyncio.run(story())
@@ -154,32 +159,32 @@ def test_a_jump_of_the_clock_makes_no_window_twice_and_no_wrong_duration(
         clock, operator = MovedClock(START + 6 * WINDOW), HostileOperator(2)
         agent = agents.agent(tmp_path, clock, operator)
         for _ in range(3):
-            await agents.take(agent.keeper, agents.call(clock))
+            await agents.record(agent.recorder, agents.call(clock))
             clock.pass_time(WINDOW)
             await agent.tick()
-        await agents.take(
-            agent.keeper, Began("k", OUTWARD, "FIP-1", "alink", clock.now, clock.mono)
+        await agents.record(
+            agent.recorder, CallStarted("k", OUTBOUND, "FIP-1", "alink", clock.now, clock.mono)
         )
         clock.pass_time(250)
         clock.jump(jump * SECOND)
         await agent.tick()
-        await agents.take(agent.keeper, Ended("k", OUTWARD, clock.now, clock.mono, 200))
+        await agents.record(agent.recorder, CallEnded("k", OUTBOUND, clock.now, clock.mono, 200))
         for _ in range(24):
-            await agents.take(agent.keeper, agents.call(clock))
+            await agents.record(agent.recorder, agents.call(clock))
             clock.pass_time(WINDOW)
             await agent.tick()
         clock.pass_time(91 * SECOND)
         await agent.tick()
 
-        waiting = agent.keeper.spool.waiting()
-        told_once = {(one.window, one.tag) for one in waiting}
-        assert len(told_once) == len(waiting)
+        queued = agent.recorder.spool.queued()
+        told_once = {(one.window, one.tag) for one in queued}
+        assert len(told_once) == len(queued)
         assert {window for window, _ in told_once} == {
             window for window, tag in told_once if tag == Tag.REQUESTS.value
         }
-        assert agent.keeper.jumps == 1
-        for one in waiting:
-            told = msgspec.json.decode(agent.keeper.spool.body(one) or b"")
+        assert agent.recorder.jumps == 1
+        for one in queued:
+            told = msgspec.json.decode(agent.recorder.spool.body(one) or b"")
             assert told["duration"] == 600
             for block in (block for fip in told["fips"] for block in fip["metrics"]):
                 assert block["pxx"][3] in ({0, 250} if block["type"] == "alink" else {100})
@@ -197,12 +202,12 @@ def test_the_journal_of_an_older_agent_blocks_no_start(tmp_path: Path) -> None:
     async def story() -> None:
         clock, operator = MovedClock(), HostileOperator(1)
         agent = agents.agent(tmp_path, clock, operator)
-        agent.keeper.spool.write_journal(99, b"\x81\xa3old")
-        agent.keeper.spool.close()
+        agent.recorder.spool.write_journal(99, b"\x81\xa3old")
+        agent.recorder.spool.close()
 
         agent = agents.agent(tmp_path, clock, operator)
 
-        assert await agents.take(agent.keeper, agents.call(clock)) is True
+        assert await agents.record(agent.recorder, agents.call(clock)) is True
         await agent.aclose()
 
     asyncio.run(story())

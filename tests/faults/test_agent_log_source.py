@@ -36,16 +36,16 @@ async def _read(agent: Agent) -> None:
     while more:
         reading = asyncio.ensure_future(agent.read_logs())
         while not reading.done():
-            await agent.keeper.write_batch()
+            await agent.recorder.write_batch()
             await asyncio.sleep(0.001)
         more = reading.result()
 
 
 def _counts(agent: Agent) -> dict[str, int]:
     found = {}
-    for waiting in agent.keeper.spool.waiting():
-        told = msgspec.json.decode(agent.keeper.spool.body(waiting) or b"")
-        if waiting.tag == Tag.REQUESTS.value:
+    for queued in agent.recorder.spool.queued():
+        told = msgspec.json.decode(agent.recorder.spool.body(queued) or b"")
+        if queued.tag == Tag.REQUESTS.value:
             found[told["fromDateTime"][11:16]] = told["fips"][0]["metrics"][0]["counts"][0]
     return found
 

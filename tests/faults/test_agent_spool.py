@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mudra.agent.counting.payload import Payload
-from mudra.agent.spool.spool import Closing, Spool, SpoolInUse
+from mudra.agent.spool.spool import ClosedWindow, Spool, SpoolInUse
 from mudra.metrics.payload.catalogue import Tag
 
 WINDOW = 600_000
@@ -26,7 +26,7 @@ def _filled(directory: Path, size: int, *, clean: bool = True) -> dict[int, byte
     spool = Spool(directory)
     made = [_payload(number * WINDOW, size) for number in range(RECORDS)]
     for number, payload in enumerate(made):
-        spool.close_windows([Closing(payload.window, [payload], 0)], number + 1, b"state")
+        spool.close_windows([ClosedWindow(payload.window, [payload], 0)], number + 1, b"state")
     if clean:
         spool.close()
     return {payload.window: payload.body for payload in made}
@@ -35,7 +35,7 @@ def _filled(directory: Path, size: int, *, clean: bool = True) -> dict[int, byte
 def _recovered(directory: Path) -> dict[int, bytes | None]:
     spool = Spool(directory)
     spool.recover()
-    found = {waiting.window: spool.body(waiting) for waiting in spool.waiting()}
+    found = {queued.window: spool.body(queued) for queued in spool.queued()}
     spool.close()
     return found
 
@@ -53,13 +53,13 @@ def test_a_flipped_bit_costs_one_record_at_most_and_never_gives_a_wrong_one(
     bodies = _filled(tmp_path / "source", size)
     data = (tmp_path / "source" / "agent.db").read_bytes()
     chance = random.Random(size)
-    places = [
+    positions = [
         *range(0, 100, 7),
         *range(16_384, 16_404, 3),
         *chance.sample(range(len(data)), PLACES),
     ]
 
-    for place in places:
+    for place in positions:
         damaged = bytearray(data)
         damaged[place] ^= 1 << (place % 8)
         found = _recovered(_copy(bytes(damaged), tmp_path / str(place)))
@@ -118,7 +118,7 @@ def test_a_record_with_a_wrong_checksum_is_dropped_and_counted(tmp_path: Path) -
     spool = Spool(tmp_path)
     spool.recover()
 
-    assert len(spool.waiting()) == RECORDS - 1
+    assert len(spool.queued()) == RECORDS - 1
     assert spool.fact("dropped_damaged") == 1
     spool.close()
 
@@ -132,7 +132,7 @@ def test_the_damaged_file_is_kept_beside_the_new_one(tmp_path: Path) -> None:
 
     assert spool.salvaged.kept_at == tmp_path / "agent.db.damaged-1"
     assert spool.salvaged.kept_at.read_bytes().startswith(b"no database")
-    assert spool.waiting() == []
+    assert spool.queued() == []
     assert spool.fact("dropped_damaged") == spool.salvaged.lost >= 1
     spool.close()
 

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from tests.support.manual_clock import START, MovedClock
 
 from mudra.agent.counting.counter import Counter
-from mudra.agent.counting.event import Began, Call, Ended, Event, FiStatus, Notice
-from mudra.agent.counting.fi_session_tracker import Sessions
+from mudra.agent.counting.event import Call, CallEnded, CallStarted, Event, FiStatus, Notification
+from mudra.agent.counting.fi_session_tracker import FiSessionTracker
 from mudra.agent.counting.payload import Payload, Reporter, payloads
 from mudra.agent.counting.window import WINDOW, Windows
 from mudra.metrics.payload.catalogue import NotificationType, RequestType
@@ -21,8 +21,8 @@ keys = st.sampled_from(["a", "b", "c", "d"])
 fips = st.sampled_from(["FIP-1", "FIP-2"])
 statuses = st.sampled_from([0, 200, 204, 302, 400, 404, 410, 429, 500, 504, 599])
 sessions = st.sampled_from(["", "S-1", "S-2"])
-notices = st.none() | st.builds(
-    Notice,
+notifications = st.none() | st.builds(
+    Notification,
     st.sampled_from(["S-1", "S-2"]),
     st.integers(1, 31).filter(lambda bits: bits <= sum(FiStatus)),
     st.integers(-1, 5),
@@ -31,23 +31,25 @@ notices = st.none() | st.builds(
 
 @st.composite
 def events(draw: st.DrawFn) -> Event:
-    at, inward = draw(times), draw(st.booleans())
-    code = draw(st.sampled_from(NOTICES if inward else REQUESTS))
-    kind = draw(st.sampled_from([Began, Ended, Call]))
-    if kind is Began:
-        return Began(draw(keys), inward, draw(fips), code, START + at, at, draw(notices))
-    if kind is Ended:
-        return Ended(
-            draw(keys), inward, START + at, at, draw(statuses), draw(times), draw(sessions)
+    at, inbound = draw(times), draw(st.booleans())
+    code = draw(st.sampled_from(NOTICES if inbound else REQUESTS))
+    kind = draw(st.sampled_from([CallStarted, CallEnded, Call]))
+    if kind is CallStarted:
+        return CallStarted(
+            draw(keys), inbound, draw(fips), code, START + at, at, draw(notifications)
+        )
+    if kind is CallEnded:
+        return CallEnded(
+            draw(keys), inbound, START + at, at, draw(statuses), draw(times), draw(sessions)
         )
     took = draw(st.integers(0, 40_000))
     return Call(
-        inward, draw(fips), code, START + at, at, took, draw(statuses), draw(times), draw(sessions), draw(notices),
+        inbound, draw(fips), code, START + at, at, took, draw(statuses), draw(times), draw(sessions), draw(notifications),
     )  # fmt: skip
 
 
 def _counter() -> Counter:
-    return Counter(Windows(), Sessions())
+    return Counter(Windows(), FiSessionTracker())
 
 
 def _closed(counter: Counter) -> list[Payload]:

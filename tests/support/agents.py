@@ -1,4 +1,4 @@
-"""Builders for agents in moved time, and the loop that drives them without waiting."""
+"""Builders for agents in moved time, and the loop that drives them without queued."""
 
 import asyncio
 from pathlib import Path
@@ -54,15 +54,15 @@ def call(
     status: int = 200,
     **more: object,
 ) -> Call:
-    inward = bool(more.pop("inward", False))
-    return Call(inward, fip, code, clock.now, clock.mono, took, status, **more)  # type: ignore[arg-type]
+    inbound = bool(more.pop("inbound", False))
+    return Call(inbound, fip, code, clock.now, clock.mono, took, status, **more)  # type: ignore[arg-type]
 
 
-async def take(keeper: EventRecorder, *events: Event) -> bool:
+async def record(recorder: EventRecorder, *events: Event) -> bool:
     """Count these and bring them to the disk, as the running agent does."""
-    taking = asyncio.ensure_future(keeper.take(events))
+    taking = asyncio.ensure_future(recorder.record(events))
     await asyncio.sleep(0)
-    await keeper.write_batch()
+    await recorder.write_batch()
     return await taking
 
 
@@ -71,7 +71,7 @@ async def drain(agent: Agent, clock: MovedClock, *, at_most: int, step: int = 50
     began = clock.mono
     for _ in range(at_most):
         await agent.push_once()
-        if not agent.keeper.spool.waiting():
+        if not agent.recorder.spool.queued():
             return clock.mono - began
         clock.pass_time(step)
-    raise AssertionError(f"{len(agent.keeper.spool.waiting())} payloads still wait")
+    raise AssertionError(f"{len(agent.recorder.spool.queued())} payloads still wait")

@@ -6,7 +6,7 @@ START = 1_775_037_600_000
 """2026-04-01T10:00:00Z, the start of a window."""
 SECOND = 1_000
 WINDOW = 600 * SECOND
-INWARD, OUTWARD = True, False
+INBOUND, OUTBOUND = True, False
 """Directions of calls, for events that are made by position."""
 
 

@@ -9,7 +9,7 @@ CLOCKS = frozenset(
     {
         "src/mudra/bootstrap/clock.py",
         # These two run without the service, so they cannot borrow its clock.
-        "src/mudra/agent/host/clock.py",
+        "src/mudra/agent/clock.py",
         "src/mudra/client/clock.py",
     }
 )

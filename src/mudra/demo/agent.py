@@ -14,7 +14,7 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from mudra.agent.host.clock import MachineClock
+from mudra.agent.clock import MachineClock
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.config import Settings
 from mudra.demo.network import DEMO_NETWORK, DEMO_PASSWORD

@@ -165,8 +165,8 @@ async def _fill(dependencies: Dependencies, aas: Sequence[_Aa], within: TimeRang
 
 async def _held(agent: Agent) -> list[datetime]:
     """Windows that the agent will report itself."""
-    waiting = await agent.keeper.with_disk(agent.keeper.spool.waiting)
-    starts = {one.window for one in waiting} | set(agent.keeper.counter.windows.open)
+    waiting = await agent.recorder.on_disk(agent.recorder.spool.queued)
+    starts = {one.window for one in waiting} | set(agent.recorder.counter.windows.open)
     return [datetime.fromtimestamp(start / 1000, UTC) for start in starts]
 
 
@@ -196,6 +196,6 @@ async def _look_after(
         await asyncio.sleep(STEWARD_S)
         for aa in aas:
             if aa.agent.tokens.warning or "check entity ID and secret" in (
-                aa.agent.pusher.figures.last_fault
+                aa.agent.pusher.metrics.last_fault
             ):
                 await fetch_secret(aa.place, dependencies.settings, http)

@@ -39,7 +39,7 @@ def test_a_room_does_not_ask_the_machine_for_the_time(text):
 
 @pytest.mark.parametrize(
     "path",
-    ["src/mudra/bootstrap/clock.py", "src/mudra/agent/host/clock.py", "src/mudra/client/clock.py"],
+    ["src/mudra/bootstrap/clock.py", "src/mudra/agent/clock.py", "src/mudra/client/clock.py"],
 )
 def test_a_clock_file_may_ask(path):
     assert not faults(no_clock_outside_its_file, "now = datetime.now(UTC)", path)

@@ -10,11 +10,11 @@ from typing import Final
 
 import msgspec
 
-from mudra.agent.counting.event import NO_STATUS, Began, Call, Ended, Event, Notice
-from mudra.agent.counting.fi_session_tracker import Sessions, TrackerState, intermediate
+from mudra.agent.clock import SECOND
+from mudra.agent.counting.event import NO_STATUS, Call, CallEnded, CallStarted, Event, Notification
+from mudra.agent.counting.fi_session_tracker import FiSessionTracker, TrackerState, intermediate
 from mudra.agent.counting.tally import Tally
 from mudra.agent.counting.window import Windows, WindowState, WindowTally
-from mudra.agent.host.clock import SECOND
 from mudra.metrics.payload.catalogue import NotificationType, RequestType
 
 ANSWER_WITHIN: Final = 30 * SECOND
@@ -25,7 +25,7 @@ MAX_RECENT: Final = 20_000
 _OK: Final = 200
 _FI_REQUEST: Final = RequestType.FI_REQUEST.value
 _FI_FETCH: Final = RequestType.FI_FETCH.value
-_FI_NOTICE: Final = NotificationType.FI.value
+_FI_NOTIFICATION: Final = NotificationType.FI.value
 
 CallKey = tuple[bool, str]
 """Direction and the key that joins the halves."""
@@ -44,7 +44,7 @@ class CounterMetrics:
     """Answers to calls that were never announced."""
     repeated: int = 0
     """Calls announced more than once."""
-    unread_notices: int = 0
+    unread_notifications: int = 0
     """FI notifications without session or statuses: nobody can say which is the last."""
     over_limit: int = 0
     """Beyond the number of FIPs or of calls under way that memory is kept for."""
@@ -54,7 +54,7 @@ class CounterState(msgspec.Struct, array_like=True, frozen=True):
     """The counter as it is kept in a snapshot."""
 
     windows: list[WindowState]
-    pending: list[Began]
+    pending: list[CallStarted]
     recent: list[CallKey]
     sessions: TrackerState
 
@@ -64,9 +64,9 @@ class Counter:
     """Everything that is being counted at this moment."""
 
     windows: Windows
-    sessions: Sessions
-    figures: CounterMetrics = field(default_factory=CounterMetrics)
-    _pending: dict[CallKey, Began] = field(default_factory=dict)
+    sessions: FiSessionTracker
+    metrics: CounterMetrics = field(default_factory=CounterMetrics)
+    _pending: dict[CallKey, CallStarted] = field(default_factory=dict)
     _recent: dict[CallKey, None] = field(default_factory=dict)
 
     @property
@@ -77,16 +77,16 @@ class Counter:
     def apply(self, events: Iterable[Event]) -> None:
         """Count these events."""
         for event in events:
-            self.figures.events += 1
-            if type(event) is Ended:
+            self.metrics.events += 1
+            if type(event) is CallEnded:
                 self._ended(event)
-            elif type(event) is Began:
+            elif type(event) is CallStarted:
                 self._began(event)
             elif type(event) is Call:
                 self._call(event)
 
     def expire(self, mono: int) -> None:
-        """Give up waiting for answers that are overdue, and for sessions that never end."""
+        """Give up queued for answers that are overdue, and for sessions that never end."""
         for key in list(self._pending):
             began = self._pending[key]
             if mono - began.mono <= ANSWER_WITHIN:
@@ -98,99 +98,99 @@ class Counter:
         """The finished counts of a due window, which is shut with this."""
         self.sessions.settle(start, self._block_at)
         tally = self.windows.open.get(start) or WindowTally()
-        self.windows.shut(start)
+        self.windows.close(start)
         return tally
 
-    def _began(self, event: Began) -> None:
-        key = (event.inward, event.key)
+    def _began(self, event: CallStarted) -> None:
+        key = (event.inbound, event.key)
         if key in self._pending or key in self._recent:
-            self.figures.repeated += 1
+            self.metrics.repeated += 1
             return
-        if event.code != _FI_NOTICE or not event.inward:
-            tally = self._block(event.wall, event.fip, event.code, inward=event.inward)
+        if event.code != _FI_NOTIFICATION or not event.inbound:
+            tally = self._block(event.wall, event.fip, event.code, inbound=event.inbound)
             if tally is None:
                 return
             tally.began()
-        elif event.notice is None:
-            self.figures.unread_notices += 1
+        elif event.notification is None:
+            self.metrics.unread_notifications += 1
             return
         if len(self._pending) >= MAX_PENDING:
-            self.figures.over_limit += 1
+            self.metrics.over_limit += 1
             self._give_up(next(iter(self._pending)))
         self._pending[key] = event
 
-    def _ended(self, event: Ended) -> None:
-        key = (event.inward, event.key)
+    def _ended(self, event: CallEnded) -> None:
+        key = (event.inbound, event.key)
         began = self._pending.get(key)
         if began is None:
             if key not in self._recent:
-                self.figures.unmatched += 1
+                self.metrics.unmatched += 1
             return
         took = event.mono - began.mono
         if took > ANSWER_WITHIN:
-            self.figures.late_answers += 1
+            self.metrics.late_answers += 1
             self._give_up(key)
             return
         del self._pending[key]
         self._remember(key)
         self._finish(
             Call(
-                began.inward, began.fip, began.code, began.wall, began.mono, took,
-                event.status, event.size, event.session, began.notice,
+                began.inbound, began.fip, began.code, began.wall, began.mono, took,
+                event.status, event.size, event.session, began.notification,
             )
         )  # fmt: skip  # the members in their order
 
     def _call(self, event: Call) -> None:
         if event.took > ANSWER_WITHIN:
-            self.figures.late_answers += 1
+            self.metrics.late_answers += 1
             event = msgspec.structs.replace(event, status=NO_STATUS, took=ANSWER_WITHIN)
-        if not (event.inward and event.code == _FI_NOTICE):
-            tally = self._block(event.wall, event.fip, event.code, inward=event.inward)
+        if not (event.inbound and event.code == _FI_NOTIFICATION):
+            tally = self._block(event.wall, event.fip, event.code, inbound=event.inbound)
             if tally is None:
                 return
             tally.began()
-        elif event.notice is None:
-            self.figures.unread_notices += 1
+        elif event.notification is None:
+            self.metrics.unread_notifications += 1
             return
         self._finish(event)
 
     def _finish(self, call: Call) -> None:
         """Count how a call ended; that it began is counted already."""
-        if call.inward and call.code == _FI_NOTICE:
-            if call.notice is not None:
-                self._notice(call, call.notice)
+        if call.inbound and call.code == _FI_NOTIFICATION:
+            if call.notification is not None:
+                self._notice(call, call.notification)
             return
         if call.status == NO_STATUS:
             return
-        tally = self._block(call.wall, call.fip, call.code, inward=call.inward)
+        tally = self._block(call.wall, call.fip, call.code, inbound=call.inbound)
         if tally is None:
             return
-        tally.answered(call.status, call.took, timed=not call.inward)
-        if call.status != _OK or call.inward:
+        tally.answered(call.status, call.took, timed=not call.inbound)
+        if call.status != _OK or call.inbound:
             return
         if call.code == _FI_FETCH:
             tally.size += call.size
         elif call.code == _FI_REQUEST and call.session:
             self.sessions.requested(call.fip, call.session, call.mono + call.took)
 
-    def _notice(self, call: Call, notice: Notice) -> None:
+    def _notice(self, call: Call, notification: Notification) -> None:
         window = self.windows.of(call.wall)
         if window is None:
-            self.figures.late += 1
+            self.metrics.late += 1
             return
-        if self.sessions.noticed(call.fip, notice, call):
-            tally = window.block(call.fip, _FI_NOTICE, inward=True)
+        if self.sessions.noticed(call.fip, notification, call):
+            tally = window.block(call.fip, _FI_NOTIFICATION, inbound=True)
             if tally is not None:
                 intermediate(tally)
 
     def _give_up(self, key: CallKey) -> None:
         began = self._pending.pop(key)
         self._remember(key)
-        if began.notice is not None:
+        if began.notification is not None:
             self._finish(
                 Call(
-                    began.inward, began.fip, began.code, began.wall, began.mono, ANSWER_WITHIN,
-                    NO_STATUS, notice=began.notice,
+                    began.inbound, began.fip, began.code, began.wall, began.mono, ANSWER_WITHIN,
+                    NO_STATUS, notification=began.notification,
                 )
             )  # fmt: skip  # the members in their order
 
@@ -199,18 +199,18 @@ class Counter:
         if len(self._recent) > MAX_RECENT:
             del self._recent[next(iter(self._recent))]
 
-    def _block(self, wall: int, fip: str, code: str, *, inward: bool) -> Tally | None:
+    def _block(self, wall: int, fip: str, code: str, *, inbound: bool) -> Tally | None:
         window = self.windows.of(wall)
         if window is None:
-            self.figures.late += 1
+            self.metrics.late += 1
             return None
-        tally = window.block(fip, code, inward=inward)
+        tally = window.block(fip, code, inbound=inbound)
         if tally is None:
-            self.figures.over_limit += 1
+            self.metrics.over_limit += 1
         return tally
 
-    def _block_at(self, start: int, fip: str, code: str, inward: bool) -> Tally | None:
-        return self._block(start, fip, code, inward=inward)
+    def _block_at(self, start: int, fip: str, code: str, inbound: bool) -> Tally | None:
+        return self._block(start, fip, code, inbound=inbound)
 
     def state(self) -> CounterState:
         """What a snapshot keeps."""
@@ -222,10 +222,10 @@ class Counter:
         )
 
     def restore(self, state: CounterState, shift: int) -> None:
-        """Take over from a snapshot, monotonic times moved by `shift` milliseconds."""
+        """Record over from a snapshot, monotonic times moved by `shift` milliseconds."""
         self.windows.restore(state.windows)
         for began in state.pending:
             moved = msgspec.structs.replace(began, mono=began.mono + shift)
-            self._pending[moved.inward, moved.key] = moved
+            self._pending[moved.inbound, moved.key] = moved
         self._recent = dict.fromkeys(state.recent)
         self.sessions.restore(state.sessions, shift)

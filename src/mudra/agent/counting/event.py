@@ -37,7 +37,7 @@ def fi_status(word: str) -> FiStatus:
 _WORDS: Final = {word.name: word for word in FiStatus if word.name is not None}
 
 
-class Notice(msgspec.Struct, array_like=True, frozen=True, gc=False):
+class Notification(msgspec.Struct, array_like=True, frozen=True, gc=False):
     """What one /FI/Notification said."""
 
     session: str
@@ -47,23 +47,23 @@ class Notice(msgspec.Struct, array_like=True, frozen=True, gc=False):
     """Its own `timestamp`, milliseconds since 1970."""
 
 
-class Began(msgspec.Struct, array_like=True, frozen=True, gc=False, tag=0):
+class CallStarted(msgspec.Struct, array_like=True, frozen=True, gc=False, tag=0):
     """A call began whose answer comes as an event of its own."""
 
     key: str
-    inward: bool
+    inbound: bool
     fip: str
     code: str
     wall: int
     mono: int
-    notice: Notice | None = None
+    notification: Notification | None = None
 
 
-class Ended(msgspec.Struct, array_like=True, frozen=True, gc=False, tag=1):
+class CallEnded(msgspec.Struct, array_like=True, frozen=True, gc=False, tag=1):
     """The answer to a call that began."""
 
     key: str
-    inward: bool
+    inbound: bool
     wall: int
     mono: int
     status: int
@@ -74,7 +74,7 @@ class Ended(msgspec.Struct, array_like=True, frozen=True, gc=False, tag=1):
 class Call(msgspec.Struct, array_like=True, frozen=True, gc=False, tag=2):
     """A whole call, told once it was over."""
 
-    inward: bool
+    inbound: bool
     fip: str
     code: str
     wall: int
@@ -85,13 +85,13 @@ class Call(msgspec.Struct, array_like=True, frozen=True, gc=False, tag=2):
     status: int
     size: int = 0
     session: str = ""
-    notice: Notice | None = None
+    notification: Notification | None = None
 
 
-Event = Began | Ended | Call
+Event = CallStarted | CallEnded | Call
 
 
-class Place(msgspec.Struct, array_like=True, frozen=True, gc=False):
+class LogPosition(msgspec.Struct, array_like=True, frozen=True, gc=False):
     """How far a log file has been read."""
 
     device: int
@@ -102,8 +102,8 @@ class Place(msgspec.Struct, array_like=True, frozen=True, gc=False):
     head_length: int = 0
 
 
-class Entry(msgspec.Struct, array_like=True, frozen=True):
+class JournalEntry(msgspec.Struct, array_like=True, frozen=True):
     """One record of the journal: events and, with them, how far the logs are read."""
 
     events: list[Event]
-    places: dict[str, Place] = {}
+    positions: dict[str, LogPosition] = {}

@@ -14,13 +14,13 @@ from typing import Final
 
 import msgspec
 
-from mudra.agent.counting.event import SUCCESS, TERMINAL, UNKNOWN, Call, FiStatus, Notice
+from mudra.agent.clock import DAY
+from mudra.agent.counting.event import SUCCESS, TERMINAL, UNKNOWN, Call, FiStatus, Notification
 from mudra.agent.counting.tally import Tally
-from mudra.agent.counting.window import SETTLE, WINDOW
-from mudra.agent.host.clock import DAY
+from mudra.agent.counting.window import CLOSE_DELAY, WINDOW
 from mudra.metrics.payload.catalogue import NotificationType, RequestType, StatusPosition
 
-KEEP: Final = DAY
+MAX_AGE: Final = DAY
 MAX_COUNT: Final = 100_000
 _OK: Final = 200
 _REFUSED: Final = 400
@@ -29,7 +29,7 @@ _READY_TIME: Final = RequestType.FI_READY_TIME.value
 _FAILED_TIME: Final = RequestType.FI_FAILED_TIME.value
 
 Block = Callable[[int, str, str, bool], Tally | None]
-"""The tally of (window start, FIP, code, inward), or None where it cannot be counted."""
+"""The tally of (window start, FIP, code, inbound), or None where it cannot be counted."""
 SessionKey = tuple[str, str]
 """FIP and session ID: session IDs are the FIP's own."""
 
@@ -63,7 +63,7 @@ class TrackerState(msgspec.Struct, array_like=True, frozen=True):
 
 
 @dataclass(slots=True)
-class TrackerCounters:
+class TrackerMetrics:
     """What happened beside the counts."""
 
     repeated: int = 0
@@ -71,17 +71,17 @@ class TrackerCounters:
     without_request: int = 0
     """Ends of sessions whose FI request this agent never saw: no time can be given."""
     never_ended: int = 0
-    """Sessions dropped for their age or for want of room before a last word came."""
+    """FiSessionTracker dropped for their age or for want of room before a last word came."""
 
 
-class Sessions:
+class FiSessionTracker:
     """The sessions under way and those that ended lately."""
 
-    def __init__(self, keep: int = KEEP, most: int = MAX_COUNT) -> None:
+    def __init__(self, keep: int = MAX_AGE, most: int = MAX_COUNT) -> None:
         self._keep, self._most = keep, most
         self._sessions: dict[SessionKey, Session] = {}
         self._undecided: dict[int, dict[SessionKey, None]] = {}
-        self.figures = TrackerCounters()
+        self.metrics = TrackerMetrics()
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -92,26 +92,28 @@ class Sessions:
         if found.requested is None and not found.ended:
             found.requested = mono
 
-    def noticed(self, fip: str, notice: Notice, call: Call) -> bool:
+    def noticed(self, fip: str, notification: Notification, call: Call) -> bool:
         """A notification was answered; True when it is only an intermediate one."""
-        if notice.statuses & ~TERMINAL or not notice.statuses:
+        if notification.statuses & ~TERMINAL or not notification.statuses:
             return True
-        found = self._session(fip, notice.session, call.mono)
+        found = self._session(fip, notification.session, call.mono)
         if found.ended:
-            self.figures.repeated += 1
+            self.metrics.repeated += 1
             return False
         window = call.wall - call.wall % WINDOW
-        verdict = Verdict(window, call.mono, notice.statuses, notice.sent_at, call.status)
+        verdict = Verdict(
+            window, call.mono, notification.statuses, notification.sent_at, call.status
+        )
         former = found.verdict
         if former is not None:
             # By the call's own time: a log that is read after a pause ends each window as it was.
-            final = call.wall + call.took > former.window + WINDOW + SETTLE
+            final = call.wall + call.took > former.window + WINDOW + CLOSE_DELAY
             if (final and former.status < _REFUSED) or not _supersedes(verdict, former):
-                self.figures.repeated += 1
+                self.metrics.repeated += 1
                 return False
-            self._undecided[former.window].pop((fip, notice.session), None)
+            self._undecided[former.window].pop((fip, notification.session), None)
         found.verdict = verdict
-        self._undecided.setdefault(window, {})[fip, notice.session] = None
+        self._undecided.setdefault(window, {})[fip, notification.session] = None
         return False
 
     def settle(self, window: int, block: Block) -> None:
@@ -134,7 +136,7 @@ class Sessions:
         for place in _places(verdict.statuses):
             tally.statuses[place] += 1
         if session.requested is None:
-            self.figures.without_request += 1
+            self.metrics.without_request += 1
             return
         code = _READY_TIME if verdict.statuses & SUCCESS else _FAILED_TIME
         timing = block(verdict.window, fip, code, False)  # noqa: FBT003 - Block is positional
@@ -162,14 +164,14 @@ class Sessions:
     def _drop(self, key: SessionKey, session: Session) -> None:
         del self._sessions[key]
         if not session.ended:
-            self.figures.never_ended += 1
+            self.metrics.never_ended += 1
 
     def state(self) -> TrackerState:
         """What a snapshot keeps."""
         return TrackerState([(*key, session) for key, session in self._sessions.items()])
 
     def restore(self, state: TrackerState, shift: int) -> None:
-        """Take sessions over from a snapshot, their monotonic times moved by `shift`."""
+        """Record sessions over from a snapshot, their monotonic times moved by `shift`."""
         for fip, name, session in state.sessions:
             session.mono += shift
             if session.requested is not None:

@@ -56,11 +56,11 @@ def payloads(start: int, window: WindowTally, by: Reporter) -> list[Payload]:
         RequestFip(fip, tuple(_request(code, tally) for code, tally in blocks))
         for fip, blocks in _by_fip(window.requests)
     )
-    notices = tuple(
+    notifications = tuple(
         NotificationFip(fip, tuple(_notice(code, tally) for code, tally in blocks))
-        for fip, blocks in _by_fip(window.notices)
+        for fip, blocks in _by_fip(window.notifications)
     )
-    if not requests and not notices:
+    if not requests and not notifications:
         return []
     return [
         _payload(
@@ -70,8 +70,8 @@ def payloads(start: int, window: WindowTally, by: Reporter) -> list[Payload]:
                 agent_version=by.agent_version,
                 json_version=JSON_VERSION,
                 txn_id=transaction_id(by.aa_id, Tag.REQUESTS, start),
-                from_date_time=written(start),
-                to_date_time=written(start + WINDOW),
+                from_date_time=format_time(start),
+                to_date_time=format_time(start + WINDOW),
                 duration=WINDOW_SECONDS,
                 aa_id=by.aa_id,
                 fips=requests,
@@ -84,11 +84,11 @@ def payloads(start: int, window: WindowTally, by: Reporter) -> list[Payload]:
                 agent_version=by.agent_version,
                 json_version=JSON_VERSION,
                 txn_id=transaction_id(by.aa_id, Tag.NOTIFICATIONS, start),
-                from_date_time=written(start),
-                to_date_time=written(start + WINDOW),
+                from_date_time=format_time(start),
+                to_date_time=format_time(start + WINDOW),
                 duration=WINDOW_SECONDS,
                 aa_id=by.aa_id,
-                fips=notices,
+                fips=notifications,
             ),
         ),
     ]
@@ -104,7 +104,7 @@ def transaction_id(aa_id: str, tag: Tag, start: int) -> str:
     return str(uuid.uuid5(_TRANSACTIONS, f"{aa_id}/{tag}/{start}"))
 
 
-def written(wall: int) -> str:
+def format_time(wall: int) -> str:
     """ISO 8601 in UTC."""
     return datetime.fromtimestamp(wall / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 

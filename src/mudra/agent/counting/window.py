@@ -10,17 +10,17 @@ from typing import Final
 
 import msgspec
 
+from mudra.agent.clock import DAY, SECOND
 from mudra.agent.counting.tally import Tally, TallyState
-from mudra.agent.host.clock import DAY, SECOND
 from mudra.metrics.payload.catalogue import WINDOW_SECONDS, NotificationType
 
 WINDOW: Final = WINDOW_SECONDS * SECOND
-SETTLE: Final = 30 * SECOND
-KEEP: Final = 7 * DAY
+CLOSE_DELAY: Final = 30 * SECOND
+MAX_AGE: Final = 7 * DAY
 MAX_FIPS: Final = 5_000
-"""A window with more FIPs than the network can have is a fault at its source, not traffic."""
+"""A window with more FIPs than the network can have is an error at its source, not traffic."""
 
-_FI_NOTICE: Final = NotificationType.FI.value
+_FI_NOTIFICATION: Final = NotificationType.FI.value
 
 BlockKey = tuple[str, str]
 """FIP and type code."""
@@ -31,29 +31,29 @@ class WindowState(msgspec.Struct, array_like=True, frozen=True):
 
     start: int
     requests: list[tuple[str, str, TallyState]]
-    notices: list[tuple[str, str, TallyState]]
+    notifications: list[tuple[str, str, TallyState]]
 
 
 class WindowTally:
     """All that happened in one window."""
 
-    __slots__ = ("fips", "notices", "requests")
+    __slots__ = ("fips", "notifications", "requests")
 
     def __init__(self) -> None:
         self.requests: dict[BlockKey, Tally] = {}
-        self.notices: dict[BlockKey, Tally] = {}
+        self.notifications: dict[BlockKey, Tally] = {}
         self.fips: set[str] = set()
 
-    def block(self, fip: str, code: str, *, inward: bool) -> Tally | None:
+    def block(self, fip: str, code: str, *, inbound: bool) -> Tally | None:
         """The tally to count into; None when there are more FIPs than can be."""
-        blocks = self.notices if inward else self.requests
+        blocks = self.notifications if inbound else self.requests
         found = blocks.get((fip, code))
         if found is None:
             if fip not in self.fips:
                 if len(self.fips) >= MAX_FIPS:
                     return None
                 self.fips.add(fip)
-            found = blocks[fip, code] = Tally(statuses=inward and code == _FI_NOTICE)
+            found = blocks[fip, code] = Tally(statuses=inbound and code == _FI_NOTIFICATION)
         return found
 
 
@@ -76,15 +76,15 @@ class Windows:
 
     def due(self, now: int) -> list[int]:
         """Windows that may be closed at this moment, oldest first."""
-        return sorted(start for start in self.open if start + WINDOW + SETTLE <= now)
+        return sorted(start for start in self.open if start + WINDOW + CLOSE_DELAY <= now)
 
-    def shut(self, start: int) -> None:
+    def close(self, start: int) -> None:
         """Enter the window in the ledger; its counts are on disk now."""
         self.open.pop(start, None)
         self.closed.add(start)
-        if len(self.closed) > 2 * KEEP // WINDOW:
+        if len(self.closed) > 2 * MAX_AGE // WINDOW:
             # Counted from the newest entry, never from a clock that may have jumped.
-            oldest = max(self.closed) - KEEP
+            oldest = max(self.closed) - MAX_AGE
             self.closed = {entry for entry in self.closed if entry >= oldest}
 
     def state(self) -> list[WindowState]:
@@ -93,15 +93,17 @@ class Windows:
             WindowState(
                 start,
                 [(*key, tally.state()) for key, tally in window.requests.items()],
-                [(*key, tally.state()) for key, tally in window.notices.items()],
+                [(*key, tally.state()) for key, tally in window.notifications.items()],
             )
             for start, window in self.open.items()
         ]
 
     def restore(self, states: Iterable[WindowState]) -> None:
-        """Take the open windows over from a snapshot."""
+        """Record the open windows over from a snapshot."""
         for state in states:
             window = self.open[state.start] = WindowTally()
             window.requests = {(f, c): Tally.restored(tally) for f, c, tally in state.requests}
-            window.notices = {(f, c): Tally.restored(tally) for f, c, tally in state.notices}
-            window.fips = {fip for fip, _ in (*window.requests, *window.notices)}
+            window.notifications = {
+                (f, c): Tally.restored(tally) for f, c, tally in state.notifications
+            }
+            window.fips = {fip for fip, _ in (*window.requests, *window.notifications)}

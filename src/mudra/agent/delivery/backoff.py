@@ -8,9 +8,9 @@ from typing import Final
 
 import msgspec
 
-from mudra.agent.counting.window import SETTLE, WINDOW
-from mudra.agent.host.clock import MINUTE, SECOND
-from mudra.agent.spool.spool import Waiting
+from mudra.agent.clock import MINUTE, SECOND
+from mudra.agent.counting.window import CLOSE_DELAY, WINDOW
+from mudra.agent.spool.spool import QueuedPayload
 
 MIN_LENGTH: Final = SECOND
 MAX_LENGTH: Final = 5 * MINUTE
@@ -23,7 +23,7 @@ RETRIED: Final = frozenset({408, 425, 429})
 _UNAUTHORIZED: Final = 401
 _OK: Final = 200
 
-Chance = Callable[[float, float], float]
+Uniform = Callable[[float, float], float]
 """A random number between two bounds."""
 
 
@@ -98,11 +98,11 @@ def retry_after(headers: Mapping[str, str], now: int) -> int | None:
     return min(max(at - now, 0), MAX_ASKED)
 
 
-def pause(failures: int, asked: int | None, chance: Chance) -> int:
+def pause(failures: int, asked: int | None, uniform: Uniform) -> int:
     """Milliseconds to wait after this many failures in a row: full jitter, 1 s to 5 min."""
     longest = min(MAX_LENGTH, MIN_LENGTH * 2 ** min(failures, 20))
-    own = int(chance(MIN_LENGTH, longest))
-    return own if asked is None else max(asked, MIN_LENGTH) + int(chance(0, MIN_LENGTH))
+    own = int(uniform(MIN_LENGTH, longest))
+    return own if asked is None else max(asked, MIN_LENGTH) + int(uniform(0, MIN_LENGTH))
 
 
 def offset(aa_id: str) -> int:
@@ -113,15 +113,17 @@ def offset(aa_id: str) -> int:
 
 def due_at(window: int, aa_id: str) -> int:
     """When the payloads of a window are first sent."""
-    return window + WINDOW + SETTLE + offset(aa_id)
+    return window + WINDOW + CLOSE_DELAY + offset(aa_id)
 
 
-def choose(waiting: Iterable[Waiting], now: int, blocked: Collection[int]) -> Waiting | None:
+def choose(
+    queued: Iterable[QueuedPayload], now: int, blocked: Collection[int]
+) -> QueuedPayload | None:
     """The next to send: the live window first, then the oldest.
 
     Live is the window that closed last, while it is younger than the next
     one's closing.
     """
-    ready = [one for one in waiting if one.due <= now and one.id not in blocked]
-    live = [one for one in ready if now - one.window < 2 * WINDOW + SETTLE + SPREAD]
+    ready = [one for one in queued if one.due <= now and one.id not in blocked]
+    live = [one for one in ready if now - one.window < 2 * WINDOW + CLOSE_DELAY + SPREAD]
     return max(live, key=lambda one: (one.window, -one.id)) if live else next(iter(ready), None)

@@ -15,8 +15,8 @@ from typing import Final
 import httpx
 import msgspec
 
-from mudra.agent.delivery.backoff import Chance, pause, retry_after
-from mudra.agent.host.clock import SECOND, Clock
+from mudra.agent.clock import SECOND, Clock
+from mudra.agent.delivery.backoff import Uniform, pause, retry_after
 from mudra.shared.secret_text import SecretText
 
 RENEW_AT: Final = (0.75, 0.80)
@@ -69,14 +69,14 @@ def read_source(name: str, source: Source) -> str:
             ).stdout
         else:
             text = source.value
-    except OSError as fault:
+    except OSError as error:
         raise CredentialFault(
-            f"{name} cannot be read: {fault.strerror} ({source.file or source.command[0]}); "
+            f"{name} cannot be read: {error.strerror} ({source.file or source.command[0]}); "
             "check that the file is there and that the agent's user may read it"
         ) from None
-    except (subprocess.SubprocessError, UnicodeDecodeError) as fault:
+    except (subprocess.SubprocessError, UnicodeDecodeError) as error:
         raise CredentialFault(
-            f"{name}: the command or file gave no readable value ({type(fault).__name__}); "
+            f"{name}: the command or file gave no readable value ({type(error).__name__}); "
             f"run it as the agent's user, within {COMMAND_SECONDS} s"
         ) from None
     if not text.strip():
@@ -110,7 +110,7 @@ class Tokens:
     base_url: str
     read: Callable[[], Credentials]
     clock: Clock
-    chance: Chance
+    uniform: Uniform
     warn: Callable[[str], None]
     warning: str = ""
     """The operator's last `message`: the secret is in its grace period."""
@@ -133,14 +133,14 @@ class Tokens:
             if now < self._not_before:
                 if self._token is not None and still_good:
                     return self._token
-                raise CredentialFault("waiting before the next try to get a token")
+                raise CredentialFault("queued before the next try to get a token")
             try:
                 return await self._renew(self.read)
-            except CredentialFault as fault:
+            except CredentialFault as error:
                 self._failures += 1
-                self._not_before = now + pause(self._failures, fault.asked, self.chance)
+                self._not_before = now + pause(self._failures, error.asked, self.uniform)
                 if self._token is not None and still_good:
-                    self.warn(f"the old token stays in use: {fault}")
+                    self.warn(f"the old token stays in use: {error}")
                     return self._token
                 raise
 
@@ -155,7 +155,7 @@ class Tokens:
         answer = await self._ask(credentials)
         life = answer.expires_in * SECOND
         self._token = SecretText(answer.access_token)
-        self._renew_at = now + int(life * self.chance(*RENEW_AT))
+        self._renew_at = now + int(life * self.uniform(*RENEW_AT))
         self._ends_at = now + life
         self._failures = self._not_before = 0
         if answer.message and answer.message != self.warning:
@@ -168,10 +168,10 @@ class Tokens:
         url = f"{self.base_url}/v1/entity/token/generate"  # spec 4.4
         try:
             response = await _read(self.http, url, form)
-        except httpx.HTTPError as fault:
+        except httpx.HTTPError as error:
             raise CredentialFault(
                 f"the token service at {self.base_url} cannot be reached "
-                f"({type(fault).__name__}); check operator.token_url, network and proxy"
+                f"({type(error).__name__}); check operator.token_url, network and proxy"
             ) from None
         status, headers, body = response
         if status != _OK:

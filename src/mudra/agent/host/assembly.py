@@ -11,20 +11,20 @@ from typing import Final
 
 import httpx
 
+from mudra.agent.clock import HOUR, Clock
 from mudra.agent.counting.counter import Counter
 from mudra.agent.counting.event import Event
-from mudra.agent.counting.fi_session_tracker import Sessions
+from mudra.agent.counting.fi_session_tracker import FiSessionTracker
 from mudra.agent.counting.payload import Reporter
 from mudra.agent.counting.window import WINDOW, Windows
-from mudra.agent.delivery.backoff import Chance, due_at
+from mudra.agent.delivery.backoff import Uniform, due_at
 from mudra.agent.delivery.credentials import Tokens, read_credentials
 from mudra.agent.delivery.pusher import Pusher
-from mudra.agent.host.clock import HOUR, Clock
 from mudra.agent.host.config import Config
 from mudra.agent.host.ingest_app import Health
 from mudra.agent.sources.access_log import LineReader
 from mudra.agent.sources.log_file import LogFile
-from mudra.agent.sources.route import Listener, Peers
+from mudra.agent.sources.route import Peers, SourceContext
 from mudra.agent.spool.event_recorder import EventRecorder
 from mudra.agent.spool.spool import Spool
 
@@ -49,7 +49,7 @@ class FollowedLog:
     @property
     def readable(self) -> int | None:
         """How far it is read, as wall time; None when to its end, or when it is not there."""
-        return None if self.at_end or self.file.fault else self.reader.latest
+        return None if self.at_end or self.file.error else self.reader.latest
 
 
 @dataclass(slots=True)
@@ -58,8 +58,8 @@ class Agent:
 
     config: Config
     clock: Clock
-    listener: Listener
-    keeper: EventRecorder
+    context: SourceContext
+    recorder: EventRecorder
     tokens: Tokens
     pusher: Pusher
     logs: list[FollowedLog] = field(default_factory=list)
@@ -74,59 +74,59 @@ class Agent:
             if found is None or not (found.lines or self._moved(log, found.place.offset)):
                 continue
             events: list[Event] = [*log.reader.calls(found.lines)]
-            await self.keeper.take(events, {log.name: found.place})
+            await self.recorder.record(events, {log.name: found.place})
             some = True
         return some
 
     async def tick(self) -> list[int]:
         """Close what is due, as far as the logs are read."""
         behind = [log.readable for log in self.logs]
-        return await self.keeper.tick(min((at for at in behind if at is not None), default=None))
+        return await self.recorder.tick(min((at for at in behind if at is not None), default=None))
 
     async def push_once(self) -> bool:
         """Send what is to be sent now; False when there is nothing."""
-        waiting = await self.pusher.next()
-        if waiting is None:
+        queued = await self.pusher.next()
+        if queued is None:
             return False
-        await self.pusher.send(waiting)
+        await self.pusher.send(queued)
         return True
 
     def health(self) -> Health:
         """Red when nothing was delivered for three windows, and why."""
         now = self.clock.wall()
         reasons: list[str] = []
-        since = max(self.pusher.figures.last_delivery or NOT_YET, self.started)
+        since = max(self.pusher.metrics.last_delivery or NOT_YET, self.started)
         if now - since > QUIET:
             minutes = (now - since) // 60_000
             reasons.append(f"nothing has been delivered for {minutes} minutes")
-            heard = max(self.keeper.last_event or NOT_YET, self.started)
+            heard = max(self.recorder.last_event or NOT_YET, self.started)
             if now - heard > WINDOW:
                 reasons.append(
                     f"no event has come from the AA's systems for {(now - heard) // 60_000} minutes"
                 )
-            if self.pusher.figures.last_fault:
-                reasons.append(self.pusher.figures.last_fault)
-        if self.keeper.disk_fault:
-            reasons.append(f"the spool cannot be written: {self.keeper.disk_fault}")
+            if self.pusher.metrics.last_fault:
+                reasons.append(self.pusher.metrics.last_fault)
+        if self.recorder.disk_fault:
+            reasons.append(f"the spool cannot be written: {self.recorder.disk_fault}")
         return Health(not reasons, tuple(reasons))
 
     async def aclose(self) -> None:
         """Write what is counted and let go of everything."""
-        await self.keeper.save()
+        await self.recorder.save()
         for log in self.logs:
             log.file.close()
         await self.pusher.http.aclose()
-        self.keeper.close()
+        self.recorder.close()
 
     def _moved(self, log: FollowedLog, offset: int) -> bool:
-        known = self.keeper.places.get(log.name)
+        known = self.recorder.positions.get(log.name)
         return known is None or known.offset != offset
 
 
 def assemble(
     config: Config,
     clock: Clock,
-    chance: Chance,
+    uniform: Uniform,
     warn: Warn,
     transport: httpx.AsyncBaseTransport | None = None,
 ) -> Agent:
@@ -138,9 +138,9 @@ def assemble(
             f"the spool was damaged: {spool.salvaged.rows} rows were saved, the damaged file is "
             f"kept at {spool.salvaged.kept_at}; check the disk"
         )
-    sessions = Sessions(config.sessions.keep_hours * HOUR, config.sessions.most)
+    sessions = FiSessionTracker(config.sessions.keep_hours * HOUR, config.sessions.most)
     reporter = Reporter(config.aa_id, f"mudra-{VERSION}")
-    keeper = EventRecorder(
+    recorder = EventRecorder(
         spool,
         Counter(Windows(), sessions),
         clock,
@@ -148,55 +148,55 @@ def assemble(
         partial(due_at, aa_id=config.aa_id),
         warn,
     )
-    keeper.recover()
+    recorder.recover()
     http = httpx.AsyncClient(
         transport=transport, timeout=httpx.Timeout(HTTP_SECONDS, connect=10), follow_redirects=False
     )
     read = partial(read_credentials, config.credentials.id, config.credentials.secret)
-    tokens = Tokens(http, config.operator.token_url, read, clock, chance, warn)
+    tokens = Tokens(http, config.operator.token_url, read, clock, uniform, warn)
     pusher = Pusher(
-        keeper,
+        recorder,
         tokens,
         http,
         config.operator.push_url,
         directory,
         clock,
-        chance,
+        uniform,
         warn,
-        partial(_note, keeper),
+        partial(_note, recorder),
         config.spool.most_megabytes << 20,
     )
-    pusher.figures.last_delivery = _whole(spool.fact("last_delivery"))
+    pusher.metrics.last_delivery = _whole(spool.fact("last_delivery"))
     by_host = {host.lower(): fip for host, fip in config.fips.items()}
-    listener = Listener(clock, peers=Peers(by_host))
+    context = SourceContext(clock, peers=Peers(by_host))
     logs = [
         FollowedLog(
             log.path,
             LogFile(
                 Path(log.path),
-                keeper.places.get(log.path),
+                recorder.positions.get(log.path),
                 warn,
                 from_start=log.start == "beginning",
             ),
-            LineReader(log.names, listener, inward=log.direction == "from-fips"),
+            LineReader(log.names, context, inbound=log.direction == "from-fips"),
         )
         for log in config.log
     ]
-    return Agent(config, clock, listener, keeper, tokens, pusher, logs, clock.wall())
+    return Agent(config, clock, context, recorder, tokens, pusher, logs, clock.wall())
 
 
-def _note(keeper: EventRecorder) -> str:
+def _note(recorder: EventRecorder) -> str:
     """What the operator should know beside the payloads; empty when there is nothing."""
     try:
-        facts = keeper.spool.facts()
+        facts = recorder.spool.facts()
     except sqlite3.Error:
         facts = {}
     told = {
         "dropped-full": _whole(facts.get("dropped_full")),
         "dropped-damaged": _whole(facts.get("dropped_damaged")),
-        "dropped-unwritten": keeper.dropped_unwritten,
-        "late-events": keeper.counter.figures.late,
-        "clock-jumps": keeper.jumps,
+        "dropped-unwritten": recorder.dropped_unwritten,
+        "late-events": recorder.counter.metrics.late,
+        "clock-jumps": recorder.jumps,
     }
     return ", ".join(f"{name}={number}" for name, number in told.items() if number)
 

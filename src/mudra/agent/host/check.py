@@ -10,10 +10,10 @@ from typing import Final
 import httpx
 import msgspec
 
-from mudra.agent.delivery.backoff import Chance
+from mudra.agent.clock import Clock
+from mudra.agent.delivery.backoff import Uniform
 from mudra.agent.delivery.credentials import CredentialFault, Credentials, Tokens, read_credentials
 from mudra.agent.delivery.pusher import http_date
-from mudra.agent.host.clock import Clock
 from mudra.agent.host.config import Config
 from mudra.agent.spool.spool import FILE_NAME, read_only
 
@@ -25,7 +25,7 @@ _NOT_FOUND: Final = 404
 _FOR_OTHERS: Final = 0o077
 
 
-class Checked(msgspec.Struct, frozen=True):
+class CheckResult(msgspec.Struct, frozen=True):
     """One thing that was looked at."""
 
     name: str
@@ -37,93 +37,95 @@ class Checked(msgspec.Struct, frozen=True):
 async def check(
     config: Config,
     clock: Clock,
-    chance: Chance,
+    uniform: Uniform,
     transport: httpx.AsyncBaseTransport | None = None,
-) -> list[Checked]:
-    """Look at everything; a fault in one does not hide the next."""
-    found = [Checked("configuration", ok=True, found=f"for {config.aa_id}, no unknown keys")]
+) -> list[CheckResult]:
+    """Look at everything; a error in one does not hide the next."""
+    found = [CheckResult("configuration", ok=True, found=f"for {config.aa_id}, no unknown keys")]
     found += [_secret_file(config), _disk(config), *_logs(config)]
     async with httpx.AsyncClient(transport=transport, timeout=15) as http:
-        credentials, warning = await _credentials(config, http, clock, chance)
+        credentials, warning = await _credentials(config, http, clock, uniform)
         found.append(credentials)
         if warning:
             way = "put the new secret where credentials.secret points; no restart is needed"
-            found.append(Checked("grace", ok=False, found=warning, way_out=way))
+            found.append(CheckResult("grace", ok=False, found=warning, way_out=way))
         found += await _reach(config, http, clock)
     return found
 
 
 async def _credentials(
-    config: Config, http: httpx.AsyncClient, clock: Clock, chance: Chance
-) -> tuple[Checked, str]:
+    config: Config, http: httpx.AsyncClient, clock: Clock, uniform: Uniform
+) -> tuple[CheckResult, str]:
     def read_both() -> Credentials:
         return read_credentials(config.credentials.id, config.credentials.secret)
 
-    tokens = Tokens(http, config.operator.token_url, read_both, clock, chance, lambda _: None)
+    tokens = Tokens(http, config.operator.token_url, read_both, clock, uniform, lambda _: None)
     try:
         entity = read_both().entity_id
         if entity != config.aa_id:
-            return Checked(
+            return CheckResult(
                 "credentials",
                 ok=False,
                 found=f"credentials.id is {entity} but aa_id is {config.aa_id}",
                 way_out="the operator takes metrics of an AA only with that AA's own token",
             ), ""
         await tokens.token()
-    except CredentialFault as fault:
-        found, _, way = str(fault).rpartition("; ")
-        return Checked("credentials", ok=False, found=found or way, way_out=way), ""
-    return Checked("credentials", ok=True, found=f"{entity} gets a token"), tokens.warning
+    except CredentialFault as error:
+        found, _, way = str(error).rpartition("; ")
+        return CheckResult("credentials", ok=False, found=found or way, way_out=way), ""
+    return CheckResult("credentials", ok=True, found=f"{entity} gets a token"), tokens.warning
 
 
-async def _reach(config: Config, http: httpx.AsyncClient, clock: Clock) -> list[Checked]:
+async def _reach(config: Config, http: httpx.AsyncClient, clock: Clock) -> list[CheckResult]:
     url = config.operator.push_url
     try:
         # An empty push without a token: the right place answers 401 and stores nothing.
         response = await http.post(url, content=b"{}", headers={"Content-Type": "application/json"})
-    except (httpx.HTTPError, httpx.InvalidURL) as fault:
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
         way = "check operator.push_url, name resolution, firewall and proxy from this machine"
-        told = f"{url} cannot be reached ({type(fault).__name__})"
-        return [Checked("reachability", ok=False, found=told, way_out=way)]
+        told = f"{url} cannot be reached ({type(error).__name__})"
+        return [CheckResult("reachability", ok=False, found=told, way_out=way)]
     found = [_right_place(url, response.status_code)]
     at = http_date(response.headers.get("date", ""))
     if at is None:
-        found.append(Checked("clock", ok=True, found="the operator told no time to compare with"))
+        found.append(
+            CheckResult("clock", ok=True, found="the operator told no time to compare with")
+        )
     else:
         offset = at - clock.wall()
         told = f"the operator's clock is {offset / 1000:+.1f} s from this one"
         way = "set up a time service (chrony, systemd-timesyncd) on this machine"
         good = abs(offset) <= MAX_OFFSET
-        found.append(Checked("clock", ok=good, found=told, way_out="" if good else way))
+        found.append(CheckResult("clock", ok=good, found=told, way_out="" if good else way))
     return found
 
 
-def _right_place(url: str, status: int) -> Checked:
+def _right_place(url: str, status: int) -> CheckResult:
     if status == _UNAUTHORIZED:
-        return Checked("reachability", ok=True, found=f"{url} answers and asks for a token")
+        return CheckResult("reachability", ok=True, found=f"{url} answers and asks for a token")
     way = "check operator.push_url: the network's operator publishes it"
     if status == _NOT_FOUND:
-        return Checked("reachability", ok=False, found=f"{url} answers 404", way_out=way)
+        return CheckResult("reachability", ok=False, found=f"{url} answers 404", way_out=way)
     told = f"{url} answers {status} to a push without a token, not 401"
-    return Checked("reachability", ok=False, found=told, way_out=way)
+    return CheckResult("reachability", ok=False, found=told, way_out=way)
 
 
-def _secret_file(config: Config) -> Checked:
+def _secret_file(config: Config) -> CheckResult:
     path = config.credentials.secret.file
     if not path:
-        return Checked("secret", ok=True, found="comes from the environment or a command")
+        return CheckResult("secret", ok=True, found="comes from the environment or a command")
     try:
         mode = Path(path).stat().st_mode
-    except OSError as fault:
-        told = f"{path} cannot be read: {fault.strerror}"
-        return Checked("secret", ok=False, found=told, way_out="put the entity secret there")
+    except OSError as error:
+        told = f"{path} cannot be read: {error.strerror}"
+        return CheckResult("secret", ok=False, found=told, way_out="put the entity secret there")
     if mode & _FOR_OTHERS:
         told = f"{path} may be read by other users"
-        return Checked("secret", ok=False, found=told, way_out=f"chmod 600 {path}")
-    return Checked("secret", ok=True, found=f"{path} is the agent's alone")
+        return CheckResult("secret", ok=False, found=told, way_out=f"chmod 600 {path}")
+    return CheckResult("secret", ok=True, found=f"{path} is the agent's alone")
 
 
-def _disk(config: Config) -> Checked:
+def _disk(config: Config) -> CheckResult:
     directory = Path(config.directory)
     try:
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -137,25 +139,25 @@ def _disk(config: Config) -> Checked:
             db = read_only(directory)
             state = db.execute("PRAGMA quick_check").fetchone()[0]
             db.close()
-    except (OSError, sqlite3.Error) as fault:
+    except (OSError, sqlite3.Error) as error:
         way = f"make {directory} writable for the agent's user and free room on its disk"
-        return Checked("disk", ok=False, found=f"{directory}: {fault}", way_out=way)
+        return CheckResult("disk", ok=False, found=f"{directory}: {error}", way_out=way)
     if state != "ok":
         way = "start the agent: it saves what can be read; then check the disk"
-        return Checked("disk", ok=False, found=f"the spool is damaged: {state}", way_out=way)
+        return CheckResult("disk", ok=False, found=f"the spool is damaged: {state}", way_out=way)
     if free < MIN_FREE:
         way = f"free at least {MIN_FREE >> 20} MB; seven days of outage need up to 1 GiB"
-        return Checked("disk", ok=False, found=f"{free >> 20} MB are free", way_out=way)
-    return Checked("disk", ok=True, found=f"{directory} takes writes, {free >> 20} MB are free")
+        return CheckResult("disk", ok=False, found=f"{free >> 20} MB are free", way_out=way)
+    return CheckResult("disk", ok=True, found=f"{directory} takes writes, {free >> 20} MB are free")
 
 
-def _logs(config: Config) -> list[Checked]:
-    found: list[Checked] = []
+def _logs(config: Config) -> list[CheckResult]:
+    found: list[CheckResult] = []
     for log in config.log:
         if os.access(log.path, os.R_OK):
-            found.append(Checked("log", ok=True, found=f"{log.path} can be read"))
+            found.append(CheckResult("log", ok=True, found=f"{log.path} can be read"))
         else:
             way = "let the agent's user read it (group adm on many systems), or correct log.path"
             told = f"{log.path} cannot be read or is not there"
-            found.append(Checked("log", ok=False, found=told, way_out=way))
+            found.append(CheckResult("log", ok=False, found=told, way_out=way))
     return found

@@ -1,4 +1,4 @@
-"""`agent.toml`: every key checked, unknown ones refused, each fault with the way out."""
+"""`agent.toml`: every key checked, unknown ones refused, each error with the way out."""
 
 import re
 import tomllib
@@ -25,11 +25,11 @@ Listen = Annotated[str, Meta(pattern=r"^(\[[0-9a-fA-F:]+\]|[A-Za-z0-9.-]+):[0-9]
 Url = Annotated[str, Meta(pattern=r"^https?://[^\s@]+[^\s@/]\Z")]
 
 
-class ConfigFault(Exception):
+class ConfigError(Exception):
     """The configuration cannot be used; the sentence says which key and what is allowed."""
 
 
-class Operator(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class OperatorSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Where the agent gets its token and pushes to."""
 
     token_url: Url
@@ -37,22 +37,22 @@ class Operator(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     push_url: Url
 
 
-class Credential(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class CredentialSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Where entity ID and secret come from."""
 
     id: Source
     secret: Source
 
 
-class Http(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The listener for events, traces and the agent's own figures."""
+class HttpSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The context for events, traces and the agent's own metrics."""
 
     listen: tuple[Listen, ...] = ("127.0.0.1:4044",)
     acknowledge: Literal["on-disk", "at-once"] = "on-disk"
     """When an event is answered: once it survives a crash, or before."""
 
 
-class Log(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class LogSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One followed access log."""
 
     path: str
@@ -73,7 +73,7 @@ class Log(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
         return own.parent == other.parent and other.name.startswith(own.name)
 
 
-def log_of(file: Path, logs: Sequence[Log]) -> Log | None:
+def log_of(file: Path, logs: Sequence[LogSettings]) -> LogSettings | None:
     """Which configured log a file is or was: of names that begin alike the longest."""
     return max(
         (log for log in logs if log.is_of(file)),
@@ -82,14 +82,14 @@ def log_of(file: Path, logs: Sequence[Log]) -> Log | None:
     )
 
 
-class Sessions(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class SessionSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """How FI sessions are followed."""
 
     keep_hours: Annotated[int, Meta(ge=1, le=168)] = 24
     most: Annotated[int, Meta(ge=1_000, le=1_000_000)] = 100_000
 
 
-class Spooling(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class SpoolSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What may wait on the disk."""
 
     most_megabytes: Annotated[int, Meta(ge=16, le=1_048_576)] = 1_024
@@ -101,31 +101,31 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     aa_id: Annotated[str, Meta(pattern=ENTITY_ID)]
     directory: str
     """Where the spool and the dead letters lie."""
-    operator: Operator
-    credentials: Credential
-    http: Http = Http()
-    log: tuple[Log, ...] = ()
+    operator: OperatorSettings
+    credentials: CredentialSettings
+    http: HttpSettings = HttpSettings()
+    log: tuple[LogSettings, ...] = ()
     fips: dict[str, Annotated[str, Meta(pattern=ENTITY_ID)]] = {}
     """Host, with or without port, to the FIP's entity ID; for traces and logs."""
-    sessions: Sessions = Sessions()
-    spool: Spooling = Spooling()
+    sessions: SessionSettings = SessionSettings()
+    spool: SpoolSettings = SpoolSettings()
 
 
 def read_config(path: Path) -> Config:
-    """The checked configuration. Raises ConfigFault with one clear sentence."""
+    """The checked configuration. Raises ConfigError with one clear sentence."""
     try:
         with path.open("rb") as file:
             told = tomllib.load(file)
-    except OSError as fault:
-        raise ConfigFault(
-            f"{path} cannot be read: {fault.strerror}; name it with --config"
+    except OSError as error:
+        raise ConfigError(
+            f"{path} cannot be read: {error.strerror}; name it with --config"
         ) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as fault:
-        raise ConfigFault(f"{path} is not TOML: {fault}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} is not TOML: {error}") from None
     try:
         config = msgspec.convert(told, Config)
-    except msgspec.ValidationError as fault:
-        raise ConfigFault(f"{path}: {_sentence(str(fault))}") from None
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"{path}: {_sentence(str(error))}") from None
     _check(config, path)
     return config
 
@@ -133,45 +133,45 @@ def read_config(path: Path) -> Config:
 def _check(config: Config, path: Path) -> None:
     """What types alone cannot say."""
     if not Path(config.directory).is_absolute():
-        raise ConfigFault(f"{path}: directory must be an absolute path")
+        raise ConfigError(f"{path}: directory must be an absolute path")
     for listen in config.http.listen:
         if not 0 <= int(listen.rpartition(":")[2]) <= 65535:  # noqa: PLR2004 - the range of ports
-            raise ConfigFault(f"{path}: http.listen {listen} must end in a port from 1 to 65535")
+            raise ConfigError(f"{path}: http.listen {listen} must end in a port from 1 to 65535")
     _check_credentials(config.credentials, path)
     _check_logs(config.log, path)
 
 
-def _check_credentials(credentials: Credential, path: Path) -> None:
+def _check_credentials(credentials: CredentialSettings, path: Path) -> None:
     for name, source in (("id", credentials.id), ("secret", credentials.secret)):
         if len(source.chosen) != 1:
-            raise ConfigFault(
+            raise ConfigError(
                 f"{path}: credentials.{name} must have exactly one of value, file, env, command, "
                 f"not {len(source.chosen)}"
             )
     if credentials.secret.value:
-        raise ConfigFault(
+        raise ConfigError(
             f"{path}: credentials.secret must come from file, env or command, never stand in the "
             "file itself; put it into a file that only the agent's user may read"
         )
 
 
-def _check_logs(logs: Sequence[Log], path: Path) -> None:
+def _check_logs(logs: Sequence[LogSettings], path: Path) -> None:
     for place, log in enumerate(logs):
         if not Path(log.path).is_absolute():
-            raise ConfigFault(f"{path}: log[{place}].path must be an absolute path")
+            raise ConfigError(f"{path}: log[{place}].path must be an absolute path")
         for name in log.fields:
             if name not in _RENAMED:
-                raise ConfigFault(
+                raise ConfigError(
                     f"{path}: log[{place}].fields.{name} is not a field; "
                     f"allowed are {', '.join(sorted(_RENAMED))}{_nearest(name, _RENAMED)}"
                 )
     if len({log.path for log in logs}) != len(logs):
-        raise ConfigFault(f"{path}: log names a path twice; each file is followed once")
+        raise ConfigError(f"{path}: log names a path twice; each file is followed once")
 
 
-def _sentence(fault: str) -> str:
+def _sentence(error: str) -> str:
     """The words of msgspec, with the key first and the nearest known one where it is unknown."""
-    text, _, place = fault.partition(" - at `$.")
+    text, _, place = error.partition(" - at `$.")
     key = place.rstrip("`")
     unknown = text.partition("unknown field `")[2].rstrip("`")
     if unknown:
@@ -211,14 +211,14 @@ ALLOWED: Final = {  # by the last part of the key
 }
 
 _TABLES: Final[dict[str, type[msgspec.Struct]]] = {
-    "operator": Operator,
-    "credentials": Credential,
+    "operator": OperatorSettings,
+    "credentials": CredentialSettings,
     "id": Source,
     "secret": Source,
-    "http": Http,
-    "log": Log,
-    "sessions": Sessions,
-    "spool": Spooling,
+    "http": HttpSettings,
+    "log": LogSettings,
+    "sessions": SessionSettings,
+    "spool": SpoolSettings,
 }
 
 

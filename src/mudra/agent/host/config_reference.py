@@ -10,23 +10,23 @@ from msgspec import NODEFAULT
 from mudra.agent.host.config import (
     ALLOWED,
     Config,
-    Credential,
-    Http,
-    Log,
-    Operator,
-    Sessions,
-    Spooling,
+    CredentialSettings,
+    HttpSettings,
+    LogSettings,
+    OperatorSettings,
+    SessionSettings,
+    SpoolSettings,
 )
 
 _SOURCE: Final = "one of `value` (of the ID only), `file`, `env`, `command`"
 _TABLES: Final[dict[str, type[msgspec.Struct]]] = {
     "": Config,
-    "operator": Operator,
-    "credentials": Credential,
-    "http": Http,
-    "log": Log,
-    "sessions": Sessions,
-    "spool": Spooling,
+    "operator": OperatorSettings,
+    "credentials": CredentialSettings,
+    "http": HttpSettings,
+    "log": LogSettings,
+    "sessions": SessionSettings,
+    "spool": SpoolSettings,
 }
 _MEANING: Final = {
     "aa_id": "entity ID of the AA",

@@ -1,4 +1,4 @@
-"""The agent's listener: events, traces, and the agent's own word about itself.
+"""The agent's context: events, traces, and the agent's own word about itself.
 
 A bare ASGI app. Bodies are bounded, packed and unpacked; a slow sender is cut
 off, so that no program of the host can make the agent grow or hang.
@@ -14,7 +14,7 @@ import msgspec
 
 from mudra.agent.counting.event import Event
 from mudra.agent.sources import http_event, otlp
-from mudra.agent.sources.route import Listener
+from mudra.agent.sources.route import SourceContext
 
 MAX_BODY: Final = 8 << 20
 MAX_HELD: Final = 32 << 20
@@ -24,7 +24,7 @@ BODY_SECONDS: Final = 15
 Message = MutableMapping[str, object]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
-Take = Callable[[list[Event]], Awaitable[bool]]
+Record = Callable[[list[Event]], Awaitable[bool]]
 """Counts events; True when they are on the disk."""
 
 _JSON: Final = "application/json"
@@ -42,7 +42,7 @@ class IngestResponse:
     headers: tuple[tuple[bytes, bytes], ...] = ()
 
 
-class RequestFault(Exception):
+class RequestError(Exception):
     """A request that is not served; `code` is the shape's `errorCode`."""
 
     def __init__(self, status: int, code: str, message: str) -> None:
@@ -61,12 +61,12 @@ class Health(msgspec.Struct, frozen=True):
 class IngestApp:
     """The app. What it needs to know of the agent comes in as functions."""
 
-    listener: Listener
-    take: Take
+    context: SourceContext
+    record: Record
     version: str
     health: Callable[[], Health]
     status: Callable[[], Awaitable[bytes]]
-    figures: Callable[[], bytes]
+    metrics: Callable[[], bytes]
     acknowledge_at_once: bool = False
     _held: int = 0
     """Bytes of bodies that are being read."""
@@ -79,9 +79,9 @@ class IngestApp:
             return
         try:
             answer = await self._answer(scope, receive)
-        except RequestFault as fault:
-            body = msgspec.json.encode({"message": str(fault), "errorCode": fault.code})
-            answer = IngestResponse(fault.status, body)
+        except RequestError as error:
+            body = msgspec.json.encode({"message": str(error), "errorCode": error.code})
+            answer = IngestResponse(error.status, body)
         await send(
             {
                 "type": "http.response.start",
@@ -99,14 +99,14 @@ class IngestApp:
         method, path = str(scope["method"]), str(scope["path"])
         if path in {http_event.PATH, otlp.PATH}:
             if method != "POST":
-                raise RequestFault(405, "MethodNotAllowed", f"{path} takes POST")
+                raise RequestError(405, "MethodNotAllowed", f"{path} takes POST")
             headers = _headers(scope)
             body = await self._body(receive, headers)
             if path == http_event.PATH:
                 return await self._events(body)
             return await self._traces(body, headers)
         if method not in {"GET", "HEAD"}:
-            raise RequestFault(405, "MethodNotAllowed", f"{path} takes GET")
+            raise RequestError(405, "MethodNotAllowed", f"{path} takes GET")
         if path == "/status":
             return IngestResponse(200, await self.status())
         return self._word(path)
@@ -122,20 +122,20 @@ class IngestApp:
             health = self.health()
             return IngestResponse(200 if health.ready else 503, msgspec.json.encode(health))
         if path == "/metrics":
-            return IngestResponse(200, self.figures(), _TEXT)
-        raise RequestFault(404, "NotFound", f"there is nothing at {path}")
+            return IngestResponse(200, self.metrics(), _TEXT)
+        raise RequestError(404, "NotFound", f"there is nothing at {path}")
 
     async def _events(self, body: bytes) -> IngestResponse:
         try:
-            events, rejected = http_event.read_events(body, self.listener)
-        except ValueError as fault:  # msgspec's faults and UnicodeDecodeError are ValueErrors
-            self.listener.figures.unreadable += 1
-            raise RequestFault(400, "InvalidRequest", f"the body cannot be read: {fault}") from None
+            events, rejected = http_event.read_events(body, self.context)
+        except ValueError as error:  # msgspec's errors and UnicodeDecodeError are ValueErrors
+            self.context.metrics.unreadable += 1
+            raise RequestError(400, "InvalidRequest", f"the body cannot be read: {error}") from None
         except RecursionError:
-            raise RequestFault(400, "InvalidRequest", "the body is nested too deep") from None
+            raise RequestError(400, "InvalidRequest", "the body is nested too deep") from None
         durable = await self._take(events)
         if rejected and not events:
-            raise RequestFault(400, "InvalidRequest", rejected[0].message)
+            raise RequestError(400, "InvalidRequest", rejected[0].message)
         told: dict[str, object] = {"message": "accepted"}
         if rejected:
             told["rejected"] = rejected
@@ -143,23 +143,23 @@ class IngestApp:
 
     async def _traces(self, body: bytes, headers: Mapping[str, str]) -> IngestResponse:
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-        before = self.listener.figures.out_of_time
+        before = self.context.metrics.out_of_time
         try:
             if kind == _PROTOBUF:
-                calls = otlp.read_protobuf(body, self.listener)
+                calls = otlp.read_protobuf(body, self.context)
             elif kind == _JSON:
-                calls = otlp.read_json(body, self.listener)
+                calls = otlp.read_json(body, self.context)
             else:
-                raise RequestFault(
+                raise RequestError(
                     415, "UnsupportedMediaType", f"Content-Type must be {_PROTOBUF} or {_JSON}"
                 )
-        except otlp.UnreadableTraces as fault:
-            self.listener.figures.unreadable += 1
-            raise RequestFault(400, "InvalidRequest", str(fault)) from None
+        except otlp.UnreadableTraces as error:
+            self.context.metrics.unreadable += 1
+            raise RequestError(400, "InvalidRequest", str(error)) from None
         durable = await self._take([*calls])
         if kind == _PROTOBUF:
             return IngestResponse(200, b"", _PROTOBUF, _durable(durable))
-        late = self.listener.figures.out_of_time - before
+        late = self.context.metrics.out_of_time - before
         told: dict[str, object] = {}
         if late:
             told["partialSuccess"] = {
@@ -172,13 +172,13 @@ class IngestApp:
         """The body, unpacked; its size is counted while it comes in, both ways."""
         coding = headers.get("content-encoding", "identity").strip().lower()
         if coding not in {"identity", "gzip", ""}:
-            raise RequestFault(415, "UnsupportedMediaType", "Content-Encoding must be gzip or none")
+            raise RequestError(415, "UnsupportedMediaType", "Content-Encoding must be gzip or none")
         parts: list[bytes] = []
         try:
             async with asyncio.timeout(BODY_SECONDS):
                 await self._collect(receive, parts)
         except TimeoutError:
-            raise RequestFault(408, "Timeout", f"the body took over {BODY_SECONDS} s") from None
+            raise RequestError(408, "Timeout", f"the body took over {BODY_SECONDS} s") from None
         finally:
             self._held -= sum(map(len, parts))
         packed = b"".join(parts)
@@ -189,25 +189,25 @@ class IngestApp:
         while more:
             message = await receive()
             if message["type"] == "http.disconnect":
-                raise RequestFault(400, "InvalidRequest", "the sender went away")
+                raise RequestError(400, "InvalidRequest", "the sender went away")
             part = message.get("body", b"")
             if isinstance(part, bytes):
                 parts.append(part)
                 length += len(part)
                 self._held += len(part)
             if length > MAX_BODY:
-                raise RequestFault(413, "PayloadTooLarge", f"a body has at most {MAX_BODY} bytes")
+                raise RequestError(413, "PayloadTooLarge", f"a body has at most {MAX_BODY} bytes")
             if self._held > MAX_HELD:
-                raise RequestFault(503, "ServiceUnavailable", "too much at once; send it again")
+                raise RequestError(503, "ServiceUnavailable", "too much at once; send it again")
             more = bool(message.get("more_body"))
 
     async def _take(self, events: list[Event]) -> bool:
         if not events:
             return True
         if self.acknowledge_at_once:
-            _forget(asyncio.ensure_future(self.take(events)))
+            _forget(asyncio.ensure_future(self.record(events)))
             return False
-        return await self.take(events)
+        return await self.record(events)
 
 
 _running: Final[set["asyncio.Future[bool]"]] = set()
@@ -234,9 +234,9 @@ def _unpacked(packed: bytes) -> bytes:
     try:
         plain = unpacker.decompress(packed, MAX_BODY + 1)
     except zlib.error:
-        raise RequestFault(400, "InvalidRequest", "the body is not gzip") from None
+        raise RequestError(400, "InvalidRequest", "the body is not gzip") from None
     if len(plain) > MAX_BODY:
-        raise RequestFault(413, "PayloadTooLarge", f"a body has at most {MAX_BODY} bytes, unpacked")
+        raise RequestError(413, "PayloadTooLarge", f"a body has at most {MAX_BODY} bytes, unpacked")
     if not unpacker.eof:
-        raise RequestFault(400, "InvalidRequest", "the gzip body is cut short")
+        raise RequestError(400, "InvalidRequest", "the gzip body is cut short")
     return plain

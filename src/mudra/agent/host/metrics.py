@@ -1,4 +1,4 @@
-"""The agent's own figures for Prometheus, read from its parts when they are asked for."""
+"""The agent's own metrics for Prometheus, read from its parts when they are asked for."""
 
 from collections.abc import Callable, Iterator
 from typing import Final
@@ -20,10 +20,10 @@ class AgentCollector(Collector):
         self._agent, self._backlog = agent, backlog
 
     def collect(self) -> Iterator[Metric]:
-        """All figures of this moment."""
+        """All metrics of this moment."""
         agent, backlog = self._agent, self._backlog()
-        count, push = agent.keeper.counter.figures, agent.pusher.figures
-        heard, follow = agent.listener.figures, agent.keeper.counter.sessions.figures
+        count, push = agent.recorder.counter.metrics, agent.pusher.metrics
+        heard, follow = agent.context.metrics, agent.recorder.counter.sessions.metrics
         yield _counter("events", "Events counted", count.events)
         yield _labelled(
             "events_not_counted",
@@ -33,7 +33,7 @@ class AgentCollector(Collector):
                 "late_answer": count.late_answers,
                 "unmatched": count.unmatched,
                 "repeated": count.repeated,
-                "unread_notice": count.unread_notices,
+                "unread_notice": count.unread_notifications,
                 "over_limit": count.over_limit,
                 "other_call": heard.other_calls,
                 "unknown_peer": heard.unknown_peer,
@@ -43,7 +43,7 @@ class AgentCollector(Collector):
         )
         yield _labelled(
             "sessions_not_counted",
-            "FI sessions without a time, or notices beyond the last",
+            "FI sessions without a time, or notifications beyond the last",
             {
                 "never_ended": follow.never_ended,
                 "without_request": follow.without_request,
@@ -56,16 +56,16 @@ class AgentCollector(Collector):
             {"delivered": push.delivered, "refused": push.refused, "failed": push.failed},
         )
         yield _counter("dropped_full", "Payloads dropped for age or room", push.dropped_full)
-        yield _counter("clock_jumps", "Jumps of the machine's clock", agent.keeper.jumps)
+        yield _counter("clock_jumps", "Jumps of the machine's clock", agent.recorder.jumps)
         yield _gauge("backlog_payloads", "Payloads that wait", backlog.records)
         yield _gauge("backlog_bytes", "Bytes that wait", backlog.bytes)
         yield _gauge(
-            "open_windows", "Windows being counted", len(agent.keeper.counter.windows.open)
+            "open_windows", "Windows being counted", len(agent.recorder.counter.windows.open)
         )
-        yield _gauge("calls_under_way", "Calls without an answer", agent.keeper.counter.under_way)
-        yield _gauge("sessions", "FI sessions remembered", len(agent.keeper.counter.sessions))
+        yield _gauge("calls_under_way", "Calls without an answer", agent.recorder.counter.under_way)
+        yield _gauge("sessions", "FI sessions remembered", len(agent.recorder.counter.sessions))
         yield _gauge(
-            "disk_fault", "1 while the spool takes no writes", bool(agent.keeper.disk_fault)
+            "disk_fault", "1 while the spool takes no writes", bool(agent.recorder.disk_fault)
         )
         yield _gauge("ready", "1 while /readyz is green", agent.health().ready)
         if push.last_delivery is not None:
@@ -81,7 +81,7 @@ class AgentCollector(Collector):
 
 
 def exposition(agent: Agent, backlog: Callable[[], Backlog]) -> Callable[[], bytes]:
-    """A function that gives the figures in Prometheus's text format."""
+    """A function that gives the metrics in Prometheus's text format."""
     registry = CollectorRegistry()
     registry.register(AgentCollector(agent, backlog))
     return lambda: generate_latest(registry)

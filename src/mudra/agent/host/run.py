@@ -1,6 +1,6 @@
 """Runs an agent until it is told to stop: listeners, logs, windows, delivery.
 
-Each part runs in a loop of its own; a fault in one is logged and that loop goes
+Each part runs in a loop of its own; a error in one is logged and that loop goes
 on, so that nothing short of the end of the process stops the counting.
 """
 
@@ -19,14 +19,14 @@ import msgspec
 import uvicorn
 import uvloop
 
-from mudra.agent.counting.payload import written
+from mudra.agent.clock import MachineClock
+from mudra.agent.counting.payload import format_time
 from mudra.agent.host.assembly import VERSION, Agent, assemble
-from mudra.agent.host.clock import MachineClock
 from mudra.agent.host.config import Config
 from mudra.agent.host.ingest_app import IngestApp
 from mudra.agent.host.metrics import exposition
 from mudra.agent.host.status import status_of
-from mudra.agent.spool.spool import Backlog, Waiting
+from mudra.agent.spool.spool import Backlog, QueuedPayload
 
 TICK_SECONDS: Final = 1.0
 LOG_SECONDS: Final = 0.25
@@ -41,12 +41,12 @@ def run(config: Config) -> int:
     """Run until SIGTERM or SIGINT; the exit code."""
     log_as_json()
     clock = MachineClock()
-    chance = random.SystemRandom().uniform
+    uniform = random.SystemRandom().uniform
     try:
-        agent = assemble(config, clock, chance, _LOG.warning)
-    except (sqlite3.Error, OSError) as fault:
+        agent = assemble(config, clock, uniform, _LOG.warning)
+    except (sqlite3.Error, OSError) as error:
         _LOG.error(
-            "the spool in %s cannot be opened: %s; run mudra agent check", config.directory, fault
+            "the spool in %s cannot be opened: %s; run mudra agent check", config.directory, error
         )
         return 1
     with asyncio.Runner(loop_factory=_loop) as runner:
@@ -61,7 +61,7 @@ async def run_agent(agent: Agent, stop: asyncio.Event | None = None) -> int:
         loop.add_signal_handler(number, stop.set)
     servers = [_server(agent, listen) for listen in agent.config.http.listen]
     tasks = [
-        asyncio.create_task(agent.keeper.write_forever()),
+        asyncio.create_task(agent.recorder.write_forever()),
         asyncio.create_task(_forever(agent.tick, TICK_SECONDS)),
         asyncio.create_task(_forever(_logs(agent), LOG_SECONDS)),
         asyncio.create_task(_push(agent)),
@@ -79,8 +79,8 @@ async def run_agent(agent: Agent, stop: asyncio.Event | None = None) -> int:
     await asyncio.gather(*tasks, stopping, return_exceptions=True)
     await agent.aclose()
     for task in failed:
-        fault = None if task.cancelled() else task.exception()
-        _LOG.error("a part of the agent ended: %s; is an address of http.listen in use?", fault)
+        error = None if task.cancelled() else task.exception()
+        _LOG.error("a part of the agent ended: %s; is an address of http.listen in use?", error)
     return 1 if failed else 0
 
 
@@ -104,17 +104,17 @@ async def _push(agent: Agent) -> None:
     sending: set[asyncio.Task[None]] = set()
     while True:
         with _kept_going():
-            waiting = await agent.pusher.next()
-            if waiting is not None:
-                task = asyncio.create_task(_send(agent, waiting))
+            queued = await agent.pusher.next()
+            if queued is not None:
+                task = asyncio.create_task(_send(agent, queued))
                 sending.add(task)
                 task.add_done_callback(sending.discard)
         await asyncio.sleep(PUSH_SECONDS)
 
 
-async def _send(agent: Agent, waiting: Waiting) -> None:
+async def _send(agent: Agent, queued: QueuedPayload) -> None:
     with _kept_going():
-        await agent.pusher.send(waiting)
+        await agent.pusher.send(queued)
 
 
 @contextlib.contextmanager
@@ -136,7 +136,7 @@ class _Listener(uvicorn.Server):
 
 def _server(agent: Agent, listen: str) -> uvicorn.Server:
     host, _, port = listen.rpartition(":")
-    spool, keeper = agent.keeper.spool, agent.keeper
+    spool, recorder = agent.recorder.spool, agent.recorder
 
     def backlog() -> Backlog:
         try:
@@ -145,12 +145,12 @@ def _server(agent: Agent, listen: str) -> uvicorn.Server:
             return Backlog(0, 0, None)
 
     async def status() -> bytes:
-        facts, waits = await keeper.with_disk(lambda: (spool.facts(), spool.backlog()))
+        facts, waits = await recorder.on_disk(lambda: (spool.facts(), spool.backlog()))
         return msgspec.json.encode(status_of(agent, facts, waits))
 
     app = IngestApp(
-        agent.listener,
-        keeper.take,
+        agent.context,
+        recorder.record,
         VERSION,
         agent.health,
         status,
@@ -172,7 +172,7 @@ class JsonLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """The line."""
         told = {
-            "time": written(int(record.created * 1000)),
+            "time": format_time(int(record.created * 1000)),
             "level": record.levelname.lower(),
             "event": record.getMessage(),
         }

@@ -8,7 +8,7 @@ from typing import Final
 import httpx
 import msgspec
 
-from mudra.agent.counting.payload import written
+from mudra.agent.counting.payload import format_time
 from mudra.agent.host.assembly import VERSION, Agent
 from mudra.agent.host.config import Config
 from mudra.agent.spool.dead_letter import dead_letters
@@ -49,8 +49,8 @@ class Status(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
 
 def status_of(agent: Agent, facts: dict[str, object], backlog: Backlog) -> Status:
     """The state of an agent that runs in this process."""
-    health, push = agent.health(), agent.pusher.figures
-    count, heard = agent.keeper.counter.figures, agent.listener.figures
+    health, push = agent.health(), agent.pusher.metrics
+    count, heard = agent.recorder.counter.metrics, agent.context.metrics
     stored = _stored(agent.config, facts, backlog)
     return msgspec.structs.replace(
         stored,
@@ -65,7 +65,7 @@ def status_of(agent: Agent, facts: dict[str, object], backlog: Backlog) -> Statu
                 "late answers": count.late_answers,
                 "answers without a call": count.unmatched,
                 "repeated": count.repeated,
-                "notices without session or status": count.unread_notices,
+                "notifications without session or status": count.unread_notifications,
                 "calls of other kinds": heard.other_calls,
                 "unknown FIP": heard.unknown_peer,
                 "unreadable": heard.unreadable,
@@ -74,9 +74,9 @@ def status_of(agent: Agent, facts: dict[str, object], backlog: Backlog) -> Statu
             if number
         },
         clock_offset_seconds=None if push.clock_offset is None else push.clock_offset / 1000,
-        clock_jumps=agent.keeper.jumps,
+        clock_jumps=agent.recorder.jumps,
         last_fault=push.last_fault,
-        disk_fault=agent.keeper.disk_fault,
+        disk_fault=agent.recorder.disk_fault,
         warning=agent.tokens.warning,
     )
 
@@ -102,10 +102,10 @@ def stored_status(config: Config) -> Status:
     return _stored(config, facts, Backlog(row[0], int(row[1]), row[2]))
 
 
-def no_spool(fault: sqlite3.Error, config: Config) -> str:
+def no_spool(error: sqlite3.Error, config: Config) -> str:
     """Why there is no status, and what to do."""
     return (
-        f"there is no readable spool in {config.directory} ({fault}); has the agent run there, "
+        f"there is no readable spool in {config.directory} ({error}); has the agent run there, "
         "and may this user read the directory?"
     )
 
@@ -132,7 +132,7 @@ def _stored(config: Config, facts: dict[str, object], backlog: Backlog) -> Statu
 
 
 def _moment(value: object) -> str | None:
-    return written(value) if isinstance(value, int) else None
+    return format_time(value) if isinstance(value, int) else None
 
 
 def _number(value: object) -> int:

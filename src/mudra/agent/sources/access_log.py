@@ -12,11 +12,11 @@ from typing import Final
 import msgspec
 
 from mudra.agent.counting.event import NO_STATUS, UNKNOWN, Call
-from mudra.agent.sources.body import moment, notice, session_id
-from mudra.agent.sources.route import Listener
+from mudra.agent.sources.body import notification, parse_time, session_id
+from mudra.agent.sources.route import SourceContext
 from mudra.metrics.payload.catalogue import NotificationType
 
-_FI_NOTICE: Final = NotificationType.FI.value
+_FI_NOTIFICATION: Final = NotificationType.FI.value
 _STATUSES: Final = range(100, 600)
 _CLIENT_GONE: Final = 499
 _PROXY_MADE: Final = frozenset({502, 503, 504, _CLIENT_GONE})
@@ -76,8 +76,8 @@ class LineReader:
 
     __slots__ = ("_fields", "_inward", "_listener", "latest")
 
-    def __init__(self, fields: Fields, listener: Listener, *, inward: bool) -> None:
-        self._fields, self._listener, self._inward = fields, listener, inward
+    def __init__(self, fields: Fields, context: SourceContext, *, inbound: bool) -> None:
+        self._fields, self._listener, self._inward = fields, context, inbound
         self.latest = 0
         """Wall time of the end of the latest call that was read."""
 
@@ -85,45 +85,45 @@ class LineReader:
         """The counted calls in these lines; lines that cannot be read are only noted."""
         now, mono = self._listener.clock.wall(), self._listener.clock.monotonic()
         found: list[Call] = []
-        decode, figures = _LINE.decode, self._listener.figures
+        decode, metrics = _LINE.decode, self._listener.metrics
         for line in lines:
             if not line.strip():
                 continue
             try:
                 call = self._call(decode(line), now, mono)
             except (msgspec.DecodeError, ValueError, TypeError, OverflowError, RecursionError):
-                figures.unreadable += 1
+                metrics.unreadable += 1
                 continue
             if call is not None:
                 found.append(call)
         return found
 
     def _call(self, told: dict[str, object], now: int, mono: int) -> Call | None:
-        fields, listener, get = self._fields, self._listener, told.get
+        fields, context, get = self._fields, self._listener, told.get
         took = _milliseconds(get(fields.took), fields.took_unit)
         at = _time(told[fields.time]) if fields.time in told else UNKNOWN
         if at == UNKNOWN:
-            listener.figures.unreadable += 1
+            context.metrics.unreadable += 1
             return None
         start = at - took if fields.time_is_end else at
         self.latest = max(self.latest, start + took)
-        code = listener.routes.code(
-            str(get(fields.method, "")), str(get(fields.path, "")), inward=self._inward
+        code = context.routes.code(
+            str(get(fields.method, "")), str(get(fields.path, "")), inbound=self._inward
         )
         if not code:
-            listener.figures.other_calls += 1
+            context.metrics.other_calls += 1
             return None
-        fip = str(get(fields.fip) or "") or listener.peers.of_host(str(get(fields.host) or ""))
-        if not fip or not listener.peers.valid(fip):
-            listener.figures.unknown_peer += 1
+        fip = str(get(fields.fip) or "") or context.peers.of_host(str(get(fields.host) or ""))
+        if not fip or not context.peers.valid(fip):
+            context.metrics.unknown_peer += 1
             return None
-        if not listener.in_time(start, now):
+        if not context.is_reportable(start, now):
             return None
         session = session_id(str(get(fields.session) or ""))
         said = None
-        if self._inward and code == _FI_NOTICE:
+        if self._inward and code == _FI_NOTIFICATION:
             words = str(get(fields.statuses) or "")
-            said = notice(session, set(filter(None, words.split(","))))
+            said = notification(session, set(filter(None, words.split(","))))
         return Call(
             self._inward, fip, code, start, mono - (now - start), took, self._status(told),
             _whole(get(fields.size)), session, said,
@@ -157,7 +157,7 @@ def _time(value: object) -> int:
     """Milliseconds since 1970 from ISO 8601, seconds, or milliseconds."""
     if isinstance(value, str):
         if not value[:11].replace(".", "").isdigit():
-            return moment(value)
+            return parse_time(value)
         value = float(value)
     if not isinstance(value, int | float):
         return UNKNOWN

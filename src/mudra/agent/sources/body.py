@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from mudra.agent.counting.event import UNKNOWN, Notice, fi_status
+from mudra.agent.counting.event import UNKNOWN, Notification, fi_status
 
 MAX_SESSION: Final = 128
 MAX_ACCOUNTS: Final = 10_000
@@ -56,7 +56,7 @@ _TEXT: Final = msgspec.json.Decoder(str)
 _UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
-def notice_in(body: bytes) -> Notice | None:
+def read_notification(body: bytes) -> Notification | None:
     """What an FI notification says; None when it cannot be read as one."""
     try:
         told = _NOTIFICATION.decode(_plain(body))
@@ -65,15 +65,15 @@ def notice_in(body: bytes) -> Notice | None:
     words = {
         account.status for fip in told.status.responses for account in fip.accounts[:MAX_ACCOUNTS]
     }
-    return notice(told.status.session, words, moment(told.timestamp))
+    return notification(told.status.session, words, parse_time(told.timestamp))
 
 
-def notice(session: str, words: set[str], sent_at: int = UNKNOWN) -> Notice | None:
+def notification(session: str, words: set[str], sent_at: int = UNKNOWN) -> Notification | None:
     """A notification by its parts; None without a session or a status."""
     statuses = 0
     for word in words:
         statuses |= fi_status(word)
-    return Notice(session, statuses, sent_at) if session_id(session) and statuses else None
+    return Notification(session, statuses, sent_at) if session_id(session) and statuses else None
 
 
 def session_id(text: str) -> str:
@@ -98,7 +98,7 @@ def packets_in(body: bytes) -> int:
     return sum(len(packet.encrypted) for fip in fetched.fips for packet in fip.data)
 
 
-def moment(text: str) -> int:
+def parse_time(text: str) -> int:
     """Milliseconds since 1970 of an ISO 8601 text, without a zone taken as UTC; else UNKNOWN."""
     try:
         parsed = datetime.fromisoformat(text)

@@ -9,9 +9,9 @@ from typing import Final
 
 import msgspec
 
-from mudra.agent.counting.event import NO_STATUS, UNKNOWN, Began, Ended, Event
-from mudra.agent.sources.body import moment, notice_in, packets_in, session_in
-from mudra.agent.sources.route import Listener
+from mudra.agent.counting.event import NO_STATUS, UNKNOWN, CallEnded, CallStarted, Event
+from mudra.agent.sources.body import packets_in, parse_time, read_notification, session_in
+from mudra.agent.sources.route import SourceContext
 from mudra.metrics.payload.catalogue import NotificationType, RequestType
 
 PATH: Final = "/sna/v1/aa"
@@ -27,7 +27,7 @@ _CALL_TYPES: Final = {  # name: (is a beginning, comes in)
     "requestIn": (True, True),
     "responseOut": (False, True),
 }
-_FI_NOTICE: Final = NotificationType.FI.value
+_FI_NOTIFICATION: Final = NotificationType.FI.value
 _FI_REQUEST: Final = RequestType.FI_REQUEST.value
 _FI_FETCH: Final = RequestType.FI_FETCH.value
 _FIP: Final = "FIP"
@@ -60,7 +60,7 @@ _MANY: Final = msgspec.json.Decoder(list[msgspec.Raw])
 _ALL: Final = msgspec.json.Decoder(list[WireEvent])
 
 
-def read_events(body: bytes, listener: Listener) -> tuple[list[Event], list[Rejected]]:
+def read_events(body: bytes, context: SourceContext) -> tuple[list[Event], list[Rejected]]:
     """The events in a request body, and those that were not taken.
 
     Raises msgspec.DecodeError when the body is no JSON, and ValueError when there are too many.
@@ -74,66 +74,68 @@ def read_events(body: bytes, listener: Listener) -> tuple[list[Event], list[Reje
             for index, raw in enumerate(_MANY.decode(body)):
                 try:
                     wire.append((index, _ONE.decode(raw)))
-                except msgspec.ValidationError as fault:
-                    rejected.append(Rejected(index, str(fault)))
+                except msgspec.ValidationError as error:
+                    rejected.append(Rejected(index, str(error)))
         if len(wire) + len(rejected) > MAX_EVENTS:
             raise ValueError(f"an array holds at most {MAX_EVENTS} events; send several")
     else:
         try:
             wire = [(0, _ONE.decode(body))]
-        except msgspec.ValidationError as fault:
-            return [], [Rejected(0, str(fault))]
-    now, mono = listener.clock.wall(), listener.clock.monotonic()
+        except msgspec.ValidationError as error:
+            return [], [Rejected(0, str(error))]
+    now, mono = context.clock.wall(), context.clock.monotonic()
     events: list[Event] = []
     for index, told in wire:
-        read = _event(told, listener, now, mono)
+        read = _event(told, context, now, mono)
         if isinstance(read, str):
-            listener.figures.unreadable += 1
+            context.metrics.unreadable += 1
             rejected.append(Rejected(index, read))
         elif read is not None:
             events.append(read)
     return events, rejected
 
 
-def _event(told: WireEvent, listener: Listener, now: int, mono: int) -> Event | str | None:
+def _event(told: WireEvent, context: SourceContext, now: int, mono: int) -> Event | str | None:
     """The event, None when it is not one to count, or what is wrong with it."""
     kind = _CALL_TYPES.get(told.call_type)
     if kind is None:
         return f"callType must be one of {', '.join(_CALL_TYPES)}"
     if not 0 < len(told.txn_cor_id) <= MAX_KEY:
         return f"txnCorId must be a text of 1 to {MAX_KEY} characters"
-    begins, inward = kind
-    code = listener.routes.code(told.method or "", told.route, inward=inward)
+    begins, inbound = kind
+    code = context.routes.code(told.method or "", told.route, inbound=inbound)
     if not code or (told.peer_type and told.peer_type.upper() != _FIP):
-        listener.figures.other_calls += 1
+        context.metrics.other_calls += 1
         return None
     wall = now if told.timestamp is None else _wall(told.timestamp)
     if wall == UNKNOWN:
         return "timestamp must be ISO 8601 or milliseconds since 1970"
     if told.timestamp is not None:
-        if not listener.in_time(wall, now):
+        if not context.is_reportable(wall, now):
             return "timestamp must lie in the last 7 days; check the clock of its machine"
         mono -= now - wall
     if not begins:
-        return _answer(told, code, wall, mono, inward=inward)
-    if not listener.peers.valid(told.peer_id):
-        listener.figures.unknown_peer += 1
+        return _answer(told, code, wall, mono, inbound=inbound)
+    if not context.peers.valid(told.peer_id):
+        context.metrics.unknown_peer += 1
         return "peerId must be an entity ID: 1 to 64 of A-Z a-z 0-9 @ . _ -"
-    notice = notice_in(bytes(told.body)) if inward and code == _FI_NOTICE else None
-    return Began(told.txn_cor_id, inward, told.peer_id, code, wall, mono, notice)
+    notification = (
+        read_notification(bytes(told.body)) if inbound and code == _FI_NOTIFICATION else None
+    )
+    return CallStarted(told.txn_cor_id, inbound, told.peer_id, code, wall, mono, notification)
 
 
-def _answer(told: WireEvent, code: str, wall: int, mono: int, *, inward: bool) -> Event | str:
+def _answer(told: WireEvent, code: str, wall: int, mono: int, *, inbound: bool) -> Event | str:
     status = _status(told.http_status)
     if status is None:
         return "httpStatus must be a number from 100 to 599, or left out when no answer came"
     size, session = 0, ""
-    if status == _OK and not inward:
+    if status == _OK and not inbound:
         if code == _FI_REQUEST:
             session = session_in(bytes(told.body))
         elif code == _FI_FETCH:
             size = packets_in(bytes(told.body))
-    return Ended(told.txn_cor_id, inward, wall, mono, status, size, session)
+    return CallEnded(told.txn_cor_id, inbound, wall, mono, status, size, session)
 
 
 def _status(told: int | str | None) -> int | None:
@@ -151,4 +153,4 @@ def _status(told: int | str | None) -> int | None:
 def _wall(told: str | int) -> int:
     if isinstance(told, int):
         return told if told > 0 else UNKNOWN
-    return moment(told)
+    return parse_time(told)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from mudra.agent.counting.event import Place
+from mudra.agent.counting.event import LogPosition
 
 CHUNK: Final = 1 << 20
 MAX_LINE: Final = 1 << 20
@@ -25,19 +25,24 @@ class Lines:
     """Whole lines that were read, and the place behind them."""
 
     lines: list[bytes]
-    place: Place
+    place: LogPosition
     at_end: bool
-    """Is there nothing more to read at the moment?"""
+    """Is there nothing more to read at the parse_time?"""
 
 
 class LogFile:
     """One followed file. `read` does a bounded piece of work and never waits."""
 
     def __init__(
-        self, path: Path, place: Place | None, warn: Callable[[str], None], *, from_start: bool
+        self,
+        path: Path,
+        place: LogPosition | None,
+        warn: Callable[[str], None],
+        *,
+        from_start: bool,
     ) -> None:
         self.path = path
-        self.fault = ""
+        self.error = ""
         self._warn = warn
         self._file: BinaryIO | None = None
         self._offset = 0
@@ -55,19 +60,19 @@ class LogFile:
             self._file = None
 
     def read(self) -> Lines | None:
-        """The next lines; None when the file is not there (`fault` says why)."""
+        """The next lines; None when the file is not there (`error` says why)."""
         try:
             if self._file is None:
                 self._open_first()
             found = self._next_lines()
-        except OSError as fault:
-            reason = f"{self.path} cannot be read: {fault.strerror}"
-            if self.fault != reason:
+        except OSError as error:
+            reason = f"{self.path} cannot be read: {error.strerror}"
+            if self.error != reason:
                 self._warn(f"{reason}; it is tried again")
-            self.fault = reason
+            self.error = reason
             self.close()
             return None
-        self.fault = ""
+        self.error = ""
         return found
 
     def _next_lines(self) -> Lines:
@@ -146,13 +151,13 @@ class LogFile:
             raise FileNotFoundError(2, "No such file", str(self.path))
         return self._file
 
-    def _place(self, file: BinaryIO) -> Place:
+    def _place(self, file: BinaryIO) -> LogPosition:
         status = os.fstat(file.fileno())
         length = min(self._offset, _HEAD)
         if self._head[1] < length:
             self._head = (_checksum(file, length), length)
         checksum, length = self._head
-        return Place(status.st_dev, status.st_ino, self._offset, checksum, length)
+        return LogPosition(status.st_dev, status.st_ino, self._offset, checksum, length)
 
 
 def _checksum(file: BinaryIO, length: int) -> int:
@@ -160,7 +165,7 @@ def _checksum(file: BinaryIO, length: int) -> int:
     return zlib.crc32(file.read(length))
 
 
-def _is(path: Path, place: Place) -> bool:
+def _is(path: Path, place: LogPosition) -> bool:
     """Is this the file of that place, and not another one with its inode number?"""
     try:
         with path.open("rb") as file:
@@ -178,7 +183,7 @@ def _same(one: os.stat_result, other: os.stat_result) -> bool:
     return (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
 
 
-def _neighbours(path: Path, newer_than: Place | None = None) -> list[Path]:
+def _neighbours(path: Path, newer_than: LogPosition | None = None) -> list[Path]:
     """Rotated files beside this one that are plain text, oldest first."""
     found: list[tuple[int, Path]] = []
     for candidate in path.parent.glob(f"{path.name}.*"):

@@ -43,7 +43,7 @@ class ReportingTransport(httpx.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send the request; what is told waits for nothing."""
-        code = self._routes.code(request.method, request.url.path, inward=False)
+        code = self._routes.code(request.method, request.url.path, inbound=False)
         fip = self._fip_of_host(request.url.host) if code else ""
         if not fip:
             return await self._inner.handle_async_request(request)
@@ -133,7 +133,7 @@ class ReportingApp:
     ) -> None:
         """Serve the request; what is told waits for nothing."""
         method, path = str(scope.get("method", "")), str(scope.get("path", ""))
-        code = self._routes.code(method, path, inward=True) if scope["type"] == "http" else ""
+        code = self._routes.code(method, path, inbound=True) if scope["type"] == "http" else ""
         if not code:
             await self._app(scope, receive, send)
             return
@@ -164,7 +164,7 @@ class ReportingApp:
                 wanted = code == NotificationType.FI.value
                 self._reporter.call(
                     fip, path, took_ms=clock.monotonic() - began,
-                    status=statuses[0] if statuses else 500, method=method, inward=True,
+                    status=statuses[0] if statuses else 500, method=method, inbound=True,
                     body=body if wanted else b"",
                 )  # fmt: skip  # the members in their order
 

@@ -16,8 +16,8 @@ from google.protobuf.message import DecodeError  # type: ignore[import-untyped] 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from mudra.agent.counting.event import NO_STATUS, Call
-from mudra.agent.sources.body import notice, session_id
-from mudra.agent.sources.route import Listener
+from mudra.agent.sources.body import notification, session_id
+from mudra.agent.sources.route import SourceContext
 from mudra.metrics.payload.catalogue import NotificationType
 
 PATH: Final = "/v1/traces"
@@ -39,7 +39,7 @@ _SIZES: Final = (PACKETS, "http.response.body.size", "http.response_content_leng
 _WANTED: Final = frozenset(
     {*_METHODS, *_PATHS, *_STATUS, *_HOSTS, *_PORTS, *_SIZES, FIP, SESSION, STATUSES}
 )
-_FI_NOTICE: Final = NotificationType.FI.value
+_FI_NOTIFICATION: Final = NotificationType.FI.value
 
 Attributes = Mapping[str, str | int]
 
@@ -86,13 +86,13 @@ _KINDS: Final[dict[int | str, int]] = {
 }
 
 
-def read_protobuf(body: bytes, listener: Listener) -> list[Call]:
+def read_protobuf(body: bytes, context: SourceContext) -> list[Call]:
     """The counted calls in a protobuf body. Raises UnreadableTraces."""
     try:
         request = ExportTraceServiceRequest.FromString(body)
     except DecodeError:
         raise UnreadableTraces("the body is not an OTLP trace request") from None
-    wanted, calls = _WANTED, _Calls(listener)
+    wanted, calls = _WANTED, _Calls(context)
     for resource in request.resource_spans:
         for scope in resource.scope_spans:
             for span in scope.spans:
@@ -111,9 +111,9 @@ def read_protobuf(body: bytes, listener: Listener) -> list[Call]:
     return calls.found
 
 
-def read_json(body: bytes, listener: Listener) -> list[Call]:
+def read_json(body: bytes, context: SourceContext) -> list[Call]:
     """The counted calls in a JSON body. Raises UnreadableTraces."""
-    calls = _Calls(listener)
+    calls = _Calls(context)
     try:
         traces = _JSON.decode(body)
         for span in _spans(traces):
@@ -143,36 +143,38 @@ class _Calls:
 
     __slots__ = ("_listener", "_mono", "_now", "found")
 
-    def __init__(self, listener: Listener) -> None:
-        self._listener = listener
-        self._now, self._mono = listener.clock.wall(), listener.clock.monotonic()
+    def __init__(self, context: SourceContext) -> None:
+        self._listener = context
+        self._now, self._mono = context.clock.wall(), context.clock.monotonic()
         self.found: list[Call] = []
 
-    def add(self, inward: bool, start: int, end: int, attributes: Attributes) -> None:
-        """Take one span in; what is not counted is only noted."""
-        listener = self._listener
-        code = listener.routes.code(
-            str(_first(attributes, _METHODS)), _path(attributes), inward=inward
+    def add(self, inbound: bool, start: int, end: int, attributes: Attributes) -> None:
+        """Record one span in; what is not counted is only noted."""
+        context = self._listener
+        code = context.routes.code(
+            str(_first(attributes, _METHODS)), _path(attributes), inbound=inbound
         )
         if not code:
-            listener.figures.other_calls += 1
+            context.metrics.other_calls += 1
             return
-        fip = str(attributes.get(FIP, "")) or listener.peers.of_host(_host(attributes))
-        if not fip or not listener.peers.valid(fip):
-            listener.figures.unknown_peer += 1
+        fip = str(attributes.get(FIP, "")) or context.peers.of_host(_host(attributes))
+        if not fip or not context.peers.valid(fip):
+            context.metrics.unknown_peer += 1
             return
         wall = start // _MILLION
-        if not listener.in_time(wall, self._now):
+        if not context.is_reportable(wall, self._now):
             return
         status = _number(_first(attributes, _STATUS))
         size = _number(_first(attributes, _SIZES))
         session = session_id(str(attributes.get(SESSION, "")))
         said = None
-        if inward and code == _FI_NOTICE:
-            said = notice(session, set(filter(None, str(attributes.get(STATUSES, "")).split(","))))
+        if inbound and code == _FI_NOTIFICATION:
+            said = notification(
+                session, set(filter(None, str(attributes.get(STATUSES, "")).split(",")))
+            )
         self.found.append(
             Call(
-                inward, fip, code, wall, self._mono - (self._now - wall),
+                inbound, fip, code, wall, self._mono - (self._now - wall),
                 max(0, end - start) // _MILLION, status if status in _STATUSES else NO_STATUS,
                 size, session, said,
             )

@@ -16,7 +16,7 @@ from typing import Final
 import httpx
 import msgspec
 
-from mudra.agent.host.clock import Clock, MachineClock
+from mudra.agent.clock import Clock, MachineClock
 
 MAX_WAITING: Final = 10_000
 MAX_AT_ONCE: Final = 1_000
@@ -54,7 +54,7 @@ class Reporter:
     address: str
     http: httpx.Client = field(default_factory=lambda: httpx.Client(timeout=5))
     clock: Clock = field(default_factory=MachineClock)
-    figures: ReporterMetrics = field(default_factory=ReporterMetrics)
+    metrics: ReporterMetrics = field(default_factory=ReporterMetrics)
     _waiting: deque[ReportedEvent] = field(default_factory=deque)
     _wake: threading.Event = field(default_factory=threading.Event)
     _closed: bool = False
@@ -69,7 +69,7 @@ class Reporter:
         took_ms: float,
         status: int | None,
         method: str = "",
-        inward: bool = False,
+        inbound: bool = False,
         body: bytes = b"",
         session: str = "",
         ended_at: float | None = None,
@@ -86,15 +86,15 @@ class Reporter:
             body = msgspec.json.encode({"sessionId": session})
         raw = msgspec.Raw(body if _is_json(body) else b"null")
         none = msgspec.Raw(b"null")
-        first, second = ("requestIn", "responseOut") if inward else ("requestOut", "responseIn")
+        first, second = ("requestIn", "responseOut") if inbound else ("requestOut", "responseIn")
         self._tell(
             ReportedEvent(
                 first, route, key, end - round(took_ms), fip, method=method,
-                body=raw if inward else none,
+                body=raw if inbound else none,
             ),
             ReportedEvent(
                 second, route, key, end, fip, method=method, http_status=status,
-                body=none if inward else raw,
+                body=none if inbound else raw,
             ),
         )  # fmt: skip  # one event a paragraph
 
@@ -109,7 +109,7 @@ class Reporter:
     def _tell(self, *events: ReportedEvent) -> None:
         with self._lock:
             if len(self._waiting) + len(events) > MAX_WAITING:
-                self.figures.dropped += len(events)
+                self.metrics.dropped += len(events)
                 return
             self._waiting += events
             if self._thread is None:
@@ -143,9 +143,9 @@ class Reporter:
             for _ in batch:
                 self._waiting.popleft()
             if answer.status_code == _OK:
-                self.figures.sent += len(batch)
+                self.metrics.sent += len(batch)
             else:
-                self.figures.dropped += len(batch)
+                self.metrics.dropped += len(batch)
         return True
 
 

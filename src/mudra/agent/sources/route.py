@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from mudra.agent.counting.window import KEEP
-from mudra.agent.host.clock import Clock
+from mudra.agent.clock import Clock
+from mudra.agent.counting.window import MAX_AGE
 from mudra.metrics.payload.catalogue import notification_type_of, request_type_of
 from mudra.metrics.payload.report import ENTITY_ID
 
@@ -23,19 +23,19 @@ class Routes:
 
     _known: dict[tuple[bool, str, str], str] = field(default_factory=dict)
 
-    def code(self, method: str, path: str, *, inward: bool) -> str:
+    def code(self, method: str, path: str, *, inbound: bool) -> str:
         """The code that counts this call; empty when none does.
 
         Without a method, as in the shape in use today, a heartbeat is a GET and
         every other call a POST.
         """
         path = path.partition("?")[0]
-        key = (inward, method, path)
+        key = (inbound, method, path)
         found = self._known.get(key)
         if found is None:
             plain = path.rstrip("/")
             verb = method or ("GET" if plain.lower().endswith(_HEARTBEAT) else "POST")
-            kind = (notification_type_of if inward else request_type_of)(verb, plain)
+            kind = (notification_type_of if inbound else request_type_of)(verb, plain)
             found = "" if kind is None else kind.value
             if len(self._known) >= MAX_REMEMBERED:
                 self._known.clear()
@@ -78,21 +78,21 @@ class SourceMetrics:
     unreadable: int = 0
     """Lines, spans or events that are not what they should be."""
     out_of_time: int = 0
-    """Told for a moment in the future, or more than 7 days ago."""
+    """Told for a parse_time in the future, or more than 7 days ago."""
 
 
 @dataclass(slots=True)
-class Listener:
+class SourceContext:
     """What every source needs."""
 
     clock: Clock
     routes: Routes = field(default_factory=Routes)
     peers: Peers = field(default_factory=Peers)
-    figures: SourceMetrics = field(default_factory=SourceMetrics)
+    metrics: SourceMetrics = field(default_factory=SourceMetrics)
 
-    def in_time(self, wall: int, now: int) -> bool:
-        """Can a window of this moment still be told?"""
-        if now - KEEP <= wall <= now + AHEAD:
+    def is_reportable(self, wall: int, now: int) -> bool:
+        """Can a window of this parse_time still be told?"""
+        if now - MAX_AGE <= wall <= now + AHEAD:
             return True
-        self.figures.out_of_time += 1
+        self.metrics.out_of_time += 1
         return False

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from mudra.agent.spool.spool import KEEP, Spool, Waiting
+from mudra.agent.spool.spool import MAX_AGE, QueuedPayload, Spool
 
 FOLDER: Final = "dead-letters"
 AGAIN: Final = "resend"
@@ -29,11 +29,11 @@ class DeadLetter(msgspec.Struct, frozen=True, rename="camel"):
     payload: msgspec.Raw
 
 
-def write_dead_letter(directory: Path, waiting: Waiting, letter: DeadLetter) -> Path:
+def write_dead_letter(directory: Path, queued: QueuedPayload, letter: DeadLetter) -> Path:
     """Write the letter, on the disk when this returns; the same letter twice is one."""
     folder = directory / FOLDER
     folder.mkdir(mode=0o700, exist_ok=True)
-    path = folder / f"{waiting.window}-{waiting.tag}-{waiting.txn_id}.json"
+    path = folder / f"{queued.window}-{queued.tag}-{queued.txn_id}.json"
     draft = path.with_suffix(".draft")
     with draft.open("wb") as file:
         file.write(msgspec.json.encode(letter))
@@ -60,7 +60,7 @@ def request_resend(directory: Path, letters: list[Path], now: int) -> tuple[list
     """
     folder = directory / AGAIN
     folder.mkdir(mode=0o700, exist_ok=True)
-    fresh = [letter for letter in letters if _window(letter) > now - KEEP]
+    fresh = [letter for letter in letters if _window(letter) > now - MAX_AGE]
     for letter in fresh:
         letter.replace(folder / letter.name)
     return fresh, [letter for letter in letters if letter not in fresh]
@@ -79,7 +79,7 @@ def requeue(directory: Path, spool: Spool, now: int) -> int:
             path.replace(path.with_suffix(".unreadable"))
             continue
         spool.put_back(
-            Waiting(0, _window(path), letter.tag, letter.txn_id, now), bytes(letter.payload)
+            QueuedPayload(0, _window(path), letter.tag, letter.txn_id, now), bytes(letter.payload)
         )
         path.unlink()
         taken += 1

@@ -18,12 +18,12 @@ from typing import Final, TypeVar
 
 import msgspec
 
+from mudra.agent.clock import Clock, JumpWatch
 from mudra.agent.counting.counter import Counter, CounterState
-from mudra.agent.counting.event import Entry, Event, Place
+from mudra.agent.counting.event import Event, JournalEntry, LogPosition
 from mudra.agent.counting.payload import Reporter, payloads
 from mudra.agent.counting.window import WINDOW
-from mudra.agent.host.clock import Clock, JumpWatch
-from mudra.agent.spool.spool import Closing, Spool
+from mudra.agent.spool.spool import ClosedWindow, Spool
 
 MAX_JOURNAL: Final = 64 << 20
 """Bytes of journal after which a snapshot is taken before the window closes."""
@@ -39,7 +39,7 @@ class Saved(msgspec.Struct, array_like=True, frozen=True):
     boot: str
     wall: int
     mono: int
-    places: dict[str, Place]
+    positions: dict[str, LogPosition]
     counter: CounterState
     marks: dict[int, str] = {}
 
@@ -54,7 +54,7 @@ class EventRecorder:
     reporter: Reporter
     due_at: Callable[[int], int]
     warn: Callable[[str], None]
-    places: dict[str, Place] = field(default_factory=dict)
+    positions: dict[str, LogPosition] = field(default_factory=dict)
     disk_fault: str = ""
     """Why the disk takes nothing at the moment; empty when it does."""
     dropped_unwritten: int = 0
@@ -64,21 +64,21 @@ class EventRecorder:
     """Windows that a jump of the clock cut, and by how much; told with their payloads."""
     _seq: int = 0
     _buffer: list[Event] = field(default_factory=list)
-    _buffer_places: dict[str, Place] = field(default_factory=dict)
+    _buffer_places: dict[str, LogPosition] = field(default_factory=dict)
     _batch: "asyncio.Future[bool] | None" = None
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
     _disk: asyncio.Lock = field(default_factory=asyncio.Lock)
     _journal_bytes: int = 0
     _gap: bool = False
     """The journal misses something: only a snapshot can make the disk whole."""
-    _unwritten: deque[Closing] = field(default_factory=deque)
+    _unwritten: deque[ClosedWindow] = field(default_factory=deque)
     _watch: JumpWatch | None = None
     _closing: asyncio.Lock = field(default_factory=asyncio.Lock)
     _thread: ThreadPoolExecutor = field(default_factory=partial(ThreadPoolExecutor, 1, "spool"))
     """One thread: work on the disk stays in order even when a task that waits for it is ended."""
 
     def recover(self) -> None:
-        """Take up where the last run ended, however it ended. Before anything else."""
+        """Record up where the last run ended, however it ended. Before anything else."""
         found = self.spool.recover()
         wall, mono = self.clock.wall(), self.clock.monotonic()
         self.counter.windows.closed.update(found.closed)
@@ -89,30 +89,30 @@ class EventRecorder:
                 if saved.boot != self.clock.boot:
                     shift = (mono - saved.mono) - (wall - saved.wall)
                 self.counter.restore(saved.counter, shift)
-                self.places.update(saved.places)
+                self.positions.update(saved.positions)
                 self.marks.update(saved.marks)
             for body in found.journal:
                 entry = _ENTRY.decode(body)
                 self.counter.apply(_moved(event, shift) for event in entry.events)
-                self.places.update(entry.places)
-        except msgspec.DecodeError as fault:
-            self.warn(f"the running window was kept by an older agent and is lost: {fault}")
+                self.positions.update(entry.positions)
+        except msgspec.DecodeError as error:
+            self.warn(f"the running window was kept by an older agent and is lost: {error}")
         self._seq = found.seq
         self._watch = JumpWatch(wall, mono)
         state = self._cut()
         self._write(lambda: self.spool.close_windows((), self._seq, state))
 
-    async def take(
-        self, events: Sequence[Event], places: Mapping[str, Place] | None = None
+    async def record(
+        self, events: Sequence[Event], positions: Mapping[str, LogPosition] | None = None
     ) -> bool:
         """Count these events; returns when they are on the disk, False when it takes none."""
         self.counter.apply(events)
         if events:
             self.last_event = self.clock.wall()
         self._buffer += events
-        if places:
-            self.places.update(places)
-            self._buffer_places.update(places)
+        if positions:
+            self.positions.update(positions)
+            self._buffer_places.update(positions)
         if self._batch is None:
             self._batch = asyncio.get_running_loop().create_future()
         self._wake.set()
@@ -131,12 +131,12 @@ class EventRecorder:
             if self._batch is None:
                 return  # a snapshot took it along
             batch, self._batch = self._batch, None
-            entry = _ENCODER.encode(Entry(self._buffer, self._buffer_places))
+            entry = _ENCODER.encode(JournalEntry(self._buffer, self._buffer_places))
             self._buffer, self._buffer_places = [], {}
             written = False
             if not self._gap:
                 self._seq += 1
-                written = await self._on_disk(
+                written = await self._in_disk_thread(
                     self._write, lambda: self.spool.write_journal(self._seq, entry)
                 )
                 self._journal_bytes += len(entry)
@@ -167,9 +167,9 @@ class EventRecorder:
             batch, self._batch = self._batch, None
             state = self._cut()
             seq = self._seq
-            waiting = list(self._unwritten)
-            written = await self._on_disk(
-                self._write, lambda: self.spool.close_windows(waiting, seq, state)
+            queued = list(self._unwritten)
+            written = await self._in_disk_thread(
+                self._write, lambda: self.spool.close_windows(queued, seq, state)
             )
             if written:
                 self._unwritten.clear()
@@ -183,12 +183,12 @@ class EventRecorder:
             batch, self._batch = self._batch, None
             tally = self.counter.close(start)
             made = payloads(start, tally, self.reporter)
-            closing = Closing(start, made, self.due_at(start))
+            closing = ClosedWindow(start, made, self.due_at(start))
             state, seq = self._cut(), self._seq
             self._unwritten.append(closing)
-            waiting = list(self._unwritten)
-            written = await self._on_disk(
-                self._write, lambda: self.spool.close_windows(waiting, seq, state)
+            queued = list(self._unwritten)
+            written = await self._in_disk_thread(
+                self._write, lambda: self.spool.close_windows(queued, seq, state)
             )
             if written:
                 self._unwritten.clear()
@@ -200,17 +200,17 @@ class EventRecorder:
             if batch is not None and not batch.done():
                 batch.set_result(written)
 
-    async def with_disk(self, act: Callable[[], _T]) -> _T:
+    async def on_disk(self, act: Callable[[], _T]) -> _T:
         """Do something else with the spool, alone, off the event loop."""
         async with self._disk:
-            return await self._on_disk(act)
+            return await self._in_disk_thread(act)
 
     @property
     def unwritten(self) -> int:
         """Closed windows that the disk has not taken yet."""
         return len(self._unwritten)
 
-    async def _on_disk(self, act: Callable[..., _T], *arguments: object) -> _T:
+    async def _in_disk_thread(self, act: Callable[..., _T], *arguments: object) -> _T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, act, *arguments)
 
     def close(self) -> None:
@@ -227,7 +227,7 @@ class EventRecorder:
                 self.clock.boot,
                 self.clock.wall(),
                 self.clock.monotonic(),
-                self.places,
+                self.positions,
                 self.counter.state(),
                 self.marks,
             )
@@ -236,13 +236,13 @@ class EventRecorder:
     def _write(self, act: Callable[[], None]) -> bool:
         try:
             act()
-        except (sqlite3.Error, OSError) as fault:
+        except (sqlite3.Error, OSError) as error:
             if not self.disk_fault:
                 self.warn(
-                    f"the spool cannot be written ({fault}); counting goes on in memory; "
+                    f"the spool cannot be written ({error}); counting goes on in memory; "
                     "make room on its disk and check its permissions"
                 )
-            self.disk_fault = str(fault) or type(fault).__name__
+            self.disk_fault = str(error) or type(error).__name__
             self._gap = True
             return False
         if self.disk_fault:
@@ -272,4 +272,4 @@ def _moved(event: Event, shift: int) -> Event:
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
 _SAVED: Final = msgspec.msgpack.Decoder(Saved)
-_ENTRY: Final = msgspec.msgpack.Decoder(Entry)
+_ENTRY: Final = msgspec.msgpack.Decoder(JournalEntry)

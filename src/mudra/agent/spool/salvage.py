@@ -55,8 +55,8 @@ def open_or_salvage(
         ):
             return db, Salvaged()
         db.close()
-    except sqlite3.DatabaseError as fault:
-        if isinstance(fault, sqlite3.OperationalError) and "malformed" not in str(fault):
+    except sqlite3.DatabaseError as error:
+        if isinstance(error, sqlite3.OperationalError) and "malformed" not in str(error):
             raise  # no room, no right, locked: not damage
     return _salvage(path, schema, tables)
 

@@ -6,7 +6,7 @@
 - `closed`: the ledger of windows;
 - `fact`: what `agent status` tells and a restart must remember.
 
-Closing a window is one transaction: payloads in, ledger entry in, snapshot
+ClosedWindow a window is one transaction: payloads in, ledger entry in, snapshot
 anew, journal emptied. So a crash finds the window open or closed, never both.
 """
 
@@ -21,13 +21,13 @@ from typing import Final
 
 import zstandard
 
+from mudra.agent.clock import DAY
 from mudra.agent.counting.payload import Payload
 from mudra.agent.counting.window import WINDOW
-from mudra.agent.host.clock import DAY
 from mudra.agent.spool.record_format import Header, framed, frames_in, unframed
 from mudra.agent.spool.salvage import Table, open_or_salvage
 
-KEEP: Final = 7 * DAY
+MAX_AGE: Final = 7 * DAY
 MAX_BYTES: Final = 1 << 30
 FILE_NAME: Final = "agent.db"
 
@@ -84,7 +84,7 @@ TABLES: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Closing:
+class ClosedWindow:
     """A window that is closed in memory and not yet on disk."""
 
     start: int
@@ -93,7 +93,7 @@ class Closing:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class QueuedPayload:
     """A payload that waits, without its body."""
 
     id: int
@@ -129,7 +129,7 @@ class SpoolInUse(OSError):
 
 
 class Spool:
-    """The agent's disk. Used by one thread at a time; `keeper.py` sees to that."""
+    """The agent's disk. Used by one thread at a time; `recorder.py` sees to that."""
 
     def __init__(self, directory: Path) -> None:
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -179,7 +179,7 @@ class Spool:
                 "INSERT INTO journal VALUES (?, ?, ?)", (seq, zlib.crc32(entry), entry)
             )
 
-    def close_windows(self, closings: Iterable[Closing], seq: int, state: bytes) -> None:
+    def close_windows(self, closings: Iterable[ClosedWindow], seq: int, state: bytes) -> None:
         """Close windows, or none, and replace the snapshot: all of it in one transaction.
 
         The journal up to `seq` is in the snapshot and goes.
@@ -195,13 +195,13 @@ class Spool:
             )
             self._db.execute("DELETE FROM journal WHERE seq <= ?", (seq,))
 
-    def _close(self, closing: Closing) -> None:
+    def _close(self, closing: ClosedWindow) -> None:
         for payload in closing.made:
             header = Header(payload.window, payload.tag.value, payload.txn_id, closing.due)
             self._add(header, framed(header, self._packer.compress(payload.body)))
         self._db.execute("INSERT OR IGNORE INTO closed VALUES (?)", (closing.start,))
         self._db.execute(
-            "DELETE FROM closed WHERE window < (SELECT max(window) FROM closed) - ?", (KEEP,)
+            "DELETE FROM closed WHERE window < (SELECT max(window) FROM closed) - ?", (MAX_AGE,)
         )
         self._remember("last_window", closing.start)
 
@@ -211,39 +211,39 @@ class Spool:
             (header.window, header.tag, header.txn_id, header.due, len(record), record),
         )
 
-    def waiting(self) -> list[Waiting]:
+    def queued(self) -> list[QueuedPayload]:
         """All that waits, oldest window first."""
         rows = self._db.execute(
             "SELECT id, window, tag, txn_id, due FROM record ORDER BY window, id"
         )
-        return [Waiting(*row) for row in rows]
+        return [QueuedPayload(*row) for row in rows]
 
-    def body(self, waiting: Waiting) -> bytes | None:
+    def body(self, queued: QueuedPayload) -> bytes | None:
         """The payload itself; None when it is damaged, and then it is dropped and counted."""
-        row = self._db.execute("SELECT body FROM record WHERE id = ?", (waiting.id,)).fetchone()
+        row = self._db.execute("SELECT body FROM record WHERE id = ?", (queued.id,)).fetchone()
         found = None if row is None else unframed(row[0])
         if found is not None:
             return self._unpacker.decompress(found[1])
         with self._db:
-            self._db.execute("DELETE FROM record WHERE id = ?", (waiting.id,))
+            self._db.execute("DELETE FROM record WHERE id = ?", (queued.id,))
             self._count("dropped_damaged", 1)
         return None
 
-    def done(self, waiting: Waiting, facts: dict[str, object], count: str) -> None:
+    def done(self, queued: QueuedPayload, facts: dict[str, object], count: str) -> None:
         """The payload is delivered or buried: it goes, and what is to be told stays."""
         with self._db:
             self._db.execute("BEGIN IMMEDIATE")
-            self._db.execute("DELETE FROM record WHERE id = ?", (waiting.id,))
+            self._db.execute("DELETE FROM record WHERE id = ?", (queued.id,))
             for name, value in facts.items():
                 self._remember(name, value)
             self._count(count, 1)
 
-    def put_back(self, waiting: Waiting, body: bytes) -> None:
+    def put_back(self, queued: QueuedPayload, body: bytes) -> None:
         """Let a payload wait anew, unless it does already."""
-        header = Header(waiting.window, waiting.tag, waiting.txn_id, waiting.due)
+        header = Header(queued.window, queued.tag, queued.txn_id, queued.due)
         with self._db:
             self._db.execute("BEGIN IMMEDIATE")
-            self._db.execute("DELETE FROM record WHERE txn_id = ?", (waiting.txn_id,))
+            self._db.execute("DELETE FROM record WHERE txn_id = ?", (queued.txn_id,))
             self._add(header, framed(header, self._packer.compress(body)))
 
     def enforce(self, now: int, most_bytes: int = MAX_BYTES) -> int:
@@ -254,7 +254,7 @@ class Spool:
         total, out = 0, []
         for record, window, size in sizes.fetchall():
             total += size
-            if total > most_bytes or window + WINDOW < now - KEEP:
+            if total > most_bytes or window + WINDOW < now - MAX_AGE:
                 out.append((record,))
         if out:
             with self._db:

@@ -11,11 +11,11 @@ from typing import Annotated, Final
 import msgspec
 import typer
 
+from mudra.agent.clock import MachineClock
 from mudra.agent.host.assembly import VERSION
-from mudra.agent.host.check import Checked
+from mudra.agent.host.check import CheckResult
 from mudra.agent.host.check import check as look
-from mudra.agent.host.clock import MachineClock
-from mudra.agent.host.config import Config, ConfigFault, log_of, read_config
+from mudra.agent.host.config import Config, ConfigError, log_of, read_config
 from mudra.agent.host.replay import Replay
 from mudra.agent.host.run import run as run_until_stopped
 from mudra.agent.host.status import Status, ask_status, no_spool
@@ -78,8 +78,8 @@ def status(config: ConfigPath = DEFAULT_CONFIG, *, as_json: AsJson = False) -> N
     read = _read(config)
     try:
         found = ask_status(read)
-    except sqlite3.Error as fault:
-        typer.echo(no_spool(fault, read), err=True)
+    except sqlite3.Error as error:
+        typer.echo(no_spool(error, read), err=True)
         raise typer.Exit(1) from None
     typer.echo(msgspec.json.encode(found).decode() if as_json else _table(found))
     if not found.ready:
@@ -120,14 +120,14 @@ def replay(
         )
         raise typer.Exit(2)
     fields = known.names if known is not None and not log_format else FORMATS[log_format]
-    inward = from_fips or (known is not None and known.direction == "from-fips")
+    inbound = from_fips or (known is not None and known.direction == "from-fips")
     fips = {host.lower(): fip for host, fip in read.fips.items()}
-    made = Replay(read.aa_id, fields, fips, inward=inward)
+    made = Replay(read.aa_id, fields, fips, inbound=inbound)
     try:
         payloads = (payload.body for payload in made.payloads(file))
         if as_json:
             raws = [msgspec.Raw(body) for body in payloads]
-            left = made.figures
+            left = made.metrics
             counts = {
                 "otherCalls": left.other_calls,
                 "unknownFip": left.unknown_peer,
@@ -138,10 +138,10 @@ def replay(
             return
         for body in payloads:
             sys.stdout.write(body.decode() + "\n")
-    except OSError as fault:
-        typer.echo(f"{file} cannot be read: {fault.strerror}", err=True)
+    except OSError as error:
+        typer.echo(f"{file} cannot be read: {error.strerror}", err=True)
         raise typer.Exit(1) from None
-    left = made.figures
+    left = made.metrics
     typer.echo(
         f"not counted: {left.other_calls} calls of other kinds, "
         f"{left.unknown_peer} of unknown FIPs, {left.unreadable} unreadable lines",
@@ -173,8 +173,8 @@ def resend(
         raise typer.Exit(2)
     try:
         sent, old = request_resend(directory, wanted, MachineClock().wall())
-    except OSError as fault:
-        typer.echo(f"{directory} cannot be written: {fault.strerror}", err=True)
+    except OSError as error:
+        typer.echo(f"{directory} cannot be written: {error.strerror}", err=True)
         raise typer.Exit(1) from None
     if as_json:
         told = {"resent": [one.name for one in sent], "tooOld": [one.name for one in old]}
@@ -186,12 +186,12 @@ def resend(
 def _read(path: Path) -> Config:
     try:
         return read_config(path)
-    except ConfigFault as fault:
-        typer.echo(str(fault), err=True)
+    except ConfigError as error:
+        typer.echo(str(error), err=True)
         raise typer.Exit(2) from None
 
 
-def _line(one: Checked) -> str:
+def _line(one: CheckResult) -> str:
     mark = "ok   " if one.ok else "WRONG"
     return f"{mark} {one.name:<14} {one.found}" + (
         f"\n      -> {one.way_out}" if one.way_out else ""

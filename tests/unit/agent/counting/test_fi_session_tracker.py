@@ -1,10 +1,10 @@
 """FI sessions to their last word: over windows, out of order, more than once."""
 
-from tests.support.manual_clock import INWARD, OUTWARD, SECOND, START, WINDOW
+from tests.support.manual_clock import INBOUND, OUTBOUND, SECOND, START, WINDOW
 
 from mudra.agent.counting.counter import Counter
-from mudra.agent.counting.event import Call, FiStatus, Notice
-from mudra.agent.counting.fi_session_tracker import Sessions
+from mudra.agent.counting.event import Call, FiStatus, Notification
+from mudra.agent.counting.fi_session_tracker import FiSessionTracker
 from mudra.agent.counting.window import Windows, WindowTally
 
 READY, DELIVERED, DENIED = FiStatus.READY, FiStatus.DELIVERED, FiStatus.DENIED
@@ -12,30 +12,30 @@ TIMEOUT, PENDING = FiStatus.TIMEOUT, FiStatus.PENDING
 
 
 def _counter(**sizes: int) -> Counter:
-    return Counter(Windows(), Sessions(**sizes))
+    return Counter(Windows(), FiSessionTracker(**sizes))
 
 
 def _request(at: int, session: str = "S-1", took: int = 100, fip: str = "FIP-1") -> Call:
-    return Call(OUTWARD, fip, "fireq", START + at, at, took, 200, session=session)
+    return Call(OUTBOUND, fip, "fireq", START + at, at, took, 200, session=session)
 
 
 def _notice(
     at: int, statuses: int, session: str = "S-1", status: int = 200, sent_at: int = -1
 ) -> Call:
     return Call(
-        INWARD,
+        INBOUND,
         "FIP-1",
         "finot",
         START + at,
         at,
         5,
         status,
-        notice=Notice(session, statuses, sent_at),
+        notification=Notification(session, statuses, sent_at),
     )
 
 
 def _finot(tally: WindowTally) -> tuple[int, list[int]]:
-    block = tally.notices["FIP-1", "finot"]
+    block = tally.notifications["FIP-1", "finot"]
     assert block.statuses is not None
     return block.counts[0], block.statuses
 
@@ -113,7 +113,7 @@ def test_a_notification_that_was_overtaken_by_a_later_word_does_not_replace_it()
     )
 
     assert _finot(counter.close(START)) == (1, [1, 0, 0, 0, 1, 0, 0])
-    assert counter.sessions.figures.repeated == 1
+    assert counter.sessions.metrics.repeated == 1
 
 
 def test_a_notification_that_comes_before_the_answer_of_its_request_counts() -> None:
@@ -134,7 +134,7 @@ def test_the_end_is_counted_in_the_window_where_it_came() -> None:
     counter.apply([_request(500 * SECOND), _notice(2 * WINDOW + 1_000, READY)])
     first, third = counter.close(START), counter.close(START + 2 * WINDOW)
 
-    assert "finot" not in {code for _, code in first.notices}
+    assert "finot" not in {code for _, code in first.notifications}
     assert _finot(third)[0] == 1
     timing = third.requests["FIP-1", "sfireqnot"].times
     assert timing is not None
@@ -147,7 +147,7 @@ def test_a_last_word_moves_to_the_window_of_the_later_one_while_both_are_open() 
     counter.apply([_request(0), _notice(WINDOW - 1, READY), _notice(WINDOW + 1, DELIVERED)])
     first, second = counter.close(START), counter.close(START + WINDOW)
 
-    assert ("FIP-1", "finot") not in first.notices
+    assert ("FIP-1", "finot") not in first.notifications
     assert _finot(second) == (1, [1, 0, 0, 0, 1, 0, 0])
 
 
@@ -158,8 +158,8 @@ def test_a_repetition_after_the_window_closed_is_not_counted_again() -> None:
     counter.close(START)
     counter.apply([_notice(WINDOW + 5, READY)])
 
-    assert ("FIP-1", "finot") not in counter.close(START + WINDOW).notices
-    assert counter.sessions.figures.repeated == 1
+    assert ("FIP-1", "finot") not in counter.close(START + WINDOW).notifications
+    assert counter.sessions.metrics.repeated == 1
 
 
 def test_a_refused_notification_is_counted_but_ends_nothing() -> None:
@@ -171,7 +171,7 @@ def test_a_refused_notification_is_counted_but_ends_nothing() -> None:
     second = counter.close(START + WINDOW)
 
     assert _finot(first) == (1, [0] * 7)
-    assert first.notices["FIP-1", "finot"].counts[3] == 1
+    assert first.notifications["FIP-1", "finot"].counts[3] == 1
     assert _finot(second) == (1, [1, 0, 1, 0, 0, 0, 0])
     assert second.requests["FIP-1", "sfireqnot"].counts[0] == 1
 
@@ -184,7 +184,7 @@ def test_an_end_without_its_request_is_counted_without_a_time() -> None:
 
     assert _finot(tally)[0] == 1
     assert not tally.requests
-    assert counter.sessions.figures.without_request == 1
+    assert counter.sessions.metrics.without_request == 1
 
 
 def test_sessions_that_never_end_are_dropped_after_their_time_and_counted() -> None:
@@ -194,7 +194,7 @@ def test_sessions_that_never_end_are_dropped_after_their_time_and_counted() -> N
     counter.expire(1_500)
 
     assert len(counter.sessions) == 1
-    assert counter.sessions.figures.never_ended == 1
+    assert counter.sessions.metrics.never_ended == 1
 
 
 def test_sessions_beyond_the_bound_push_the_oldest_out_and_are_counted() -> None:
@@ -203,7 +203,7 @@ def test_sessions_beyond_the_bound_push_the_oldest_out_and_are_counted() -> None
     counter.apply([_request(number, f"S-{number}") for number in range(25)])
 
     assert len(counter.sessions) == 10
-    assert counter.sessions.figures.never_ended == 15
+    assert counter.sessions.metrics.never_ended == 15
 
 
 def test_the_same_session_id_at_two_fips_is_two_sessions() -> None:

@@ -11,18 +11,18 @@ from mudra.metrics.payload.validation import CheckedReport, check_report
 BY = Reporter("AA-1", "1.0.0")
 
 
-@pytest.mark.parametrize(("code", "inward"), [("adisc", False), ("alnot", True)])
-def test_a_tag_without_traffic_is_told_by_an_empty_payload(code: str, *, inward: bool) -> None:
+@pytest.mark.parametrize(("code", "inbound"), [("adisc", False), ("alnot", True)])
+def test_a_tag_without_traffic_is_told_by_an_empty_payload(code: str, *, inbound: bool) -> None:
     window = WindowTally()
-    tally = window.block("FIP-1", code, inward=inward)
+    tally = window.block("FIP-1", code, inbound=inbound)
     assert tally is not None
     tally.began()
-    tally.answered(200, 100, timed=not inward)
+    tally.answered(200, 100, timed=not inbound)
 
     made = payloads(START, window, BY)
 
     assert {one.tag for one in made} == set(Tag)
-    busy = Tag.NOTIFICATIONS if inward else Tag.REQUESTS
+    busy = Tag.NOTIFICATIONS if inbound else Tag.REQUESTS
     for one in made:
         checked = check_report(one.body, MovedClock(START + WINDOW).datetime())
         assert isinstance(checked, CheckedReport), checked

@@ -17,13 +17,13 @@ from mudra.agent.delivery.backoff import (
     pause,
     retry_after,
 )
-from mudra.agent.spool.spool import Waiting
+from mudra.agent.spool.spool import QueuedPayload
 
 GOOD = b'{"status":"accepted","receiptId":"r-1"}'
 
 
-def _waiting(number: int, window: int, due: int = 0) -> Waiting:
-    return Waiting(number, window, "req-fipMetrics-aa", f"t{number}", due)
+def _waiting(number: int, window: int, due: int = 0) -> QueuedPayload:
+    return QueuedPayload(number, window, "req-fipMetrics-aa", f"t{number}", due)
 
 
 @pytest.mark.parametrize(
@@ -77,12 +77,12 @@ def test_a_wait_that_was_asked_for_is_never_shortened() -> None:
 
 
 def test_the_live_window_goes_first_then_the_oldest() -> None:
-    waiting = [_waiting(1, START - 9 * WINDOW), _waiting(2, START - 5 * WINDOW), _waiting(3, START)]
+    queued = [_waiting(1, START - 9 * WINDOW), _waiting(2, START - 5 * WINDOW), _waiting(3, START)]
     now = START + WINDOW + 40 * SECOND
 
-    assert choose(waiting, now, ()) == waiting[2]
-    assert choose(waiting[:2], now, ()) == waiting[0]
-    assert choose(waiting, now, {3, 1}) == waiting[1]
+    assert choose(queued, now, ()) == queued[2]
+    assert choose(queued[:2], now, ()) == queued[0]
+    assert choose(queued, now, {3, 1}) == queued[1]
 
 
 def test_nothing_goes_before_it_is_due() -> None:

@@ -1,7 +1,7 @@
 """Quality G4: the service's limit of pushes lets 72 hours of backlog through in half an hour."""
 
+from mudra.agent.clock import MINUTE, SECOND
 from mudra.agent.delivery.backoff import BETWEEN_STARTS
-from mudra.agent.host.clock import MINUTE, SECOND
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.rate_limit import KeyedRate
 

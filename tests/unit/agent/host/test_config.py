@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mudra.agent.host.config import ConfigFault, read_config
+from mudra.agent.host.config import ConfigError, read_config
 
 GOOD = """
 aa_id = "AA-1"
@@ -83,7 +83,7 @@ def test_a_bad_file_is_refused_with_the_key_and_the_way_out(
 ) -> None:
     assert old in GOOD
 
-    with pytest.raises(ConfigFault) as fault:
+    with pytest.raises(ConfigError) as fault:
         _read(GOOD.replace(old, new, 1), tmp_path)
 
     assert said in str(fault.value)
@@ -91,12 +91,12 @@ def test_a_bad_file_is_refused_with_the_key_and_the_way_out(
 
 
 def test_a_missing_file_is_said_with_the_option_that_names_it(tmp_path: Path) -> None:
-    with pytest.raises(ConfigFault, match="--config"):
+    with pytest.raises(ConfigError, match="--config"):
         read_config(tmp_path / "none.toml")
 
 
 def test_a_path_twice_is_refused(tmp_path: Path) -> None:
     log = GOOD[GOOD.index("[[log]]") : GOOD.index("[fips]")]
 
-    with pytest.raises(ConfigFault, match="names a path twice"):
+    with pytest.raises(ConfigError, match="names a path twice"):
         _read(GOOD.replace("[fips]", f"{log}\n[fips]"), tmp_path)

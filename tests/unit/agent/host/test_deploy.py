@@ -38,8 +38,8 @@ def test_the_unit_file_is_taken_by_systemd(tmp_path: Path) -> None:
 def test_every_figure_that_the_how_to_alarms_on_is_exposed(tmp_path: Path) -> None:
     told = (ROOT / "docs" / "how-to" / "run-an-agent.md").read_text()
     agent = agents.agent(tmp_path, MovedClock(), HostileOperator(1))
-    agent.pusher.figures.clock_offset = 0  # known from the first answer on
-    shown = exposition(agent, agent.keeper.spool.backlog)().decode()
+    agent.pusher.metrics.clock_offset = 0  # known from the first answer on
+    shown = exposition(agent, agent.recorder.spool.backlog)().decode()
     asyncio.run(agent.aclose())
 
     alarmed = re.findall(r"mudra_agent_\w+(?:\{reason=\"\w+\"\})?", told)

@@ -98,7 +98,7 @@ def day(tmp_path_factory: pytest.TempPathFactory):
 def reports(day):
     path, _ = day
     fips = {f"fip-{number}.test": f"FIP-{number}" for number in range(FIPS)}
-    replay = Replay("AA-1", FORMATS["nginx"], fips, inward=False)
+    replay = Replay("AA-1", FORMATS["nginx"], fips, inbound=False)
     found = []
     for payload in replay.payloads(path):
         clock = MovedClock(payload.window + WINDOW + 60_000)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.support.manual_clock import START, WINDOW, MovedClock
 
-from mudra.agent.counting.window import SETTLE
+from mudra.agent.counting.window import CLOSE_DELAY
 from mudra.agent.host.replay import Replay
 from mudra.agent.sources.access_log import FORMATS
 from mudra.metrics.payload.validation import CheckedReport, check_report
@@ -25,7 +25,7 @@ URIS = {
 }
 LAST_WORDS = ["READY", "READY", "READY", "DELIVERED,READY", "DENIED", "TIMEOUT", "DENIED,READY"]
 
-# Spec 2.6 in SQL: of a session the last terminal notice of the window in which the first came.
+# Spec 2.6 in SQL: of a session the last terminal notification of the window in which the first came.
 OUTCOMES = """
 WITH terminal AS (
   SELECT *, (started / 600000) * 600000 AS window FROM line
@@ -67,7 +67,7 @@ def _lines() -> list[tuple[int, str, str, int, str, str]]:
             lines.append((at, fip, "finot", 200, session, chance.choice(LAST_WORDS)))
             at += chance.randrange(1, WINDOW // 2)
             # In the 30 s while two windows are open the later word moves; test_follow shows that.
-            at += SETTLE + TOOK if at % WINDOW < SETTLE + TOOK else 0
+            at += CLOSE_DELAY + TOOK if at % WINDOW < CLOSE_DELAY + TOOK else 0
     lines += [
         (
             START + chance.randrange(DAY),
@@ -85,7 +85,7 @@ def _lines() -> list[tuple[int, str, str, int, str, str]]:
 @pytest.fixture(scope="module")
 def day(tmp_path_factory: pytest.TempPathFactory):
     """The log's blocks as the agent makes them, and its lines in a database."""
-    path: Path = tmp_path_factory.mktemp("notices") / "access.json"
+    path: Path = tmp_path_factory.mktemp("notifications") / "access.json"
     lines = _lines()
     with path.open("w") as file:
         for started, fip, code, status, session, statuses in lines:
@@ -105,7 +105,7 @@ def day(tmp_path_factory: pytest.TempPathFactory):
         "CREATE TABLE line (started INT, fip TEXT, code TEXT, status INT, session TEXT, statuses TEXT)"
     )
     db.executemany("INSERT INTO line VALUES (?, ?, ?, ?, ?, ?)", lines)
-    replay = Replay("AA-1", FORMATS["nginx"], {}, inward=True)
+    replay = Replay("AA-1", FORMATS["nginx"], {}, inbound=True)
     blocks = {}
     for payload in replay.payloads(path):
         clock = MovedClock(payload.window + WINDOW + 60_000)

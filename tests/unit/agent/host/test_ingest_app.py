@@ -1,4 +1,4 @@
-"""The listener: bounds, answers, and the agent's word about itself."""
+"""The context: bounds, answers, and the agent's word about itself."""
 
 import asyncio
 import gzip
@@ -9,7 +9,7 @@ import pytest
 from tests.support.manual_clock import MovedClock
 
 from mudra.agent.host.ingest_app import MAX_BODY, Health, IngestApp
-from mudra.agent.sources.route import Listener
+from mudra.agent.sources.route import SourceContext
 
 EVENT = {"callType": "requestOut", "route": "/Consent", "peerId": "FIP-1", "txnCorId": "k"}
 
@@ -25,7 +25,7 @@ def _ask(
 ):
     taken: list[object] = []
 
-    async def take(events) -> bool:
+    async def record(events) -> bool:
         taken.extend(events)
         return durable
 
@@ -34,7 +34,7 @@ def _ask(
 
     async def story() -> httpx.Response:
         app = IngestApp(
-            Listener(MovedClock()), take, "1.2.3",
+            SourceContext(MovedClock()), record, "1.2.3",
             lambda: Health(ready, () if ready else ("nothing has been delivered",)),
             status, lambda: b"mudra_agent_events_total 1\n", at_once,
         )  # fmt: skip

@@ -5,9 +5,9 @@ import json
 import pytest
 from tests.support.manual_clock import START, MovedClock
 
-from mudra.agent.counting.event import FiStatus, Notice
+from mudra.agent.counting.event import FiStatus, Notification
 from mudra.agent.sources.access_log import FORMATS, LineReader, renamed
-from mudra.agent.sources.route import Listener, Peers
+from mudra.agent.sources.route import Peers, SourceContext
 
 NGINX = {
     "time": "1775037600.500",
@@ -43,9 +43,9 @@ HAPROXY = {
 LINES = {"nginx": NGINX, "envoy": ENVOY, "haproxy": HAPROXY}
 
 
-def _reader(kind: str, *, inward: bool = False, **names: str) -> LineReader:
-    listener = Listener(MovedClock(START + 5_000), peers=Peers({"fip-1.test": "FIP-1"}))
-    return LineReader(renamed(FORMATS[kind], names), listener, inward=inward)
+def _reader(kind: str, *, inbound: bool = False, **names: str) -> LineReader:
+    context = SourceContext(MovedClock(START + 5_000), peers=Peers({"fip-1.test": "FIP-1"}))
+    return LineReader(renamed(FORMATS[kind], names), context, inbound=inbound)
 
 
 def _line(kind: str, **changes: object) -> bytes:
@@ -95,7 +95,7 @@ def test_a_status_that_the_proxy_made_is_no_answer_of_the_fip(
 
 
 def test_a_notification_takes_session_and_statuses_from_members_that_may_be_renamed() -> None:
-    reader = _reader("nginx", inward=True, session="sid", statuses="st", fip="from")
+    reader = _reader("nginx", inbound=True, session="sid", statuses="st", fip="from")
     line = _line(
         "nginx", uri="/FI/Notification", sid="S-1", st="READY,TIMEOUT", **{"from": "FIP-9"}
     )
@@ -103,7 +103,7 @@ def test_a_notification_takes_session_and_statuses_from_members_that_may_be_rena
     (call,) = reader.calls([line])
 
     assert call.fip == "FIP-9"
-    assert call.notice == Notice("S-1", FiStatus.READY | FiStatus.TIMEOUT)
+    assert call.notification == Notification("S-1", FiStatus.READY | FiStatus.TIMEOUT)
 
 
 @pytest.mark.parametrize(
@@ -126,4 +126,4 @@ def test_a_line_that_cannot_be_read_is_counted_and_stops_nothing(line: bytes) ->
     calls = reader.calls([line, b"", _line("nginx")])
 
     assert len(calls) == 1
-    assert reader._listener.figures.unreadable == 1
+    assert reader._listener.metrics.unreadable == 1

@@ -4,16 +4,16 @@ import json
 
 import msgspec
 import pytest
-from tests.support.manual_clock import INWARD, OUTWARD, START, MovedClock
+from tests.support.manual_clock import INBOUND, OUTBOUND, START, MovedClock
 
-from mudra.agent.counting.event import Began, Ended, FiStatus, Notice
+from mudra.agent.counting.event import CallEnded, CallStarted, FiStatus, Notification
 from mudra.agent.sources.http_event import read_events
-from mudra.agent.sources.route import Listener
+from mudra.agent.sources.route import SourceContext
 
 
 @pytest.fixture
-def listener() -> Listener:
-    return Listener(MovedClock())
+def context() -> SourceContext:
+    return SourceContext(MovedClock())
 
 
 def _event(**changes: object) -> dict[str, object]:
@@ -23,27 +23,29 @@ def _event(**changes: object) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _read(listener: Listener, told: object):
-    return read_events(json.dumps(told).encode(), listener)
+def _read(context: SourceContext, told: object):
+    return read_events(json.dumps(told).encode(), context)
 
 
-def test_a_single_event_and_an_array_are_read_alike(listener: Listener) -> None:
-    single, _ = _read(listener, _event())
-    several, _ = _read(listener, [_event()])
+def test_a_single_event_and_an_array_are_read_alike(context: SourceContext) -> None:
+    single, _ = _read(context, _event())
+    several, _ = _read(context, [_event()])
 
-    assert single == several == [Began("k1", OUTWARD, "FIP-1", "fireq", START, 5_000_000)]
+    assert single == several == [CallStarted("k1", OUTBOUND, "FIP-1", "fireq", START, 5_000_000)]
 
 
-def test_the_session_is_read_from_the_answer_of_an_fi_request(listener: Listener) -> None:
+def test_the_session_is_read_from_the_answer_of_an_fi_request(context: SourceContext) -> None:
     body = {"ver": "2.0.0", "consentId": "c", "sessionId": "S-9"}
 
-    events, _ = _read(listener, _event(callType="responseIn", httpStatus=200, body=body))
+    events, _ = _read(context, _event(callType="responseIn", httpStatus=200, body=body))
 
-    assert events == [Ended("k1", OUTWARD, START, 5_000_000, 200, 0, "S-9")]
+    assert events == [CallEnded("k1", OUTBOUND, START, 5_000_000, 200, 0, "S-9")]
 
 
 @pytest.mark.parametrize("wrap", [lambda body: body, json.dumps])
-def test_a_notification_is_read_from_its_body_as_object_or_text(listener: Listener, wrap) -> None:
+def test_a_notification_is_read_from_its_body_as_object_or_text(
+    context: SourceContext, wrap
+) -> None:
     body = {
         "timestamp": "2026-04-01T10:00:01.500Z", "Notifier": {"type": "FIP", "id": "FIP-1"},
         "FIStatusNotification": {
@@ -54,43 +56,43 @@ def test_a_notification_is_read_from_its_body_as_object_or_text(listener: Listen
     }  # fmt: skip
 
     events, _ = _read(
-        listener, _event(callType="requestIn", route="/FI/Notification", body=wrap(body))
+        context, _event(callType="requestIn", route="/FI/Notification", body=wrap(body))
     )
 
-    notice = Notice("S-1", FiStatus.READY | FiStatus.PENDING, START + 1_500)
-    assert events == [Began("k1", INWARD, "FIP-1", "finot", START, 5_000_000, notice)]
+    notification = Notification("S-1", FiStatus.READY | FiStatus.PENDING, START + 1_500)
+    assert events == [CallStarted("k1", INBOUND, "FIP-1", "finot", START, 5_000_000, notification)]
 
 
-def test_the_size_of_fetched_packets_is_that_of_the_encrypted_texts(listener: Listener) -> None:
+def test_the_size_of_fetched_packets_is_that_of_the_encrypted_texts(context: SourceContext) -> None:
     body = {
         "FI": [{"fipID": "FIP-1", "data": [{"encryptedFI": "x" * 700}, {"encryptedFI": "y" * 50}]}]
     }
 
     events, _ = _read(
-        listener, _event(callType="responseIn", route="/FI/Fetch", httpStatus="200", body=body)
+        context, _event(callType="responseIn", route="/FI/Fetch", httpStatus="200", body=body)
     )
 
-    assert isinstance(events[0], Ended)
+    assert isinstance(events[0], CallEnded)
     assert events[0].size == 750
 
 
 @pytest.mark.parametrize("status", [None, "", 0])
 def test_a_response_without_a_status_is_a_transport_failure(
-    listener: Listener, status: object
+    context: SourceContext, status: object
 ) -> None:
-    events, _ = _read(listener, _event(callType="responseIn", httpStatus=status, body=None))
+    events, _ = _read(context, _event(callType="responseIn", httpStatus=status, body=None))
 
-    assert isinstance(events[0], Ended)
+    assert isinstance(events[0], CallEnded)
     assert events[0].status == 0
 
 
-def test_a_timestamp_gives_halves_that_come_together_their_duration(listener: Listener) -> None:
+def test_a_timestamp_gives_halves_that_come_together_their_duration(context: SourceContext) -> None:
     told = [
         _event(timestamp="2026-04-01T09:59:58Z"),
         _event(callType="responseIn", httpStatus=200, timestamp=START - 500),
     ]
 
-    (began, ended), _ = _read(listener, told)
+    (began, ended), _ = _read(context, told)
 
     assert ended.mono - began.mono == 1_500
     assert began.wall == START - 2_000
@@ -101,12 +103,12 @@ def test_a_timestamp_gives_halves_that_come_together_their_duration(listener: Li
     [{"peerType": "FIU"}, {"route": "/elsewhere"}, {"callType": "requestIn", "route": "/Consent"}],
 )
 def test_calls_that_no_type_counts_are_only_noted(
-    listener: Listener, changes: dict[str, object]
+    context: SourceContext, changes: dict[str, object]
 ) -> None:
-    events, rejected = _read(listener, _event(**changes))
+    events, rejected = _read(context, _event(**changes))
 
     assert (events, rejected) == ([], [])
-    assert listener.figures.other_calls == 1
+    assert context.metrics.other_calls == 1
 
 
 @pytest.mark.parametrize(
@@ -126,9 +128,9 @@ def test_calls_that_no_type_counts_are_only_noted(
     ],
 )
 def test_an_event_that_is_wrong_is_told_why_and_stops_no_other(
-    listener: Listener, changes: dict[str, object], said: str
+    context: SourceContext, changes: dict[str, object], said: str
 ) -> None:
-    events, rejected = _read(listener, [_event(), _event(**changes), _event(txnCorId="k2")])
+    events, rejected = _read(context, [_event(), _event(**changes), _event(txnCorId="k2")])
 
     assert len(events) == 2
     assert rejected[0].index == 1
@@ -136,6 +138,6 @@ def test_an_event_that_is_wrong_is_told_why_and_stops_no_other(
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[", b"\xff", b"[1,", b"nul"])
-def test_a_body_that_is_no_json_is_refused_whole(listener: Listener, body: bytes) -> None:
+def test_a_body_that_is_no_json_is_refused_whole(context: SourceContext, body: bytes) -> None:
     with pytest.raises((msgspec.DecodeError, ValueError)):
-        read_events(body, listener)
+        read_events(body, context)

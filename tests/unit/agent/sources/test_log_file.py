@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mudra.agent.counting.event import Place
+from mudra.agent.counting.event import LogPosition
 from mudra.agent.sources.log_file import LogFile
 
 
@@ -16,11 +16,11 @@ def log(tmp_path: Path) -> Path:
     return path
 
 
-def _follow(path: Path, place: Place | None = None, *, from_start: bool = True) -> LogFile:
+def _follow(path: Path, place: LogPosition | None = None, *, from_start: bool = True) -> LogFile:
     return LogFile(path, place, lambda _: None, from_start=from_start)
 
 
-def _read(file: LogFile) -> tuple[list[bytes], Place]:
+def _read(file: LogFile) -> tuple[list[bytes], LogPosition]:
     """All lines that are there now, and the place behind them."""
     lines: list[bytes] = []
     while True:

@@ -6,16 +6,16 @@ import json
 import pytest
 from google.protobuf.json_format import MessageToDict
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-from tests.support.manual_clock import OUTWARD, START, MovedClock
+from tests.support.manual_clock import OUTBOUND, START, MovedClock
 
-from mudra.agent.counting.event import Call, FiStatus, Notice
+from mudra.agent.counting.event import Call, FiStatus, Notification
 from mudra.agent.sources.otlp import UnreadableTraces, read_json, read_protobuf
-from mudra.agent.sources.route import Listener, Peers
+from mudra.agent.sources.route import Peers, SourceContext
 
 
 @pytest.fixture
-def listener() -> Listener:
-    return Listener(
+def context() -> SourceContext:
+    return SourceContext(
         MovedClock(START + 5_000), peers=Peers({"fip-1.test": "FIP-1", "fip-2.test:8443": "FIP-2"})
     )
 
@@ -44,25 +44,25 @@ def _as_json(request: ExportTraceServiceRequest, *, enums: bool) -> bytes:
     return json.dumps(told).encode()
 
 
-def _read_all(request: ExportTraceServiceRequest, listener: Listener) -> list[Call]:
-    found = read_protobuf(request.SerializeToString(), listener)
-    assert read_json(_as_json(request, enums=False), listener) == found
-    assert read_json(_as_json(request, enums=True), listener) == found
+def _read_all(request: ExportTraceServiceRequest, context: SourceContext) -> list[Call]:
+    found = read_protobuf(request.SerializeToString(), context)
+    assert read_json(_as_json(request, enums=False), context) == found
+    assert read_json(_as_json(request, enums=True), context) == found
     return found
 
 
-def test_a_client_span_is_a_call_to_a_fip(listener: Listener) -> None:
+def test_a_client_span_is_a_call_to_a_fip(context: SourceContext) -> None:
     request = _request(
         {"http.request.method": "POST", "url.full": "https://fip-1.test/v2/Accounts/discover?x=1",
          "server.address": "fip-1.test", "server.port": 443, "http.response.status_code": 404}
     )  # fmt: skip
 
-    assert _read_all(request, listener) == [
-        Call(OUTWARD, "FIP-1", "adisc", START, 5_000_000 - 5_000, 120, 404)
+    assert _read_all(request, context) == [
+        Call(OUTBOUND, "FIP-1", "adisc", START, 5_000_000 - 5_000, 120, 404)
     ]
 
 
-def test_the_older_conventions_are_read_too(listener: Listener) -> None:
+def test_the_older_conventions_are_read_too(context: SourceContext) -> None:
     request = _request(
         {
             "http.method": "POST",
@@ -71,22 +71,24 @@ def test_the_older_conventions_are_read_too(listener: Listener) -> None:
         }
     )
 
-    (call,) = _read_all(request, listener)
+    (call,) = _read_all(request, context)
     assert (call.fip, call.code, call.status) == ("FIP-2", "cns", 200)
 
 
-def test_a_server_span_is_a_notification_with_what_the_application_adds(listener: Listener) -> None:
+def test_a_server_span_is_a_notification_with_what_the_application_adds(
+    context: SourceContext,
+) -> None:
     request = _request(
         {"http.request.method": "POST", "url.path": "/FI/Notification", "http.response.status_code": 200,
          "aa.fip.id": "FIP-7", "aa.session.id": "S-1", "aa.fi.statuses": "READY,DENIED"}, kind=2,
     )  # fmt: skip
 
-    (call,) = _read_all(request, listener)
-    assert call.inward
-    assert call.notice == Notice("S-1", FiStatus.READY | FiStatus.DENIED)
+    (call,) = _read_all(request, context)
+    assert call.inbound
+    assert call.notification == Notification("S-1", FiStatus.READY | FiStatus.DENIED)
 
 
-def test_a_span_without_a_status_had_no_answer(listener: Listener) -> None:
+def test_a_span_without_a_status_had_no_answer(context: SourceContext) -> None:
     request = _request(
         {
             "http.request.method": "GET",
@@ -96,11 +98,11 @@ def test_a_span_without_a_status_had_no_answer(listener: Listener) -> None:
         }
     )
 
-    (call,) = _read_all(request, listener)
+    (call,) = _read_all(request, context)
     assert call.status == 0
 
 
-def test_the_size_of_a_fetch_is_the_packets_or_else_the_body(listener: Listener) -> None:
+def test_the_size_of_a_fetch_is_the_packets_or_else_the_body(context: SourceContext) -> None:
     told = {
         "http.request.method": "POST",
         "url.path": "/FI/fetch",
@@ -109,8 +111,8 @@ def test_the_size_of_a_fetch_is_the_packets_or_else_the_body(listener: Listener)
         "http.response.body.size": 900,
     }
 
-    assert _read_all(_request(told), listener)[0].size == 900
-    assert _read_all(_request({**told, "aa.packet.bytes": 700}), listener)[0].size == 700
+    assert _read_all(_request(told), context)[0].size == 900
+    assert _read_all(_request({**told, "aa.packet.bytes": 700}), context)[0].size == 700
 
 
 @pytest.mark.parametrize(
@@ -134,35 +136,35 @@ def test_the_size_of_a_fetch_is_the_packets_or_else_the_body(listener: Listener)
     ],
 )
 def test_spans_that_are_not_counted_are_noted(
-    listener: Listener, attributes: dict[str, str | int], kind: int, figure: str
+    context: SourceContext, attributes: dict[str, str | int], kind: int, figure: str
 ) -> None:
-    assert read_protobuf(_request(attributes, kind).SerializeToString(), listener) == []
-    assert getattr(listener.figures, figure) == 1
+    assert read_protobuf(_request(attributes, kind).SerializeToString(), context) == []
+    assert getattr(context.metrics, figure) == 1
 
 
-def test_internal_spans_are_not_looked_into(listener: Listener) -> None:
+def test_internal_spans_are_not_looked_into(context: SourceContext) -> None:
     assert (
         _read_all(
-            _request({"url.path": "/Consent", "http.request.method": "POST"}, kind=1), listener
+            _request({"url.path": "/Consent", "http.request.method": "POST"}, kind=1), context
         )
         == []
     )
 
 
-def test_spans_of_another_week_are_out_of_time(listener: Listener) -> None:
+def test_spans_of_another_week_are_out_of_time(context: SourceContext) -> None:
     request = _request(
         {"http.request.method": "GET", "url.path": "/Heartbeat", "aa.fip.id": "F"},
         start=START - 8 * 86_400_000,
     )
 
-    assert read_protobuf(request.SerializeToString(), listener) == []
-    assert listener.figures.out_of_time == 1
+    assert read_protobuf(request.SerializeToString(), context) == []
+    assert context.metrics.out_of_time == 1
 
 
 @pytest.mark.parametrize("body", [b"\xff\xff", b"{", b'{"resourceSpans": 5}', b"[" * 9_000])
-def test_garbage_is_refused(listener: Listener, body: bytes) -> None:
+def test_garbage_is_refused(context: SourceContext, body: bytes) -> None:
     with pytest.raises(UnreadableTraces):
-        read_json(body, listener)
+        read_json(body, context)
     if body[:1] == b"\xff":
         with pytest.raises(UnreadableTraces):
-            read_protobuf(body, listener)
+            read_protobuf(body, context)

@@ -6,19 +6,19 @@ import json
 import httpx
 from tests.support.manual_clock import MovedClock
 
-from mudra.agent.counting.event import Began, Ended, FiStatus
+from mudra.agent.counting.event import CallEnded, CallStarted, FiStatus
 from mudra.agent.sources.http_event import read_events
 from mudra.agent.sources.middleware import ReportingApp, ReportingTransport
 from mudra.agent.sources.python_call import MAX_WAITING, Reporter
-from mudra.agent.sources.route import Listener
+from mudra.agent.sources.route import SourceContext
 
 
 class Heard:
     """An agent that takes what is told."""
 
     def __init__(self, clock: MovedClock, status: int = 200) -> None:
-        self.events: list[Began | Ended] = []
-        self.status, self._listener = status, Listener(clock)
+        self.events: list[CallStarted | CallEnded] = []
+        self.status, self._listener = status, SourceContext(clock)
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
         events, rejected = read_events(request.content, self._listener)
@@ -40,10 +40,10 @@ def test_a_call_reaches_the_agent_with_its_duration_and_session() -> None:
     reporter.close()
 
     began, ended = heard.events
-    assert isinstance(ended, Ended)
+    assert isinstance(ended, CallEnded)
     assert ended.mono - began.mono == 180
     assert (ended.status, ended.session) == (200, "S-1")
-    assert reporter.figures.sent == 2
+    assert reporter.metrics.sent == 2
 
 
 def test_an_agent_that_is_away_costs_the_program_nothing_but_the_events() -> None:
@@ -58,7 +58,7 @@ def test_an_agent_that_is_away_costs_the_program_nothing_but_the_events() -> Non
         reporter.call("FIP-1", "/Consent", took_ms=1, status=200)
     reporter.close()
 
-    assert reporter.figures.dropped == MAX_WAITING
+    assert reporter.metrics.dropped == MAX_WAITING
 
 
 def test_the_httpx_transport_tells_of_calls_and_leaves_bodies_alone() -> None:
@@ -87,8 +87,8 @@ def test_the_httpx_transport_tells_of_calls_and_leaves_bodies_alone() -> None:
     asyncio.run(story())
     reporter.close()
 
-    requests = [event for event in heard.events if isinstance(event, Began)]
-    answers = [event for event in heard.events if isinstance(event, Ended)]
+    requests = [event for event in heard.events if isinstance(event, CallStarted)]
+    answers = [event for event in heard.events if isinstance(event, CallEnded)]
     assert [event.code for event in requests] == ["fireq", "adisc"]
     assert [(event.status, event.session) for event in answers] == [(200, "S-5"), (0, "")]
     assert answers[0].mono - requests[0].mono == 70
@@ -121,9 +121,9 @@ def test_the_asgi_middleware_tells_of_notifications_with_what_they_say() -> None
     reporter.close()
 
     began, ended = heard.events
-    assert isinstance(began, Began)
-    assert isinstance(ended, Ended)
-    assert (began.inward, began.code, began.fip) == (True, "finot", "FIP-1")
-    assert began.notice is not None
-    assert began.notice.statuses == FiStatus.READY
+    assert isinstance(began, CallStarted)
+    assert isinstance(ended, CallEnded)
+    assert (began.inbound, began.code, began.fip) == (True, "finot", "FIP-1")
+    assert began.notification is not None
+    assert began.notification.statuses == FiStatus.READY
     assert ended.status == 200

@@ -13,7 +13,7 @@ from tests.support.hostile_operator import PUSH, HostileOperator
 from tests.support.manual_clock import SECOND, WINDOW, MovedClock
 from typer.testing import CliRunner
 
-from mudra.agent.counting.payload import written
+from mudra.agent.counting.payload import format_time
 from mudra.agent.host.check import check
 from mudra.agent.spool.dead_letter import dead_letters
 from mudra.cli.commands.agent import app
@@ -105,11 +105,11 @@ def test_status_of_an_agent_that_is_down_comes_from_its_disk(tmp_path: Path) -> 
     async def story() -> None:
         clock, operator = MovedClock(), HostileOperator(1)
         agent = agents.agent(tmp_path, clock, operator)
-        await agents.take(agent.keeper, agents.call(clock))
+        await agents.record(agent.recorder, agents.call(clock))
         clock.pass_time(WINDOW + 91 * SECOND)
         await agent.tick()
         await agents.drain(agent, clock, at_most=100)
-        await agents.take(agent.keeper, agents.call(clock))
+        await agents.record(agent.recorder, agents.call(clock))
         clock.pass_time(WINDOW + 91 * SECOND)
         await agent.tick()
         await agent.aclose()
@@ -220,9 +220,9 @@ def test_a_dead_letter_is_sent_again_once_the_reason_is_gone(tmp_path: Path) -> 
     async def story() -> None:
         now = int(time.time() * 1000)
         clock = MovedClock(now - now % WINDOW)
-        operator = HostileOperator(1, refuse_windows={written(clock.now)})
+        operator = HostileOperator(1, refuse_windows={format_time(clock.now)})
         agent = agents.agent(tmp_path, clock, operator)
-        await agents.take(agent.keeper, agents.call(clock))
+        await agents.record(agent.recorder, agents.call(clock))
         clock.pass_time(WINDOW + 91 * SECOND)
         await agent.tick()
         await agents.drain(agent, clock, at_most=100)
