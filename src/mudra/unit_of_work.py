@@ -13,9 +13,8 @@ from mudra.identity.accounts.account_service import AccountService
 from mudra.identity.accounts.link_service import LinkService
 from mudra.identity.memberships.admins import AdminService
 from mudra.identity.memberships.member_status import MemberStatusService
-from mudra.identity.memberships.memberships import Memberships
 from mudra.identity.memberships.notices import NoticeService
-from mudra.identity.ports import Attempts, Links, Outbox, People
+from mudra.identity.ports import Attempts, Links, MemberSearch, Memberships, Outbox, People
 from mudra.identity.sessions.session import Sessions
 from mudra.metrics.notifications.alarm_service import AlarmService
 from mudra.metrics.payload.receive import ReceiveService
@@ -23,7 +22,6 @@ from mudra.metrics.ports import Incidents, Receipts, RollupQueries, Series
 from mudra.metrics.ports import Members as NetworkMembers
 from mudra.registry.lifecycle.pending_entries import PendingEntries
 from mudra.storage.audit.search import PostgresAuditSearch
-from mudra.storage.identity.member_search import PostgresMemberSearch
 from mudra.storage.mail.mail_queue import PostgresMailQueue
 from mudra.tokens.issuing.token_count import TokenCounts
 from mudra.tokens.ports import IssuedTokens, Reminders, Secrets, SecretUses, SigningKeys
@@ -48,7 +46,7 @@ class UnitOfWork(Struct, frozen=True):
     admins: AdminService
     members: MemberStatusService
     accounts: AccountService
-    directory: PostgresMemberSearch
+    member_search: MemberSearch
     mail_queue: PostgresMailQueue
     audit_search: PostgresAuditSearch
     secrets: Secrets

@@ -18,7 +18,7 @@ from tests.support.metrics_push import pushing_aa
 from tests.support.operators import Operator, new_operator
 from tests.support.service import Member, Service, latest_link, set_password
 
-from mudra.identity.memberships.memberships import Scope
+from mudra.identity.operators.operator import Scope
 
 EXAMPLES = 15
 CHECKS = (

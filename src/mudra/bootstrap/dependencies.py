@@ -143,7 +143,7 @@ class Dependencies(Struct, frozen=True):
             accounts=AccountService(
                 people, memberships, link_service, tokens, outbox, journal, fresh_id
             ),
-            directory=PostgresMemberSearch(transaction),
+            member_search=PostgresMemberSearch(transaction),
             mail_queue=PostgresMailQueue(transaction),
             audit_search=PostgresAuditSearch(transaction),
             secrets=PostgresSecrets(transaction, self.seal),

@@ -18,9 +18,9 @@ from mudra.demo.network import (
 )
 from mudra.demo.registry import register_demo
 from mudra.identity.accounts.account_service import OperatorMade
-from mudra.identity.memberships.memberships import Scope
+from mudra.identity.memberships.member_search import UserFilter
 from mudra.identity.memberships.onboard import NewMember, Onboarded
-from mudra.storage.identity.member_search import UserFilter
+from mudra.identity.operators.operator import Scope
 
 _CALLER: Final = Caller("operator:sandbox")
 _OPERATORS: Final = UserFilter(operators_only=True)
@@ -31,7 +31,9 @@ async def set_up_demo(dependencies: Dependencies) -> None:
     """Onboard and activate whoever is not there yet."""
     async with dependencies.unit_of_work() as work:
         there = {member.entity_id for member in await work.people.members()}
-        operators = {row.email for row in await work.directory.users(_OPERATORS, "", _MAX_COUNT)}
+        operators = {
+            row.email for row in await work.member_search.users(_OPERATORS, "", _MAX_COUNT)
+        }
     missing = [member for member in DEMO_NETWORK if member.entity_id not in there]
     absent = [one for one in DEMO_OPERATORS if one.email not in operators]
     if not missing and not absent:

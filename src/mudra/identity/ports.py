@@ -4,27 +4,27 @@ Every call to storage belongs to the caller's transaction.
 """
 
 import enum
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
 from msgspec import Struct
 
 from mudra.identity.accounts.email_link import LinkRecord
-from mudra.identity.accounts.user import User
+from mudra.identity.accounts.user import User, UserState
+from mudra.identity.accounts.user_token import HeldToken
+from mudra.identity.memberships.member import Admin, Member, MemberStatus
+from mudra.identity.memberships.member_search import (
+    ExpiringSecret,
+    MemberFilter,
+    MemberRow,
+    UserFilter,
+    UserRow,
+)
+from mudra.identity.operators.operator import Scope
 from mudra.identity.sign_in.throttle import History
 from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
-
-
-class Member(Struct, frozen=True):
-    """A member as onboarding knows it."""
-
-    entity_id: str
-    entity_type: str
-    name: str
-    status: str
-    admins: tuple[str, ...]
 
 
 class People(Protocol):
@@ -94,6 +94,68 @@ class Attempts(Protocol):
 
     async def guessed(self, user_id: str | None, failures: int, last_failure_at: datetime) -> None:
         """Have the user told of the guessing; None costs the same and tells nobody."""
+
+
+class Memberships(Protocol):
+    """Admins, contacts, operators and their states."""
+
+    async def admins(self, entity_id: str) -> Sequence[Admin]:
+        """Return the admins of an entity, the longest serving first."""
+
+    async def remove_admin(self, entity_id: str, user_id: str) -> None:
+        """End a user's rights on an entity, on every node from the commit on."""
+
+    async def contact(self, entity_id: str) -> str:
+        """Return the backup contact address of an entity; empty for none."""
+
+    async def keep_contact(self, entity_id: str, email: str) -> None:
+        """Store the backup contact address; empty for none."""
+
+    async def entity_name(self, entity_id: str) -> str:
+        """Return the entity's name for people; empty when there is no such entity."""
+
+    async def set_state(self, user_id: str, state: UserState) -> None:
+        """Store a user's state."""
+
+    async def keep_email(self, user_id: str, email: str) -> None:
+        """Store a user's new address; the account waits for its verification."""
+
+    async def entry_status(self, entity_id: str) -> MemberStatus:
+        """What the registry entry allows, and allows until this transaction ends."""
+
+    async def set_membership(self, entity_id: str, status: MemberStatus) -> MemberStatus:
+        """Store the operator's word on a member; gives the status that comes of it.
+
+        Every node is told before it becomes true.
+        """
+
+    async def scopes(self, user_id: str) -> frozenset[Scope]:
+        """Return the scopes of an operator; empty for anyone else."""
+
+    async def keep_scopes(self, user_id: str, scopes: frozenset[Scope]) -> None:
+        """Store an operator's scopes; none ends the role."""
+
+    async def tokens(self, user_id: str) -> Sequence[HeldToken]:
+        """Return a user's tokens that have not expired, the newest first."""
+
+    async def token_used(self, jti: str, address: str) -> None:
+        """Record a use of a user token, at most once a minute."""
+
+
+class MemberSearch(Protocol):
+    """Lists of members and users, ordered by a key that the next page begins after."""
+
+    async def members(self, which: MemberFilter, after: str, limit: int) -> Sequence[MemberRow]:
+        """List members by entity ID."""
+
+    async def expiring(self, until: datetime, limit: int) -> Sequence[ExpiringSecret]:
+        """List secrets of active members that expire before `until`, the first to expire first."""
+
+    async def addresses(self, user_ids: Collection[str]) -> Mapping[str, str]:
+        """Return the address of each of these users that exists."""
+
+    async def users(self, which: UserFilter, after: str, limit: int) -> Sequence[UserRow]:
+        """List users by address."""
 
 
 class UserTokens(Protocol):

@@ -11,13 +11,13 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.identity.memberships.memberships import Scope
+from mudra.identity.memberships.member_search import ExpiringSecret, MemberFilter, MemberRow
+from mudra.identity.operators.operator import Scope
 from mudra.metrics.health.status_history import api_words
 from mudra.metrics.incidents.incident import AaCalls, AaReporting, FipApi
 from mudra.metrics.notifications.incident_notifications import StoredIncident
 from mudra.overview.mail_queue import QueuedMail
 from mudra.registry.lifecycle.pending_entries import PendingEntry
-from mudra.storage.identity.member_search import ExpiringSecret, MemberFilter, MemberRow
 from mudra.unit_of_work import UnitOfWork
 
 WITHIN: Final = timedelta(days=7)
@@ -86,11 +86,11 @@ async def board(work: UnitOfWork, scopes: frozenset[Scope]) -> Board:
         rows += [_incident(one) for one in found]
     if Scope.MEMBERS in scopes:
         rows += [
-            _secret(one, now) for one in await work.directory.expiring(now + WITHIN, MAX_COUNT)
+            _secret(one, now) for one in await work.member_search.expiring(now + WITHIN, MAX_COUNT)
         ]
         rows += [_mail(one) for one in await work.mail_queue.queue(failed=True, limit=MAX_COUNT)]
         alone = MemberFilter(status="active", without_admin=True)
-        rows += [_alone(one) for one in await work.directory.members(alone, "", MAX_COUNT)]
+        rows += [_alone(one) for one in await work.member_search.members(alone, "", MAX_COUNT)]
     if Scope.REGISTRY in scopes:
         rows += [_approval(one) for one in await work.pending_entries.waiting(MAX_COUNT)]
     hidden = tuple(kind for kind in Kind if NEEDED[kind] not in scopes)

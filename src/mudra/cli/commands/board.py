@@ -7,7 +7,7 @@ from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.output.output import show_json, show_table
 from mudra.http.operator.dashboard import board_fields
-from mudra.identity.memberships.memberships import Scope
+from mudra.identity.operators.operator import Scope
 from mudra.overview.operator_dashboard import Board
 from mudra.overview.operator_dashboard import board as gather
 from mudra.shared.time_text import iso_ms

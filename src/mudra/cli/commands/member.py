@@ -13,9 +13,8 @@ from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.output.output import Exit, fail, show_facts, show_json, show_table
 from mudra.http.response.errors import problem_of
-from mudra.identity.memberships.memberships import MemberStatus
+from mudra.identity.memberships.member import Member, MemberStatus
 from mudra.identity.memberships.onboard import MemberDiffers, NewMember, Onboarded, OnboardRefused
-from mudra.identity.ports import Member
 from mudra.shared.entity_type import EntityType
 from mudra.tokens.issuing.token_count import DayCount
 

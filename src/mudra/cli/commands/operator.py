@@ -12,9 +12,9 @@ from mudra.cli.local.store import with_rooms
 from mudra.cli.local.user import user_of
 from mudra.cli.output.output import Exit, fail, show_facts, show_json, show_table
 from mudra.identity.accounts.account_service import OperatorMade
-from mudra.identity.memberships.admins import RolesApart, ValueRefused
-from mudra.identity.memberships.memberships import Scope
-from mudra.storage.identity.member_search import UserFilter, UserRow
+from mudra.identity.memberships.admins import ValueRefused, WrongAccountKind
+from mudra.identity.memberships.member_search import UserFilter, UserRow
+from mudra.identity.operators.operator import Scope
 
 app = typer.Typer(no_args_is_help=True, help="People who operate the network.")
 _MAX_COUNT = 1000
@@ -42,7 +42,7 @@ def create(
     made = with_rooms(act, data_dir)
     if isinstance(made, ValueRefused):
         fail(f"{made.field} {made.problem}", Exit.USAGE)
-    if isinstance(made, RolesApart):
+    if isinstance(made, WrongAccountKind):
         fail(f"{email} is an admin of an entity: an operator needs an account of its own")
     assert isinstance(made, OperatorMade)
     words = sorted(one.value for one in made.scopes)
@@ -88,7 +88,9 @@ def list_operators(data_dir: DataDir = None, as_json: AsJson = False) -> None:
 
     async def act(dependencies: Dependencies) -> list[UserRow]:
         async with dependencies.unit_of_work() as work:
-            return list(await work.directory.users(UserFilter(operators_only=True), "", _MAX_COUNT))
+            return list(
+                await work.member_search.users(UserFilter(operators_only=True), "", _MAX_COUNT)
+            )
 
     rows = with_rooms(act, data_dir)
     if as_json:

@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.identity.memberships.memberships import Scope
+from mudra.identity.operators.operator import Scope
 
 CONSOLE: Final = "/console"
 ACCOUNT: Final = f"{CONSOLE}/account"

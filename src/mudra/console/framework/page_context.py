@@ -9,10 +9,9 @@ from mudra.audit.event import Caller
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_context import RequestContext
 from mudra.identity.accounts.user import User
-from mudra.identity.memberships.memberships import Scope
-from mudra.identity.operators.operator import Operator
+from mudra.identity.memberships.member_search import MemberRow
+from mudra.identity.operators.operator import Operator, Scope
 from mudra.identity.sessions.session import Session
-from mudra.storage.identity.member_search import MemberRow
 from mudra.unit_of_work import UnitOfWork
 
 

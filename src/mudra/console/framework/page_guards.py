@@ -27,12 +27,11 @@ from mudra.http.request.request_body import FORM_LIMITS, BodyLimits, read_form
 from mudra.http.request.request_context import AnyRequest, RequestContext, new_context
 from mudra.http.server.concurrency import KeyedLock
 from mudra.identity.accounts.user import User, UserState
-from mudra.identity.memberships.memberships import Scope
-from mudra.identity.operators.operator import NoOperator, Operator
+from mudra.identity.memberships.member import NotYourEntity
+from mudra.identity.memberships.member_search import MemberFilter
+from mudra.identity.operators.operator import NoOperator, Operator, Scope
 from mudra.identity.sessions.session import session_key
 from mudra.shared.secret_text import SecretText
-from mudra.storage.identity.member_search import MemberFilter
-from mudra.tokens.secrets.manage_secret import NotYourEntity
 from mudra.unit_of_work import UnitOfWork
 
 Fields = Mapping[str, str]
@@ -234,7 +233,9 @@ def _own(entity_id: str) -> _Gate:
     async def gate(page_context: PageContext) -> PageContext | object:
         if entity_id not in page_context.user.administers:
             return NotYourEntity()
-        found = await page_context.work.directory.members(MemberFilter(entity_id=entity_id), "", 1)
+        found = await page_context.work.member_search.members(
+            MemberFilter(entity_id=entity_id), "", 1
+        )
         return replace(page_context, entity=found[0])
 
     return gate

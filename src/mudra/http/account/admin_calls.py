@@ -17,8 +17,8 @@ from mudra.http.account.people_responses import AdminsResponse, warnings_of
 from mudra.http.account.people_shapes import admin_details
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.admins import AdminsResult
+from mudra.identity.memberships.member import NotYourEntity
 from mudra.shared.refusal import Refusal
-from mudra.tokens.secrets.manage_secret import NotYourEntity
 from mudra.unit_of_work import UnitOfWork
 
 

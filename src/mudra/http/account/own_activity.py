@@ -18,11 +18,12 @@ from mudra.http.response.json_response import HandlerResult
 from mudra.http.response.response_body import DateTime, Page, ResponseBody, cut_page
 from mudra.http.token.requests import EntityQuery
 from mudra.identity.accounts.user import User
+from mudra.identity.memberships.member import NotYourEntity
+from mudra.identity.memberships.member_search import MemberFilter
 from mudra.overview.action_items import ActionItem, attention, facts_of
 from mudra.shared.time_text import iso_ms
 from mudra.storage.audit.search import AuditFilter, AuditRow, TokensOfDay
-from mudra.storage.identity.member_search import MemberFilter
-from mudra.tokens.secrets.manage_secret import NotYourEntity, SecretUsage, secret_use
+from mudra.tokens.secrets.manage_secret import SecretUsage, secret_use
 from mudra.unit_of_work import UnitOfWork
 
 DAYS: Final = timedelta(days=14)
@@ -95,7 +96,7 @@ async def own_attention(request: AnyRequest, service: InjectedDependencies) -> R
         used = await secret_use(entity_id, user.administers, work.secrets, work.uses)
         if not isinstance(used, SecretUsage):
             return used
-        (member,) = await work.directory.members(MemberFilter(entity_id=entity_id), "", 1)
+        (member,) = await work.member_search.members(MemberFilter(entity_id=entity_id), "", 1)
         record = await service.registry.registry(caller).history(entity_id)
         facts = await facts_of(work, entity_id, member.entity_type, used, record)
         return AttentionResponse(

@@ -5,12 +5,13 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from mudra.http.response.response_body import DateTime
-from mudra.identity.memberships.memberships import Admin, HeldToken
+from mudra.identity.accounts.user_token import HeldToken
+from mudra.identity.memberships.member import Admin
+from mudra.identity.memberships.member_search import MemberRow, UserRow
 from mudra.identity.sessions.session import Session
 from mudra.overview.mail_queue import QueuedMail
 from mudra.shared.time_text import iso_ms
 from mudra.storage.audit.search import AuditRow
-from mudra.storage.identity.member_search import MemberRow, UserRow
 
 _State = Annotated[str, Meta(extra_json_schema={"enum": ["invited", "active", "disabled"]})]
 

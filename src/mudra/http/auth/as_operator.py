@@ -11,8 +11,7 @@ from mudra.http.auth.operator_access import calling_operator
 from mudra.http.request.body_errors import is_body_refusal
 from mudra.http.request.request_context import RequestContext
 from mudra.http.response.json_response import HandlerResult, refusal, response_of
-from mudra.identity.memberships.memberships import Scope
-from mudra.identity.operators.operator import Operator
+from mudra.identity.operators.operator import Operator, Scope
 from mudra.shared.refusal import Refusal
 from mudra.unit_of_work import UnitOfWork
 

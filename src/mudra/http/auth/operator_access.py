@@ -4,8 +4,7 @@ from mudra.audit.event import AuditEntry, EventName, Outcome
 from mudra.http.auth.bearer import SignedInUser, TokenRefusal, calling_user
 from mudra.http.request.request_context import RequestContext
 from mudra.identity.accounts.user import User
-from mudra.identity.memberships.memberships import Scope
-from mudra.identity.operators.operator import NoOperator, Operator, ScopeMissing
+from mudra.identity.operators.operator import NoOperator, Operator, Scope, ScopeMissing
 from mudra.shared.refusal import Refusal
 from mudra.unit_of_work import UnitOfWork
 

@@ -12,7 +12,7 @@ from mudra.http.auth.bearer import (
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_context import AnyRequest, address_of
 from mudra.http.response.http_refusals import NoAuthorization
-from mudra.identity.memberships.memberships import Scope
+from mudra.identity.operators.operator import Scope
 from mudra.registry.directory.directory import Visibility, visibility_of
 from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
 from mudra.shared.entity_type import EntityType

@@ -27,7 +27,7 @@ from mudra.http.openapi.operation import CSV, JSON, described
 from mudra.http.request.request_context import AnyRequest, RequestContext, receive_query
 from mudra.http.response.http_refusals import InvalidField
 from mudra.http.response.json_response import HandlerResult
-from mudra.identity.memberships.memberships import Scope
+from mudra.identity.operators.operator import Scope
 from mudra.metrics.health.picture import Grouping, Row, matrix
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.shared.entity_type import EntityType

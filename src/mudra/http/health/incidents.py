@@ -24,7 +24,7 @@ from mudra.http.openapi.operation import described
 from mudra.http.request.envelope import Body
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
 from mudra.http.response.json_response import HandlerResult
-from mudra.identity.memberships.memberships import Scope
+from mudra.identity.operators.operator import Scope
 from mudra.metrics.notifications.alarm_service import NoSuchIncident
 from mudra.metrics.notifications.incident_notifications import StoredIncident
 from mudra.tokens.authentication.token_check import TokenFacts

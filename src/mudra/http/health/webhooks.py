@@ -23,7 +23,7 @@ from mudra.http.health.health_responses import (
 from mudra.http.openapi.operation import described
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
 from mudra.http.response.json_response import HandlerResult
-from mudra.identity.memberships.memberships import Scope
+from mudra.identity.operators.operator import Scope
 from mudra.metrics.notifications.webhook import AddedWebhook, Webhook
 from mudra.shared.refusal import Refusal
 from mudra.tokens.authentication.token_check import TokenFacts

@@ -19,8 +19,7 @@ from mudra.http.request.envelope import Body
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
 from mudra.http.response.json_response import HandlerResult, refusal, success
 from mudra.http.response.response_body import cut_page
-from mudra.identity.memberships.memberships import Scope
-from mudra.identity.operators.operator import Operator
+from mudra.identity.operators.operator import Operator, Scope
 from mudra.shared.refusal import Refusal
 from mudra.storage.audit.search import AuditFilter
 from mudra.unit_of_work import UnitOfWork

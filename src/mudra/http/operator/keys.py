@@ -16,8 +16,7 @@ from mudra.http.operator.shapes import KeysResponse, RotationRequest, RotationRe
 from mudra.http.request.envelope import Body
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
 from mudra.http.response.json_response import HandlerResult, refusal, success
-from mudra.identity.memberships.memberships import Scope
-from mudra.identity.operators.operator import Operator
+from mudra.identity.operators.operator import Operator, Scope
 from mudra.shared.refusal import Refusal
 from mudra.shared.time_text import iso_ms
 from mudra.tokens.issuing.claims import TokenKind

@@ -18,7 +18,7 @@ from mudra.http.openapi.operation import described
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
 from mudra.http.response.json_response import HandlerResult
 from mudra.http.response.response_body import cut_page
-from mudra.identity.memberships.memberships import Scope
+from mudra.identity.operators.operator import Scope
 from mudra.identity.sign_in.sign_in import username_of
 from mudra.overview.mail_queue import NoSuchMail
 from mudra.unit_of_work import UnitOfWork

@@ -37,10 +37,11 @@ from mudra.http.request.request_context import AnyRequest, receive_json, receive
 from mudra.http.response.json_response import HandlerResult
 from mudra.http.response.response_body import cut_page
 from mudra.identity.memberships.admins import ValueRefused
-from mudra.identity.memberships.memberships import MemberStatus, Scope
+from mudra.identity.memberships.member import MemberStatus
+from mudra.identity.memberships.member_search import MemberFilter
 from mudra.identity.memberships.onboard import MemberDiffers, NewMember, OnboardRefused
+from mudra.identity.operators.operator import Scope
 from mudra.shared.refusal import Refusal
-from mudra.storage.identity.member_search import MemberFilter
 from mudra.unit_of_work import UnitOfWork
 
 _WIRE_NAMES: Final = {"ENTITY_ID": "entityId", "admin": "adminEmail", "admin-name": "adminName"}
@@ -59,11 +60,11 @@ async def list_members(request: AnyRequest, service: InjectedDependencies) -> Re
         which = MemberFilter(
             entity_type=order.type,
             status=order.status,
-            words=order.words,
+            text=order.words,
             without_admin=order.without_admin == "true",
         )
         limit = int(order.limit)
-        rows = await work.directory.members(which, order.after, limit + 1)
+        rows = await work.member_search.members(which, order.after, limit + 1)
         shown, following = cut_page(rows, limit, lambda row: row.entity_id)
         return MembersPage(members=[member_details(row) for row in shown], next=following)
 

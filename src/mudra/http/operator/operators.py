@@ -14,8 +14,7 @@ from mudra.http.request.request_context import AnyRequest, receive_json
 from mudra.http.response.json_response import refusal, success
 from mudra.identity.accounts.account_service import OperatorMade
 from mudra.identity.accounts.email_address import normalise_email
-from mudra.identity.memberships.memberships import Scope, may_change_scopes
-from mudra.identity.operators.operator import Operator
+from mudra.identity.operators.operator import Operator, Scope, may_change_scopes
 from mudra.shared.refusal import Refusal
 from mudra.unit_of_work import UnitOfWork
 

@@ -24,8 +24,7 @@ from mudra.http.registry.record_response import pending_fields, record_fields
 from mudra.http.request.envelope import Body
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
 from mudra.http.response.json_response import HandlerResult, refusal, success
-from mudra.identity.memberships.memberships import Scope
-from mudra.identity.operators.operator import Operator
+from mudra.identity.operators.operator import Operator, Scope
 from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.refusal import UnknownEntity

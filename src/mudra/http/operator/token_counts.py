@@ -16,7 +16,7 @@ from mudra.http.operator.shapes import TokenCountsResponse
 from mudra.http.request.request_context import AnyRequest, receive_query
 from mudra.http.response.json_response import HandlerResult
 from mudra.identity.memberships.admins import NoSuchEntity
-from mudra.identity.memberships.memberships import Scope
+from mudra.identity.operators.operator import Scope
 from mudra.unit_of_work import UnitOfWork
 
 DAYS: Final = 90

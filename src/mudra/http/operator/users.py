@@ -30,9 +30,9 @@ from mudra.http.response.json_response import HandlerResult
 from mudra.http.response.response_body import cut_page
 from mudra.identity.accounts.account_service import AccountChanged, NoSuchUser
 from mudra.identity.accounts.user import User
-from mudra.identity.memberships.memberships import Scope
+from mudra.identity.memberships.member_search import UserFilter
+from mudra.identity.operators.operator import Scope
 from mudra.shared.refusal import Refusal
-from mudra.storage.identity.member_search import UserFilter
 from mudra.unit_of_work import UnitOfWork
 
 
@@ -48,11 +48,11 @@ async def list_users(request: AnyRequest, service: InjectedDependencies) -> Resp
         which = UserFilter(
             state=order.state,
             entity_id=order.entity_id,
-            words=order.words,
+            text=order.words,
             operators_only=order.operators == "true",
         )
         limit = int(order.limit)
-        rows = await work.directory.users(which, order.after, limit + 1)
+        rows = await work.member_search.users(which, order.after, limit + 1)
         shown, following = cut_page(rows, limit, lambda row: row.email)
         return UsersPage(users=[user_details(row) for row in shown], next=following)
 

@@ -47,13 +47,13 @@ from mudra.identity.memberships.admins import (
     LastAdmin,
     NoSuchEntity,
     NotAnAdmin,
-    RolesApart,
     ValueRefused,
+    WrongAccountKind,
 )
+from mudra.identity.memberships.member import NotYourEntity
 from mudra.identity.memberships.member_status import EntryNotLive, RetiredForGood
-from mudra.identity.memberships.memberships import OwnScopes, ScopeNotYours
 from mudra.identity.memberships.onboard import MemberDiffers, OnboardRefused
-from mudra.identity.operators.operator import NoOperator, ScopeMissing
+from mudra.identity.operators.operator import NoOperator, OwnScopes, ScopeMissing, ScopeNotYours
 from mudra.identity.ports import HashingBusy
 from mudra.identity.sign_in.sign_in import SignInRefused, TooManyAttempts
 from mudra.metrics.incidents.silence import SilenceRefused
@@ -92,7 +92,7 @@ from mudra.tokens.authentication.secret_check import (
     SecretUnknown,
 )
 from mudra.tokens.authentication.token_check import TokenExpired, TokenInvalid, TokenRevoked
-from mudra.tokens.secrets.manage_secret import NothingInGrace, NotYourEntity
+from mudra.tokens.secrets.manage_secret import NothingInGrace
 from mudra.tokens.secrets.reset_rule import ResetLimitReached, ResetTooSoon
 
 _WRONG_SECRET: Final = "id or secret is wrong, or the entity is not active"  # noqa: S105
@@ -271,7 +271,7 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
             ),
         ),
         _row(
-            RolesApart,
+            WrongAccountKind,
             lambda _: conflict(
                 "email has an account of the other kind: operators and admins of entities "
                 "use accounts of their own"

@@ -4,14 +4,10 @@ from collections.abc import Callable
 
 from mudra.audit.event import Caller
 from mudra.identity.accounts.user import User
+from mudra.identity.memberships.member import NotYourEntity
 from mudra.identity.ports import NoticeKind
 from mudra.shared.time_text import iso_ms
-from mudra.tokens.secrets.manage_secret import (
-    NotYourEntity,
-    ResetCommand,
-    SecretDetails,
-    reset_secret,
-)
+from mudra.tokens.secrets.manage_secret import ResetCommand, SecretDetails, reset_secret
 from mudra.tokens.secrets.reset_rule import ResetLimitReached, ResetTooSoon
 from mudra.unit_of_work import UnitOfWork
 

@@ -12,7 +12,7 @@ from mudra.http.response.json_response import refusal, success
 from mudra.http.token.requests import UserTokenRequest
 from mudra.http.token.responses import TokenResponse
 from mudra.identity.accounts.user import User
-from mudra.identity.memberships.memberships import Scope
+from mudra.identity.operators.operator import Scope
 from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 from mudra.tokens.issuing.claims import USER_TOKEN_LIFE, ClaimValue, TokenKind, user_claims

@@ -19,9 +19,9 @@ from mudra.identity.accounts.email_address import (
 from mudra.identity.accounts.email_link import LinkPurpose
 from mudra.identity.accounts.link_service import LinkService
 from mudra.identity.accounts.user import User, UserState
-from mudra.identity.memberships.admins import RolesApart, ValueRefused
-from mudra.identity.memberships.memberships import Memberships, Scope
-from mudra.identity.ports import Notice, NoticeKind, Outbox, People, UserTokens
+from mudra.identity.memberships.admins import ValueRefused, WrongAccountKind
+from mudra.identity.operators.operator import Scope
+from mudra.identity.ports import Memberships, Notice, NoticeKind, Outbox, People, UserTokens
 from mudra.shared.refusal import Refusal
 
 
@@ -140,7 +140,7 @@ class AccountService(Struct, frozen=True):
 
     async def make_operator(
         self, email: str, name: str, scopes: frozenset[Scope], caller: Caller
-    ) -> OperatorMade | ValueRefused | RolesApart:
+    ) -> OperatorMade | ValueRefused | WrongAccountKind:
         """Make an operator or change its scopes; a new one is invited by mail."""
         address = normalise_email(email)
         if isinstance(address, AddressRefused):
@@ -150,7 +150,7 @@ class AccountService(Struct, frozen=True):
             return ValueRefused("name", shown.problem)
         user = await self.people.by_username(address)
         if user is not None and user.administers:
-            return RolesApart()
+            return WrongAccountKind()
         invited = user is None
         if user is None:
             user = User(self.new_id(), address, shown, UserState.INVITED, None, ())

@@ -20,8 +20,7 @@ from mudra.identity.accounts.email_address import (
 from mudra.identity.accounts.email_link import LinkPurpose
 from mudra.identity.accounts.link_service import LinkService
 from mudra.identity.accounts.user import User, UserState
-from mudra.identity.memberships.memberships import Memberships
-from mudra.identity.ports import People
+from mudra.identity.ports import Memberships, People
 from mudra.shared.refusal import Refusal
 
 
@@ -46,7 +45,7 @@ class LastAdmin(Refusal, frozen=True):
     """Nobody who can act would be left; add another admin first."""
 
 
-class RolesApart(Refusal, frozen=True):
+class WrongAccountKind(Refusal, frozen=True):
     """Operators and admins have accounts of their own, and this address has the other kind."""
 
 
@@ -59,7 +58,9 @@ class AdminsChanged(Struct, frozen=True):
     left: int
 
 
-AdminsResult = AdminsChanged | ValueRefused | NoSuchEntity | NotAnAdmin | LastAdmin | RolesApart
+AdminsResult = (
+    AdminsChanged | ValueRefused | NoSuchEntity | NotAnAdmin | LastAdmin | WrongAccountKind
+)
 
 
 class AdminService(Struct, frozen=True):
@@ -84,7 +85,7 @@ class AdminService(Struct, frozen=True):
             return NoSuchEntity(entity_id)
         user = await self.people.by_username(address)
         if user is not None and await self.memberships.scopes(user.user_id):
-            return RolesApart()
+            return WrongAccountKind()
         if user is not None and entity_id in user.administers:
             return await self._result(entity_id, user, changed=False)
         invite = user is None

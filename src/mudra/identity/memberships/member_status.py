@@ -5,8 +5,8 @@ from msgspec import Struct
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.ports import AuditLog
 from mudra.identity.memberships.admins import NoSuchEntity
-from mudra.identity.memberships.memberships import Memberships, MemberStatus
-from mudra.identity.ports import People
+from mudra.identity.memberships.member import MemberStatus
+from mudra.identity.ports import Memberships, People
 from mudra.shared.refusal import Refusal
 
 

@@ -21,7 +21,8 @@ from mudra.identity.accounts.email_address import (
 from mudra.identity.accounts.email_link import LinkPurpose
 from mudra.identity.accounts.link_service import LinkService
 from mudra.identity.accounts.user import User, UserState
-from mudra.identity.ports import Member, People
+from mudra.identity.memberships.member import Member
+from mudra.identity.ports import People
 from mudra.shared.refusal import Refusal
 
 ENTITY_ID: Final = re.compile(r"[A-Za-z0-9@._-]{1,64}")  # decisions 4

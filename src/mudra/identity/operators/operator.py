@@ -1,13 +1,24 @@
-"""An operator and its rights."""
+"""Operators and their scopes: what each may do, and who may change it. Pure."""
+
+import enum
 
 from msgspec import Struct
 
-from mudra.identity.memberships.memberships import Scope
 from mudra.shared.refusal import Refusal
 
 
+class Scope(enum.StrEnum):
+    """A right of operators; the NOC has `health` and cannot change anyone's rights."""
+
+    MEMBERS = "members"
+    REGISTRY = "registry"
+    HEALTH = "health"
+    KEYS = "keys"
+    AUDIT = "audit"
+
+
 class Operator(Struct, frozen=True):
-    """The operator behind a valid User Access Token."""
+    """An operator who was authenticated, with the scopes read from the database."""
 
     user_id: str
     email: str
@@ -15,15 +26,35 @@ class Operator(Struct, frozen=True):
 
     @property
     def actor(self) -> str:
-        """Its name in the audit."""
+        """The operator's name in the audit log."""
         return f"operator:{self.email}"
 
 
 class ScopeMissing(Refusal, frozen=True):
-    """The caller is no operator, or one without this scope."""
+    """The caller is not an operator, or lacks this scope."""
 
     scope: Scope
 
 
 class NoOperator(Refusal, frozen=True):
-    """The caller is signed in and is no operator."""
+    """The caller is signed in and is not an operator."""
+
+
+class ScopeNotYours(Refusal, frozen=True):
+    """Operators can grant or remove only scopes that they hold."""
+
+    scope: Scope
+
+
+class OwnScopes(Refusal, frozen=True):
+    """Operators cannot change their own scopes: another operator must."""
+
+
+def may_change_scopes(
+    holder: frozenset[Scope], before: frozenset[Scope], after: frozenset[Scope], *, own: bool
+) -> ScopeNotYours | OwnScopes | None:
+    """Return why an operator who has `holder` may not change these scopes, or None."""
+    if own:
+        return OwnScopes()
+    missing = sorted((before ^ after) - holder)
+    return ScopeNotYours(missing[0]) if missing else None

@@ -4,8 +4,15 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 import sqlalchemy as sa
-from msgspec import Struct
 
+from mudra.identity.memberships.member import CAN_ACT
+from mudra.identity.memberships.member_search import (
+    ExpiringSecret,
+    MemberFilter,
+    MemberRow,
+    UserFilter,
+    UserRow,
+)
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import (
     email_link,
@@ -15,63 +22,6 @@ from mudra.storage.database.tables import (
     user_account,
 )
 from mudra.storage.identity.tables import entity_contact, operator_scope, secret_use
-
-
-class MemberRow(Struct, frozen=True):
-    """A member in a list. `able` counts its admins who can act now."""
-
-    entity_id: str
-    entity_type: str
-    name: str
-    status: str
-    created_at: datetime
-    secret_expires_at: datetime
-    contact: str
-    admins: tuple[str, ...]
-    able: int
-
-
-class ExpiringSecret(Struct, frozen=True):
-    """A current secret that expires soon or has expired; `able` admins could reset it now."""
-
-    entity_id: str
-    name: str
-    expires_at: datetime
-    last_used_at: datetime | None
-    able: int
-
-
-class UserRow(Struct, frozen=True):
-    """A person in a list."""
-
-    user_id: str
-    email: str
-    name: str
-    state: str
-    created_at: datetime
-    invited_until: datetime | None
-    administers: tuple[str, ...]
-    scopes: tuple[str, ...]
-
-
-class MemberFilter(Struct, frozen=True, kw_only=True):
-    """Which members; an empty text is no condition. `words` are part of ID or name."""
-
-    entity_id: str = ""
-    entity_type: str = ""
-    status: str = ""
-    words: str = ""
-    without_admin: bool = False
-
-
-class UserFilter(Struct, frozen=True, kw_only=True):
-    """Which people; an empty text is no condition. `words` are part of address or name."""
-
-    user_id: str = ""
-    state: str = ""
-    entity_id: str = ""
-    words: str = ""
-    operators_only: bool = False
 
 
 class PostgresMemberSearch:
@@ -110,11 +60,11 @@ class PostgresMemberSearch:
             (e.status, which.status),
         ):
             query = query.where(column == wanted) if wanted else query
-        if which.words:
+        if which.text:
             query = query.where(
                 sa.or_(
-                    e.entity_id.icontains(which.words, autoescape=True),
-                    e.name.icontains(which.words, autoescape=True),
+                    e.entity_id.icontains(which.text, autoescape=True),
+                    e.name.icontains(which.text, autoescape=True),
                 )
             )
         if which.without_admin:
@@ -177,11 +127,11 @@ class PostgresMemberSearch:
             )
         if which.operators_only:
             query = query.where(sa.exists().where(s.user_id == u.user_id))
-        if which.words:
+        if which.text:
             query = query.where(
                 sa.or_(
-                    u.email.icontains(which.words, autoescape=True),
-                    u.name.icontains(which.words, autoescape=True),
+                    u.email.icontains(which.text, autoescape=True),
+                    u.name.icontains(which.text, autoescape=True),
                 )
             )
         rows = await self._tx.connection.execute(query.order_by(u.email).limit(limit))
@@ -194,7 +144,7 @@ def _able() -> sa.ScalarSelect[int]:
     return (
         sa.select(sa.func.count())
         .select_from(entity_admin.join(user_account, a.user_id == u.user_id))
-        .where(a.entity_id == entity.c.entity_id, u.state == "active")
+        .where(a.entity_id == entity.c.entity_id, u.state.in_([state.value for state in CAN_ACT]))
         .correlate(entity)
         .scalar_subquery()
     )

@@ -8,7 +8,9 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from mudra.identity.accounts.user import UserState
-from mudra.identity.memberships.memberships import Admin, HeldToken, MemberStatus, Scope, lesser
+from mudra.identity.accounts.user_token import HeldToken
+from mudra.identity.memberships.member import Admin, MemberStatus, effective_status
+from mudra.identity.operators.operator import Scope
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import entity, entity_admin, user_account, user_token
 from mudra.storage.identity.tables import entity_contact, operator_scope, user_token_use
@@ -91,7 +93,7 @@ class PostgresMemberships:
 
     async def set_membership(self, entity_id: str, status: MemberStatus) -> MemberStatus:
         """Store the operator's word and tell every node before it becomes true."""
-        comes_of_it = lesser(status, await self.entry_status(entity_id))
+        comes_of_it = effective_status(status, await self.entry_status(entity_id))
         await self._tx.connection.execute(
             sa.update(entity)
             .where(entity.c.entity_id == entity_id)

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from mudra.identity.accounts.email_link import LinkPurpose, LinkRecord
 from mudra.identity.accounts.user import User, UserState
-from mudra.identity.ports import Member
+from mudra.identity.memberships.member import Member
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import email_link, entity, entity_admin, user_account
 from mudra.storage.registry.registry import status_by_standing

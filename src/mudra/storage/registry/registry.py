@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
-from mudra.identity.memberships.memberships import MemberStatus, lesser
+from mudra.identity.memberships.member import MemberStatus, effective_status
 from mudra.registry.lifecycle.actor import ActorKind
 from mudra.registry.lifecycle.decision import (
     Decision,
@@ -229,7 +229,9 @@ class PostgresHeldRegistry:
         ).first()
         if found is None:
             return
-        status = lesser(MemberStatus(found.membership), _status_of(decision.after.standing))
+        status = effective_status(
+            MemberStatus(found.membership), _status_of(decision.after.standing)
+        )
         if status == found.status:
             return
         await self._tx.connection.execute(

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.audit.ports import AuditLog
+from mudra.identity.memberships.member import NotYourEntity
 from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 from mudra.tokens.ports import SecretHolding, Secrets, SecretUses
@@ -22,10 +23,6 @@ from mudra.tokens.secrets.reset_rule import (
     ResetTooSoon,
 )
 from mudra.tokens.secrets.secret import EntitySecret, new_secret_text, rotate
-
-
-class NotYourEntity(Refusal, frozen=True):
-    """The caller is no admin of that entity, or there is none: never told apart (S8)."""
 
 
 class NothingInGrace(Refusal, frozen=True):

@@ -18,8 +18,8 @@ from mudra.http.dependencies import InjectedDependencies
 from mudra.http.operator.registry import MAX_WAITING
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import InvalidField
-from mudra.identity.memberships.memberships import Scope
 from mudra.identity.memberships.onboard import ENTITY_ID
+from mudra.identity.operators.operator import Scope
 from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
 from mudra.registry.lifecycle.decision import MAX_REASON, Decision, RegistryAction
 from mudra.registry.lifecycle.difference import difference

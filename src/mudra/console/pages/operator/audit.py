@@ -18,7 +18,7 @@ from mudra.console.pages.operator.labels import names_of, tone
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import InvalidField
-from mudra.identity.memberships.memberships import Scope
+from mudra.identity.operators.operator import Scope
 from mudra.storage.audit.search import AuditFilter, AuditRow
 
 MAX_COUNT: Final = 1000

@@ -16,7 +16,7 @@ from mudra.console.health.tables import incident_path
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.health.picture import coverage
 from mudra.http.request.request_context import AnyRequest
-from mudra.identity.memberships.memberships import Scope
+from mudra.identity.operators.operator import Scope
 from mudra.metrics.health.picture import Coverage, matrix
 from mudra.metrics.incidents.incident import FipApi
 

@@ -28,7 +28,7 @@ from mudra.http.dependencies import InjectedDependencies
 from mudra.http.health.picture import coverage
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import InvalidField
-from mudra.identity.memberships.memberships import Scope
+from mudra.identity.operators.operator import Scope
 from mudra.metrics.health.picture import ApiPicture, Coverage, Grouping, Row, matrix, picture
 from mudra.metrics.health.status_history import api_words
 from mudra.metrics.incidents.incident import FipApi, Incident

@@ -20,7 +20,7 @@ from mudra.console.health.tables import incident_path, incident_success, inciden
 from mudra.console.pages.operator.silences import silence_facts, silence_link
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
-from mudra.identity.memberships.memberships import Scope
+from mudra.identity.operators.operator import Scope
 from mudra.metrics.health.picture import matrix
 from mudra.metrics.incidents.incident import (
     CALL_RULES,

@@ -15,7 +15,7 @@ from mudra.console.framework.table import Column, Table
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import InvalidField
-from mudra.identity.memberships.memberships import Scope
+from mudra.identity.operators.operator import Scope
 from mudra.tokens.issuing.claims import TokenKind
 from mudra.tokens.signing_keys.key_fetch import KeyFetch
 from mudra.tokens.signing_keys.key_lifecycle import KeyState, SigningKey

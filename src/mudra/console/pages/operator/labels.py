@@ -80,5 +80,5 @@ def row_link(row: BoardRow) -> str:
 async def names_of(actors: Iterable[str], work: UnitOfWork) -> dict[str, str]:
     """Give the address of each actor that is a person (`user:ID`); of others nothing."""
     ids = {one.removeprefix(_USER) for one in actors if one.startswith(_USER)}
-    addresses = await work.directory.addresses(ids)
+    addresses = await work.member_search.addresses(ids)
     return {f"{_USER}{user_id}": email for user_id, email in addresses.items()}

@@ -15,7 +15,7 @@ from mudra.console.framework.table import Column, Table
 from mudra.console.pages.operator.labels import mail_state, tone
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
-from mudra.identity.memberships.memberships import Scope
+from mudra.identity.operators.operator import Scope
 from mudra.overview.mail_queue import QueuedMail
 
 MAX_COUNT: Final = 2000

@@ -27,9 +27,10 @@ from mudra.http.request.validation import decode_struct
 from mudra.identity.accounts.account_service import NoSuchUser
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.admins import AdminsChanged, NoSuchEntity
-from mudra.identity.memberships.memberships import MemberStatus, Scope
+from mudra.identity.memberships.member import MemberStatus
+from mudra.identity.memberships.member_search import MemberFilter, MemberRow, UserFilter, UserRow
+from mudra.identity.operators.operator import Scope
 from mudra.overview.mail_queue import QueuedMail
-from mudra.storage.identity.member_search import MemberFilter, MemberRow, UserFilter, UserRow
 
 DAYS: Final = 30
 MAX_MAILS: Final = 100
@@ -142,7 +143,7 @@ async def _invited(page_context: PageContext, entity_id: str, email: str) -> obj
 async def _page(
     page_context: PageContext, entity_id: str, refusal: object | None = None
 ) -> Outcome:
-    found = await page_context.work.directory.members(MemberFilter(entity_id=entity_id), "", 1)
+    found = await page_context.work.member_search.members(MemberFilter(entity_id=entity_id), "", 1)
     if not found:
         return NoSuchEntity(entity_id)
     problem = None if refusal is None else page_problem(refusal)
@@ -162,7 +163,7 @@ async def _page(
 
 async def _figures(page_context: PageContext, member: MemberRow) -> Mapping[str, object] | Download:
     work, entity_id = page_context.work, member.entity_id
-    admins = await work.directory.users(UserFilter(entity_id=entity_id), "", 1000)
+    admins = await work.member_search.users(UserFilter(entity_id=entity_id), "", 1000)
     mails = await _mails(page_context, admins, member.contact)
     today = page_context.now.date()
     since = today - timedelta(days=DAYS - 1)

@@ -17,9 +17,9 @@ from mudra.http.account.people_requests import OnboardRequest
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.request.validation import decode_struct
-from mudra.identity.memberships.memberships import Scope
+from mudra.identity.memberships.member_search import MemberFilter, MemberRow
 from mudra.identity.memberships.onboard import NewMember, Onboarded
-from mudra.storage.identity.member_search import MemberFilter, MemberRow
+from mudra.identity.operators.operator import Scope
 
 MAX_COUNT: Final = 5000
 TYPES: Final = ("AA", "FIP", "FIU")
@@ -64,7 +64,7 @@ async def members(
             status=status if status in STATES else "",
             without_admin=alone,
         )
-        rows = await page_context.work.directory.members(which, "", MAX_COUNT)
+        rows = await page_context.work.member_search.members(which, "", MAX_COUNT)
         return TABLE.export(rows, page_context.query) or RenderedPage(
             "operator_members.html",
             {

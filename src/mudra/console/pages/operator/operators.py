@@ -15,9 +15,8 @@ from mudra.http.dependencies import InjectedDependencies
 from mudra.http.operator.operators import set_scopes
 from mudra.http.request.request_context import AnyRequest
 from mudra.identity.accounts.account_service import OperatorMade
-from mudra.identity.memberships.memberships import Scope
-from mudra.identity.operators.operator import Operator
-from mudra.storage.identity.member_search import UserFilter
+from mudra.identity.memberships.member_search import UserFilter
+from mudra.identity.operators.operator import Operator, Scope
 
 MAX_COUNT: Final = 1000
 SCOPES: Final = {
@@ -70,7 +69,9 @@ async def set_operator(
 
 
 async def _page(page_context: PageContext, refusal: object | None = None) -> RenderedPage:
-    rows = await page_context.work.directory.users(UserFilter(operators_only=True), "", MAX_COUNT)
+    rows = await page_context.work.member_search.users(
+        UserFilter(operators_only=True), "", MAX_COUNT
+    )
     problem = None if refusal is None else page_problem(refusal)
     return RenderedPage(
         "operator_people.html",

@@ -16,7 +16,7 @@ from mudra.console.health.health_query import CALLS
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import InvalidField
-from mudra.identity.memberships.memberships import Scope
+from mudra.identity.operators.operator import Scope
 from mudra.metrics.health.status_history import api_words
 from mudra.metrics.incidents.incident import Subject
 from mudra.metrics.incidents.silence import Silence, WantedSilence

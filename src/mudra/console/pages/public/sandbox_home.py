@@ -19,9 +19,9 @@ from mudra.console.pages.operator.labels import tone
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.server.router import Router
-from mudra.identity.ports import Member
+from mudra.identity.memberships.member import Member
+from mudra.identity.memberships.member_search import UserFilter
 from mudra.mail.compose import links_in
-from mudra.storage.identity.member_search import UserFilter
 
 _MEMBERS: Final = Table[Member](
     "members",
@@ -49,7 +49,7 @@ def sandbox_home(password: str) -> Router:
         """Show what there is to try."""
         async with service.unit_of_work() as work:
             members: Sequence[Member] = await work.people.members()
-            operators = await work.directory.users(UserFilter(operators_only=True), "", 20)
+            operators = await work.member_search.users(UserFilter(operators_only=True), "", 20)
         query = dict(request.query_params.items())
         export = _MEMBERS.export(members, query)
         if export is not None:

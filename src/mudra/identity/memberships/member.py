@@ -1,0 +1,74 @@
+"""Members, their admins and their status: values and rules. Pure."""
+
+import enum
+from collections.abc import Iterable
+from datetime import datetime
+
+from msgspec import Struct
+
+from mudra.identity.accounts.user import UserState
+from mudra.shared.refusal import Refusal
+
+CAN_ACT = (UserState.ACTIVE,)
+"""States in which an admin can act: the account has a password and is not disabled."""
+
+
+class NotYourEntity(Refusal, frozen=True):
+    """The caller is not an admin of this entity; unknown entities are refused the same way."""
+
+
+class MemberStatus(enum.StrEnum):
+    """Whether an entity gets tokens, from the most to the least permissive."""
+
+    ACTIVE = "active"
+    SUSPENDED = "suspended"
+    RETIRED = "retired"
+
+
+def effective_status(membership: MemberStatus, entry: MemberStatus) -> MemberStatus:
+    """Return the stricter of the operator's decision and the registry entry's (0031)."""
+    return max(membership, entry, key=list(MemberStatus).index)
+
+
+class Member(Struct, frozen=True):
+    """A member and the addresses of its admins."""
+
+    entity_id: str
+    entity_type: str
+    name: str
+    status: str
+    admins: tuple[str, ...]
+
+
+class Admin(Struct, frozen=True):
+    """An admin of an entity."""
+
+    user_id: str
+    email: str
+    name: str
+    state: UserState
+    since: datetime
+
+
+class Recipient(Struct, frozen=True):
+    """Someone who gets the emails about an entity."""
+
+    email: str
+    name: str
+
+
+def able_admins(admins: Iterable[Admin], *, without: str = "") -> int:
+    """Count the admins who can act, leaving out the user with the ID `without`."""
+    return sum(1 for admin in admins if admin.user_id != without and admin.state in CAN_ACT)
+
+
+def recipients(admins: Iterable[Admin], contact: str) -> list[Recipient]:
+    """Return the admins who are not disabled and the backup contact, each address once."""
+    found = [
+        Recipient(admin.email, admin.name)
+        for admin in admins
+        if admin.state is not UserState.DISABLED
+    ]
+    if contact and contact not in {one.email for one in found}:
+        found.append(Recipient(contact, contact))
+    return found

@@ -1,0 +1,62 @@
+"""Members, users and expiring secrets as operators' lists show them, and their filters."""
+
+from datetime import datetime
+
+from msgspec import Struct
+
+
+class MemberRow(Struct, frozen=True):
+    """A member in a list; `able` counts its admins who can act."""
+
+    entity_id: str
+    entity_type: str
+    name: str
+    status: str
+    created_at: datetime
+    secret_expires_at: datetime
+    contact: str
+    admins: tuple[str, ...]
+    able: int
+
+
+class UserRow(Struct, frozen=True):
+    """A user in a list; `invited_until` while an unused link is valid."""
+
+    user_id: str
+    email: str
+    name: str
+    state: str
+    created_at: datetime
+    invited_until: datetime | None
+    administers: tuple[str, ...]
+    scopes: tuple[str, ...]
+
+
+class ExpiringSecret(Struct, frozen=True):
+    """A current secret that expires soon or has expired; `able` admins can reset it."""
+
+    entity_id: str
+    name: str
+    expires_at: datetime
+    last_used_at: datetime | None
+    able: int
+
+
+class MemberFilter(Struct, frozen=True, kw_only=True):
+    """Selects members; empty fields match all. `text` is part of the ID or name."""
+
+    entity_id: str = ""
+    entity_type: str = ""
+    status: str = ""
+    text: str = ""
+    without_admin: bool = False
+
+
+class UserFilter(Struct, frozen=True, kw_only=True):
+    """Selects users; empty fields match all. `text` is part of the address or name."""
+
+    user_id: str = ""
+    state: str = ""
+    entity_id: str = ""
+    text: str = ""
+    operators_only: bool = False
