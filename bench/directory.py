@@ -32,11 +32,11 @@ from tests.support.registry_payloads import fip
 from bench.support import Load, RunningService, cpu_seconds, worker_pids
 from mudra.audit.event import Caller
 from mudra.bootstrap import wiring
+from mudra.bootstrap.command_line import run
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import build_dependencies
 from mudra.bootstrap.onboarding import onboard
 from mudra.bootstrap.serve import open_store
-from mudra.cli.main import run
 from mudra.http.app import build_app
 from mudra.http.dependencies import HttpDependencies
 from mudra.identity.memberships.onboard import NewMember, Onboarded

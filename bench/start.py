@@ -29,7 +29,7 @@ LIBRARIES = (
     "typer", "uvicorn", "uvloop",
 )  # fmt: skip  # a list of names
 _NO_CODE = re.compile("node_modules")
-IMPORTS = ("mudra.cli.main", "mudra.cli.commands.token", "mudra.bootstrap.node")
+IMPORTS = ("mudra.bootstrap.command_line", "mudra.cli.commands.token", "mudra.bootstrap.node")
 
 
 def main() -> None:

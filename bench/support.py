@@ -25,7 +25,7 @@ class RunningService:
         self._command = [
             sys.executable,
             "-c",
-            "from mudra.cli.main import run; run()",
+            "from mudra.bootstrap.command_line import run; run()",
             "serve",
             "--port",
             "0",

@@ -14,8 +14,8 @@ from typer._click import Command
 from typer.core import TyperGroup
 
 from mudra.agent.host.config_reference import rows
+from mudra.bootstrap.command_line import app
 from mudra.bootstrap.config import REFERENCE, Settings
-from mudra.cli.main import app
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
 

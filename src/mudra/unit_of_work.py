@@ -8,7 +8,7 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-from mudra.audit.ports import AuditLog
+from mudra.audit.ports import AuditLog, AuditSearch
 from mudra.identity.accounts.account_service import AccountService
 from mudra.identity.accounts.link_service import LinkService
 from mudra.identity.memberships.admins import AdminService
@@ -20,9 +20,8 @@ from mudra.metrics.notifications.alarm_service import AlarmService
 from mudra.metrics.payload.receive import ReceiveService
 from mudra.metrics.ports import Incidents, Receipts, RollupQueries, Series
 from mudra.metrics.ports import Members as NetworkMembers
+from mudra.overview.mail_queue import MailQueue
 from mudra.registry.lifecycle.pending_entries import PendingEntries
-from mudra.storage.audit.search import PostgresAuditSearch
-from mudra.storage.mail.mail_queue import PostgresMailQueue
 from mudra.tokens.issuing.token_count import TokenCounts
 from mudra.tokens.ports import IssuedTokens, Reminders, Secrets, SecretUses, SigningKeys
 from mudra.tokens.signing_keys.key_fetch import KeyFetches
@@ -47,8 +46,8 @@ class UnitOfWork(Struct, frozen=True):
     members: MemberStatusService
     accounts: AccountService
     member_search: MemberSearch
-    mail_queue: PostgresMailQueue
-    audit_search: PostgresAuditSearch
+    mail_queue: MailQueue
+    audit_search: AuditSearch
     secrets: Secrets
     uses: SecretUses
     reminders: Reminders

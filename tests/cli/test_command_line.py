@@ -15,8 +15,8 @@ from tests.support.operators import in_store
 from tests.support.service import Member, Service, new_member, onboard
 from typer.testing import CliRunner
 
+from mudra.bootstrap.command_line import app
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.cli.main import app
 
 MUDRA = str(Path(sys.executable).with_name("mudra"))
 

@@ -7,8 +7,8 @@ import pytest
 from tests.support.nodes import two_nodes
 
 from mudra.jobs.key_rotation import maintain_keys
+from mudra.shared.unavailable import DatabaseUnavailable
 from mudra.storage.database.database import Database
-from mudra.storage.database.unavailable import DatabaseUnavailable
 from mudra.storage.tokens.node_keys import NodeKeys
 
 NOWHERE = "postgresql://postgres@127.0.0.1:1/mudra"

@@ -11,7 +11,7 @@ from click.testing import Result
 from tests.support.service import Member, Service, new_member, running_service
 from typer.testing import CliRunner
 
-from mudra.cli.main import app
+from mudra.bootstrap.command_line import app
 from mudra.storage.database.embedded.server import embedded_server
 
 

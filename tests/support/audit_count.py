@@ -7,7 +7,7 @@ from unittest import mock
 import sqlalchemy as sa
 from tests.support.service import Service
 
-from mudra.bootstrap.dependencies import Dependencies
+from mudra.cli.local.program import Dependencies
 from mudra.cli.local.store import with_rooms
 
 

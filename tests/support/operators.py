@@ -9,7 +9,7 @@ import httpx
 import pytest
 from tests.support.service import PASSWORD, Service, latest_link, set_password
 
-from mudra.bootstrap.dependencies import Dependencies
+from mudra.cli.local.program import Dependencies
 from mudra.cli.local.store import with_rooms
 
 T = TypeVar("T")

@@ -24,7 +24,7 @@ import httpx
 from tests.support.template_database import prepare
 from typer.testing import CliRunner, Result
 
-from mudra.cli.main import app
+from mudra.bootstrap.command_line import app
 
 PASSWORD = "a-password-for-tests-only"
 START_S = 60.0
@@ -146,7 +146,7 @@ def running_service(
         [
             sys.executable,
             "-c",
-            "from mudra.cli.main import run; run()",
+            "from mudra.bootstrap.command_line import run; run()",
             "serve",
             *mode,
             "--port",

@@ -1,10 +1,12 @@
 """What auditing asks of storage and of the key ring."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Protocol
 
 from mudra.audit.chain import Checkpoint, Row
 from mudra.audit.event import AuditEntry
+from mudra.audit.search import AuditFilter, AuditRow, TokensOfDay
 
 
 class AuditLog(Protocol):
@@ -44,4 +46,18 @@ class Witness(Protocol):
 
     async def publish(self, checkpoint: Checkpoint) -> None:
         """Sign `checkpoint.statement()` and keep both."""
+        ...
+
+
+class AuditSearch(Protocol):
+    """Reads the audit log; nothing here changes it."""
+
+    async def events(
+        self, which: AuditFilter, before: int | None, limit: int
+    ) -> Sequence[AuditRow]:
+        """List events, the newest first, that come before the one numbered `before`."""
+        ...
+
+    async def tokens_by_day(self, entity_id: str, since: datetime) -> Sequence[TokensOfDay]:
+        """Count an entity's issued and refused tokens by day (UTC), the newest day first."""
         ...

@@ -4,11 +4,7 @@ Everything else receives a `Clock` or an instant. The sandbox's time machine
 moves `ServiceClock` forward; nothing outside the sandbox can.
 """
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-
-Clock = Callable[[], datetime]
-"""Gives the present as an aware datetime in UTC."""
 
 
 class ServiceClock:

@@ -6,7 +6,6 @@ made from it.
 """
 
 import difflib
-import enum
 import ipaddress
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
@@ -15,6 +14,8 @@ from pathlib import Path
 from typing import Final, TypeVar, cast
 from urllib.parse import urlsplit
 
+from mudra.overview.setting_details import SettingDetails, Source
+from mudra.shared.loopback import is_loopback
 from mudra.shared.secret_text import SecretText
 
 T = TypeVar("T")
@@ -36,14 +37,6 @@ class Setting:
     allowed: str
     meaning: str
     secret: bool = False
-
-
-class Source(enum.StrEnum):
-    """Where a setting came from."""
-
-    DEFAULT = "default"
-    ENVIRONMENT = "environment"
-    COMMAND_LINE = "command line"
 
 
 def _text(value: str) -> str:
@@ -327,17 +320,6 @@ def load_settings(
     return settings
 
 
-@dataclass(frozen=True, slots=True)
-class SettingDetails:
-    """One setting as people may see it: of a secret one only whether it is set."""
-
-    env: str
-    value: str
-    source: Source
-    meaning: str
-    allowed: str
-
-
 def shown_settings(settings: Settings) -> tuple[SettingDetails, ...]:
     """Give every setting in force with where it came from, in the order of the reference."""
     return tuple(
@@ -386,13 +368,3 @@ def _check_together(settings: Settings) -> None:
             f"MUDRA_HOST must be a loopback address in the sandbox, not {settings.host!r}: "
             "its mailbox and time machine are open to whoever can reach it"
         )
-
-
-def is_loopback(host: str) -> bool:
-    """Tell whether a host to listen on can be reached from this machine only."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -2,11 +2,14 @@
 
 import contextlib
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from mudra.audit.event import Caller
+from mudra.audit.verdict import AuditVerdict
+from mudra.bootstrap.audit_check import verify_audit
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.config import Settings
 from mudra.identity.accounts.account_service import AccountService
@@ -50,6 +53,9 @@ from mudra.storage.tokens.tokens import PostgresIssuedTokens, PostgresSecrets
 from mudra.unit_of_work import TRANSACTION_S, UnitOfWork
 from mudra.webhook.reach import Reach
 
+if TYPE_CHECKING:
+    from mudra.demo.past import Past
+
 ACTIVATION_PATH = "/activate"
 _NO_CONTACT = "the operator of the network"
 _PUSH_RATE_S = 600
@@ -73,6 +79,24 @@ class Dependencies(Struct, frozen=True):
         """Open a transaction with all its ports; it must end `within_s` seconds."""
         async with self.database.transaction(within_s=within_s) as transaction:
             yield self._work(transaction)
+
+    async def demo_aas(self) -> Sequence[str]:
+        """List the AAs of the demonstration network; empty when there is none."""
+        from mudra.demo.history import demo_aas  # noqa: PLC0415  # the sandbox's alone
+
+        return await demo_aas(self)
+
+    async def fill_demo_past(
+        self, past: "Past", aa_ids: Sequence[str], on_progress: Callable[[], None]
+    ) -> int:
+        """Fill windows of these AAs that no one reported; returns the number of payloads."""
+        from mudra.demo.history import fill_history  # noqa: PLC0415  # the sandbox's alone
+
+        return await fill_history(self, past, aa_ids, on_progress)
+
+    async def verify_audit(self, caller: Caller) -> AuditVerdict:
+        """Verify every sealed row and every checkpoint, and record that it was done."""
+        return await verify_audit(self, caller)
 
     def registry(self, caller: Caller) -> PostgresRegistry:
         """The registry, changed on behalf of a caller."""

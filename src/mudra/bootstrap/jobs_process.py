@@ -25,10 +25,10 @@ from mudra.jobs.notification_jobs import (
 )
 from mudra.mail.smtp import mail_server
 from mudra.registry.lifecycle.register import put_due_live
+from mudra.shared.unavailable import DatabaseUnavailable
 from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.audit.chain import PostgresLedger
 from mudra.storage.database.purge_expired import purge_expired
-from mudra.storage.database.unavailable import DatabaseUnavailable
 from mudra.storage.mail.outbox import OUTBOX_CHANGED, PostgresOutbox
 from mudra.storage.metrics.alarms import WEBHOOKS_CHANGED
 

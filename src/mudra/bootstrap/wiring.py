@@ -8,8 +8,7 @@ from time import monotonic
 from litestar.types import ASGIApp
 from msgspec import Struct
 
-from mudra.bootstrap.audit_check import verify_audit
-from mudra.bootstrap.config import Settings
+from mudra.bootstrap.config import Settings, shown_settings
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.rate_limit import KeyedRate
 from mudra.console.framework.error_page import not_found_page
@@ -82,6 +81,7 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
 
     service = HttpDependencies(
         settings=settings,
+        shown_settings=shown_settings(settings),
         terms=token_terms(settings),
         clock=dependencies.clock,
         unit_of_work=dependencies.unit_of_work,
@@ -94,7 +94,7 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
         issue_log=journal,
         key_fetches=key_fetches,
         rotate_keys=partial(rotate_keys, dependencies),
-        verify_audit=partial(verify_audit, dependencies),
+        verify_audit=dependencies.verify_audit,
         registry=RegistryService(
             registry=dependencies.registry,
             log=log,

@@ -8,7 +8,6 @@ from collections.abc import Callable
 import uvicorn
 import uvloop
 
-from mudra.bootstrap.clock import Clock
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.logging import RequestLine, RequestLog
 from mudra.bootstrap.parent_watch import on_parent_exit
@@ -18,6 +17,7 @@ from mudra.http.app import build_fast_path
 from mudra.http.server.connection_limits import ConnectionLimits
 from mudra.http.server.fast_path_protocol import fast_path_protocol
 from mudra.http.server.instrumentation import instrumented, instrumented_fast_path
+from mudra.shared.clock import Clock
 
 _GRACE_S = 30
 _FLUSH_S = 0.5

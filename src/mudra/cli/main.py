@@ -141,6 +141,6 @@ def main(
     """Take the options that stand before the command."""
 
 
-def run() -> None:
+def run() -> None:  # for entry points that were installed before bootstrap/command_line.py
     """Run the command line."""
     app()

@@ -34,7 +34,7 @@ from mudra.http.request.envelope import new_txn_id
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import Unavailable, Unexpected
 from mudra.http.server.router import Router
-from mudra.storage.database.unavailable import DatabaseUnavailable
+from mudra.shared.unavailable import DatabaseUnavailable
 
 _log = structlog.get_logger()
 

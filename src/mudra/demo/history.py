@@ -7,15 +7,13 @@ picture of today is there at once, the rest fills up behind it.
 
 import random
 import uuid
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from msgspec import Struct
-
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.demo.network import DEMO_NETWORK
-from mudra.demo.traffic import Traffic
+from mudra.demo.past import Past
 from mudra.jobs.metrics_watch import BEFORE_OPEN, LOOK_BACK, find_past
 from mudra.metrics.health.recorded_history import HistoryService, PastReport, take_history
 from mudra.metrics.payload.catalogue import WINDOW
@@ -23,36 +21,13 @@ from mudra.metrics.payload.report import Report, encode_report
 from mudra.metrics.payload.validation import CheckedReport, check_report
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.storage.audit.audit_log import PostgresAuditLog
-from mudra.storage.metrics.partitions import day_of
 from mudra.storage.metrics.receipts import PostgresReceipts
 from mudra.storage.metrics.reports import PostgresReports
 
-DEMO_FIPS: Final = tuple(m.entity_id for m in DEMO_NETWORK if m.entity_type == "FIP")
 _DAY: Final = timedelta(days=1)
 _CAME_AFTER: Final = (35, 95)
 """Seconds from the end of a window to the arrival of its payloads, as agents push."""
 _CHUNK_S: Final = 30.0
-
-
-class Past(Struct, frozen=True):
-    """What to fill: who calls whom, which windows, and from which seed."""
-
-    traffic: Traffic
-    within: TimeRange
-    seed: int = 1
-    left_out: Collection[tuple[str, datetime]] = ()
-    """Windows of AAs that somebody else will report."""
-
-    @property
-    def days(self) -> tuple[TimeRange, ...]:
-        """The days of it, the newest first; the first and the last may be parts."""
-        found = []
-        end = self.within.end
-        while end > self.within.start:
-            start = max(self.within.start, day_of(end - WINDOW))
-            found.append(TimeRange(start, end))
-            end = start
-        return tuple(found)
 
 
 async def demo_aas(dependencies: Dependencies) -> tuple[str, ...]:
@@ -84,11 +59,11 @@ async def reported(
 
 
 async def fill_history(
-    dependencies: Dependencies, past: Past, aa_ids: Sequence[str], told: Callable[[], None]
+    dependencies: Dependencies, past: Past, aa_ids: Sequence[str], on_progress: Callable[[], None]
 ) -> int:
-    """Fill every window that nobody reported; `told` after each day of each AA.
+    """Fill every window that no one reported; calls `on_progress` after each day of each AA.
 
-    Gives the number of payloads stored. Windows that a trouble of the traffic hits replace
+    Returns the number of payloads stored. Windows that a trouble of the traffic hits replace
     what is known of them.
     """
     watched_from = dependencies.clock() - LOOK_BACK - BEFORE_OPEN
@@ -105,7 +80,7 @@ async def fill_history(
                     PostgresAuditLog(transaction),
                 )
                 stored += await take_history(aa_id, reports, watched_from, desk)
-            told()
+            on_progress()
     # Those of the last hours are found by the watch itself, which also raises the alarms.
     for trouble in past.traffic.troubles:
         if trouble.end < dependencies.clock() - LOOK_BACK:

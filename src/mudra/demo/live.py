@@ -35,12 +35,13 @@ from mudra.demo.agent import (
     set_up,
 )
 from mudra.demo.calls import SendEvent, Systems
-from mudra.demo.history import DEMO_FIPS, Past, demo_aas, fill_history, reported
+from mudra.demo.history import demo_aas, fill_history, reported
 from mudra.demo.network import FIRST_DAYS
+from mudra.demo.past import DEMO_FIPS, Past
 from mudra.demo.traffic import Traffic
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.storage.database.unavailable import DatabaseUnavailable
+from mudra.shared.unavailable import DatabaseUnavailable
 
 STEP_S: Final = 1.0
 STEWARD_S: Final = 60.0

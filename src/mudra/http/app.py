@@ -14,10 +14,9 @@ from litestar.plugins.core import MsgspecDIPlugin
 from litestar.types import ASGIApp, ControllerRouterHandler, Receive, Scope, Send
 from msgspec import Struct
 
-from mudra.bootstrap.config import Settings
 from mudra.http import sandbox
 from mudra.http.account import entity_admins, own_activity, own_sessions, password
-from mudra.http.dependencies import HttpDependencies
+from mudra.http.dependencies import HttpDependencies, HttpSettings
 from mudra.http.health.metrics_routes import metrics_routes
 from mudra.http.openapi.document import document_router, openapi_config
 from mudra.http.operator import audit as operator_audit
@@ -55,7 +54,7 @@ from mudra.http.token import (
     user_token,
     well_known,
 )
-from mudra.storage.database.unavailable import DatabaseUnavailable
+from mudra.shared.unavailable import DatabaseUnavailable
 
 _log = structlog.get_logger()
 
@@ -224,7 +223,7 @@ def _litestar(service: HttpDependencies, pages: Pages, lost: NotFoundPage = _no_
     )
 
 
-def safety_headers(settings: Settings) -> list[ResponseHeader]:
+def safety_headers(settings: HttpSettings) -> list[ResponseHeader]:
     """What every answer of the framework carries; HSTS for a year where all is https (I10)."""
     https = settings.issuer.startswith("https://")
     return [*_SAFETY_HEADERS, _ONLY_HTTPS] if https else _SAFETY_HEADERS

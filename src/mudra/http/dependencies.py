@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
+from ipaddress import IPv4Network, IPv6Network
 from typing import Protocol, TypeAlias
 
 from joserfc.jwk import RSAKey
@@ -10,17 +11,59 @@ from msgspec import Struct, field
 
 from mudra.audit.event import Caller
 from mudra.audit.verdict import AuditVerdict
-from mudra.bootstrap.config import Settings
 from mudra.http.auth.verified_token_cache import VerifiedTokenCache
 from mudra.http.registry.registry_service import RegistryService
 from mudra.http.server.concurrency import Bulkhead, KeyedLock
 from mudra.identity.ports import PasswordHasher
+from mudra.overview.setting_details import SettingDetails
 from mudra.shared.secret_text import SecretText
 from mudra.storage.mail.outbox import Mail
 from mudra.tokens.issuing.claims import Claims, TokenKind, TokenTerms
 from mudra.tokens.ports import EntityCredentials
 from mudra.tokens.signing_keys.rotate_keys import KeyChange
 from mudra.unit_of_work import OpenUnitOfWork
+
+Network = IPv4Network | IPv6Network
+
+
+class HttpSettings(Protocol):
+    """The settings that the HTTP edge and the console read."""
+
+    @property
+    def issuer(self) -> str:
+        """Issuer of tokens and root of the token endpoints."""
+
+    @property
+    def token_prefix(self) -> str:
+        """Path of the issuer."""
+
+    @property
+    def registry_prefixes(self) -> Sequence[str]:
+        """Paths of the registry."""
+
+    @property
+    def registry_open(self) -> bool:
+        """Whether every entity sees every live entry."""
+
+    @property
+    def metrics_prefixes(self) -> Sequence[str]:
+        """Paths of the metrics push."""
+
+    @property
+    def trusted_proxies(self) -> Sequence[Network]:
+        """Proxies whose `X-Forwarded-For` is trusted."""
+
+    @property
+    def network_name(self) -> str:
+        """The name of the network in pages and emails."""
+
+    @property
+    def sandbox(self) -> bool:
+        """Whether this is a sandbox."""
+
+    @property
+    def smtp_url(self) -> SecretText | None:
+        """The mail server, None when emails stay in the development mailbox."""
 
 
 class Credentials(Protocol):
@@ -130,7 +173,8 @@ class ReadMailbox(Protocol):
 class HttpDependencies(Struct, frozen=True, kw_only=True):
     """All that handlers need."""
 
-    settings: Settings
+    settings: HttpSettings
+    shown_settings: Sequence[SettingDetails]
     terms: TokenTerms
     clock: Callable[[], datetime]
     unit_of_work: OpenUnitOfWork

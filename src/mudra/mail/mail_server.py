@@ -16,13 +16,13 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from msgspec import Struct
 
-from mudra.bootstrap.config import is_loopback
 from mudra.identity.accounts.email_address import (
     AddressRefused,
     NameRefused,
     display_name,
     normalise_email,
 )
+from mudra.shared.loopback import is_loopback
 from mudra.shared.secret_text import SecretText
 
 _PORTS: Final = {"smtp": 587, "smtps": 465}

@@ -10,8 +10,8 @@ import pytest
 import typer
 from litestar.routes import HTTPRoute
 
+from mudra.bootstrap.command_line import app
 from mudra.bootstrap.config import Settings
-from mudra.cli.main import app
 from mudra.console.framework.render import environment
 from mudra.http.app import _litestar
 

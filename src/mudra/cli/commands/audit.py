@@ -1,23 +1,20 @@
 """mudra audit: what happened, and the proof that nobody changed it since."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated
 
-import sqlalchemy as sa
 import typer
 
-from mudra.audit.event import AuditEvent, Caller, Outcome
+from mudra.audit.event import Caller, Outcome
+from mudra.audit.search import AuditFilter, AuditRow
 from mudra.audit.verdict import AuditVerdict
-from mudra.bootstrap.audit_check import verify_audit
-from mudra.bootstrap.dependencies import Dependencies
 from mudra.cli.local.operator_name import operator_name
+from mudra.cli.local.program import Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.output.output import fail, show_facts, show_json, show_table
 from mudra.shared.time_text import iso_ms
-from mudra.storage.audit.chain import event_of
-from mudra.storage.audit.search import AuditFilter, conditions
-from mudra.storage.database.tables import audit_event
 
 app = typer.Typer(no_args_is_help=True, help="The audit: what happened, provably.")
 
@@ -54,13 +51,11 @@ def list_events(  # noqa: PLR0913, PLR0917  # one option for each field of the s
         since=since.replace(tzinfo=UTC) if since else None,
         until=until.replace(tzinfo=UTC) if until else None,
     )
-    latest = sa.select(audit_event).where(*conditions(which))
-    query = latest.order_by(audit_event.c.seq.desc()).limit(last)
 
-    async def act(dependencies: Dependencies) -> list[AuditEvent]:
-        async with dependencies.database.transaction() as transaction:
-            rows = (await transaction.connection.execute(query)).mappings().all()
-        return [event_of(dict(row)) for row in reversed(rows)]
+    async def act(dependencies: Dependencies) -> Sequence[AuditRow]:
+        async with dependencies.unit_of_work() as work:
+            rows = await work.audit_search.events(which, None, last)
+        return list(reversed(rows))
 
     events = with_rooms(act, data_dir)
     if as_json:
@@ -83,7 +78,7 @@ def verify_chain(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """
 
     async def act(dependencies: Dependencies) -> AuditVerdict:
-        return await verify_audit(dependencies, Caller(operator_name()))
+        return await dependencies.verify_audit(Caller(operator_name()))
 
     verdict = with_rooms(act, data_dir)
     if not verdict.intact:
@@ -95,11 +90,11 @@ def verify_chain(data_dir: DataDir = None, as_json: AsJson = False) -> None:
         show_facts({"sealed rows": verdict.rows, "vouched for by checkpoints": verdict.vouched})
 
 
-def _document(event: AuditEvent) -> dict[str, object]:
+def _document(event: AuditRow) -> dict[str, object]:
     return {
         "at": iso_ms(event.at),
-        "event": event.event.value,
-        "outcome": event.outcome.value,
+        "event": event.event,
+        "outcome": event.outcome,
         "actor": event.actor,
         "entityId": event.entity_id,
         "address": event.address,

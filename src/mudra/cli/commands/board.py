@@ -2,7 +2,7 @@
 
 import typer
 
-from mudra.bootstrap.dependencies import Dependencies
+from mudra.cli.local.program import Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.output.output import show_json, show_table

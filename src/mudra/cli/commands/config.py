@@ -2,9 +2,9 @@
 
 import typer
 
-from mudra.bootstrap.config import shown_settings
-from mudra.cli.local.settings import AsJson, DataDir, settings_of
-from mudra.cli.output.output import show_json, show_table
+from mudra.cli.local.program import CommandFailed, program
+from mudra.cli.local.settings import AsJson, DataDir
+from mudra.cli.output.output import fail, show_json, show_table
 
 app = typer.Typer(no_args_is_help=True, help="The settings in force.")
 
@@ -17,7 +17,10 @@ def config() -> None:
 @app.command(epilog="Example: MUDRA_PORT=8443 mudra config show --json")
 def show(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """Show every setting with its source; of a secret one only whether it is set."""
-    shown = shown_settings(settings_of(data_dir))
+    try:
+        shown = program().shown_settings({"data_dir": data_dir})
+    except CommandFailed as failed:
+        fail(str(failed), failed.code)
     if as_json:
         show_json(
             [{"name": one.env, "value": one.value, "source": one.source.value} for one in shown]

@@ -11,10 +11,10 @@ import msgspec
 import typer
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.dependencies import Dependencies
 from mudra.cli.commands.health_picture import health_matrix, picture
 from mudra.cli.local.duration_option import read_duration
 from mudra.cli.local.operator_name import operator_name
+from mudra.cli.local.program import Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.output.output import fail, show_facts, show_json, show_table

@@ -8,8 +8,8 @@ from typing import Annotated
 import msgspec
 import typer
 
-from mudra.bootstrap.dependencies import Dependencies
 from mudra.cli.local.duration_option import read_duration
+from mudra.cli.local.program import Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.output.api_row import COLUMNS, api_line

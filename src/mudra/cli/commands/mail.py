@@ -6,16 +6,15 @@ import msgspec
 import typer
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.dependencies import Dependencies
-from mudra.bootstrap.mail_retry import retry_mail
 from mudra.cli.local.operator_name import operator_name
+from mudra.cli.local.program import Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.output.output import fail, show_facts, show_json, show_table
 from mudra.http.account.people_shapes import mail_details
 from mudra.http.sandbox import shown_mail
 from mudra.identity.accounts.email_address import AddressRefused, normalise_email
-from mudra.overview.mail_queue import NoSuchMail, QueuedMail
+from mudra.overview.mail_queue import NoSuchMail, QueuedMail, retry_mail
 from mudra.shared.time_text import iso_ms
 from mudra.storage.mail.outbox import Mail
 
@@ -67,7 +66,8 @@ def show(
 
     async def act(dependencies: Dependencies) -> Mail | None:
         async with dependencies.database.transaction() as transaction:
-            return await dependencies.outbox(transaction).mail(mail_id)
+            found: Mail | None = await dependencies.outbox(transaction).mail(mail_id)
+            return found
 
     mail = with_rooms(act, data_dir)
     if mail is None:
@@ -100,7 +100,8 @@ def retry(
 
     async def act(dependencies: Dependencies) -> object:
         async with dependencies.unit_of_work() as work:
-            return await retry_mail(mail_id, Caller(operator_name()), work)
+            caller = Caller(operator_name())
+            return await retry_mail(mail_id, caller, work.mail_queue, work.journal)
 
     if isinstance(with_rooms(act, data_dir), NoSuchMail):
         fail(f"no unsent mail has the ID {mail_id}")

@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.onboarding import onboard as onboard_member
 from mudra.cli.local.operator_name import operator_name
+from mudra.cli.local.program import Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.output.output import Exit, fail, show_facts, show_json, show_table

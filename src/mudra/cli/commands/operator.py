@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.dependencies import Dependencies
 from mudra.cli.local.operator_name import operator_name
+from mudra.cli.local.program import Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.local.user import user_of

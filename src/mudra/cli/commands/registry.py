@@ -8,9 +8,9 @@ from typing import Annotated
 import msgspec
 import typer
 
-from mudra.bootstrap.dependencies import Dependencies
 from mudra.cli.commands import registry_file, registry_words
 from mudra.cli.local.duration_option import read_duration
+from mudra.cli.local.program import Dependencies
 from mudra.cli.local.registry_store import operator, registry_of
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms

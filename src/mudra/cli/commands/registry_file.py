@@ -9,9 +9,9 @@ import typer
 from msgspec import Struct
 from rich.progress import track
 
-from mudra.bootstrap.dependencies import Dependencies
 from mudra.cli.client.api_client import BaseUrl
 from mudra.cli.client.registry_call import ask_findings, send_entry
+from mudra.cli.local.program import Dependencies
 from mudra.cli.local.registry_store import (
     findings_json,
     operator,
@@ -38,7 +38,7 @@ from mudra.registry.payload.url_rules import AddressPolicy
 from mudra.registry.payload.validation import CheckedPayload, check_payload
 from mudra.registry.payload.vocabulary import Vocabulary, shipped_vocabulary
 from mudra.shared.finding import Finding
-from mudra.storage.database.unavailable import DatabaseUnavailable
+from mudra.shared.unavailable import DatabaseUnavailable
 from mudra.storage.registry.registry import PostgresRegistry
 
 File = Annotated[Path, typer.Argument(help="A payload, or an array of them, as JSON.")]

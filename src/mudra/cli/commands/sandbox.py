@@ -8,12 +8,12 @@ import httpx
 import typer
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-from mudra.bootstrap.dependencies import Dependencies
 from mudra.cli.client.api_client import BaseUrl, base_address, post_open
+from mudra.cli.local.program import Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.output.output import Exit, console, fail, show_facts, show_json
-from mudra.demo.history import DEMO_FIPS, Past, demo_aas, fill_history
+from mudra.demo.past import DEMO_FIPS, Past
 from mudra.demo.traffic import Traffic, Trouble
 from mudra.metrics.payload.catalogue import WINDOW, WINDOWS_PER_DAY, RequestType, window_start
 from mudra.metrics.rollup.coverage import TimeRange
@@ -90,7 +90,7 @@ def traffic(
 
 
 async def _fill(dependencies: Dependencies, past: Past, quiet: bool) -> dict[str, object]:
-    aas = await demo_aas(dependencies)
+    aas = await dependencies.demo_aas()
     if not aas:
         fail(
             f"there is no demonstration network in {dependencies.settings.data_dir}: "
@@ -99,7 +99,7 @@ async def _fill(dependencies: Dependencies, past: Past, quiet: bool) -> dict[str
     bar = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
     with Progress(*bar, console=console, disable=quiet) as progress:
         lapse = progress.add_task("time-lapse", total=len(past.days) * len(aas))
-        payloads = await fill_history(dependencies, past, aas, lambda: progress.advance(lapse))
+        payloads = await dependencies.fill_demo_past(past, aas, lambda: progress.advance(lapse))
     return {
         "payloads": payloads,
         "aas": len(aas),

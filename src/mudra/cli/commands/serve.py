@@ -1,21 +1,17 @@
 """mudra serve: start the service."""
 
-import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
-from mudra.bootstrap.config import ConfigError, Settings, load_settings
-from mudra.bootstrap.serve import serve as serve_node
-from mudra.bootstrap.supervisor import CannotListen
-from mudra.cli.local.opening import StoreClosed, opening
+from mudra.cli.local.program import CommandFailed, LocalSettings, program
 from mudra.cli.local.settings import DataDir
 from mudra.cli.output.output import Exit, fail
 from mudra.demo.network import DEMO_NETWORK, DEMO_OPERATORS, DEMO_PASSWORD, FIRST_DAYS, Demo
-from mudra.mail.compose import TemplateError
-from mudra.mail.mail_server import MailUrlError
+
+_USUAL_ISSUER: Final = "http://127.0.0.1:8080/iam"
 
 
 def serve(
@@ -43,23 +39,17 @@ def serve(
         "workers": workers,
         "sandbox": sandbox or None,
     }
+    shape = (Demo.ALIVE if traffic else Demo.STILL) if demo else Demo.NONE
     try:
-        settings = load_settings(os.environ, overrides)
-        if demo and not settings.sandbox:
-            fail("--demo needs --sandbox: its logins are known to everybody", Exit.USAGE)
-        shape = (Demo.ALIVE if traffic else Demo.STILL) if demo else Demo.NONE
-        with opening():
-            code = serve_node(settings, lambda ready: _announce(ready, shape), shape)
-    except ConfigError as error:
-        fail(str(error), Exit.USAGE)
-    except (CannotListen, TemplateError, MailUrlError) as error:
-        fail(str(error))
-    except StoreClosed as closed:
-        fail(str(closed), closed.code)
+        if demo and not program().settings(overrides).sandbox:
+            fail("--demo needs --sandbox: its passwords are published", Exit.USAGE)
+        code = program().serve(overrides, lambda ready: _announce(ready, shape), shape)
+    except CommandFailed as failed:
+        fail(str(failed), failed.code)
     raise typer.Exit(code)
 
 
-def _announce(settings: Settings, demo: Demo) -> None:
+def _announce(settings: LocalSettings, demo: Demo) -> None:
     root = settings.issuer.removesuffix(settings.token_prefix)
     lines = [
         "",
@@ -80,10 +70,9 @@ def _announce(settings: Settings, demo: Demo) -> None:
     sys.stdout.flush()
 
 
-def _demo_lines(settings: Settings, demo: Demo) -> list[str]:
+def _demo_lines(settings: LocalSettings, demo: Demo) -> list[str]:
     command = _command()
-    usual = Settings().issuer
-    where = "" if settings.issuer == usual else f"--base-url {settings.issuer} "
+    where = "" if settings.issuer == _USUAL_ISSUER else f"--base-url {settings.issuer} "
     first = next(member for member in DEMO_NETWORK if member.entity_type == "FIU")
     rows = [f"  {m.entity_type:<4} {m.entity_id:<19} {m.name:<29} {m.admin}" for m in DEMO_NETWORK]
     return [
@@ -103,7 +92,7 @@ def _demo_lines(settings: Settings, demo: Demo) -> list[str]:
     ]
 
 
-def _life_lines(settings: Settings, command: str) -> list[str]:
+def _life_lines(settings: LocalSettings, command: str) -> list[str]:
     aa = next(member.entity_id for member in DEMO_NETWORK if member.entity_type == "AA")
     config = settings.data_dir / "agents" / aa / "agent.toml"
     return [

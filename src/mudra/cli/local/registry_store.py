@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.dependencies import Dependencies
 from mudra.cli.local.operator_name import operator_name
+from mudra.cli.local.program import Dependencies
 from mudra.cli.output.output import Exit, fail
 from mudra.http.request.strict_json import JsonRefused, parse_document
 from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
@@ -24,7 +24,8 @@ def operator() -> Actor:
 
 def registry_of(dependencies: Dependencies) -> PostgresRegistry:
     """The registry, changed in the operator's name."""
-    return dependencies.registry(Caller(operator_name()))
+    found: PostgresRegistry = dependencies.registry(Caller(operator_name()))
+    return found
 
 
 async def vocabulary_of(dependencies: Dependencies) -> Vocabulary:

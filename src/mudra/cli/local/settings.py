@@ -1,13 +1,12 @@
-"""What every command may ask for: the settings, without the service's code behind them."""
+"""The options that every command shares, and the settings behind them."""
 
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from mudra.bootstrap.config import ConfigError, Settings, load_settings
-from mudra.cli.output.output import Exit, fail
+from mudra.cli.local.program import CommandFailed, LocalSettings, program
+from mudra.cli.output.output import fail
 
 DataDir = Annotated[
     Path | None,
@@ -16,9 +15,9 @@ DataDir = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 
-def settings_of(data_dir: Path | None = None) -> Settings:
-    """Read the settings, or end with the sentence that says what is wrong."""
+def settings_of(data_dir: Path | None = None) -> LocalSettings:
+    """Read the settings, or end with an error that names the wrong one."""
     try:
-        return load_settings(os.environ, {"data_dir": data_dir})
-    except ConfigError as error:
-        fail(str(error), Exit.USAGE)
+        return program().settings({"data_dir": data_dir})
+    except CommandFailed as failed:
+        fail(str(failed), failed.code)

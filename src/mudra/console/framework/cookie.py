@@ -12,9 +12,10 @@ from urllib.parse import urlsplit
 from litestar import Response
 from litestar.datastructures import Cookie
 
-from mudra.bootstrap.config import Settings, is_loopback
+from mudra.http.dependencies import HttpSettings
 from mudra.http.request.request_context import AnyRequest
 from mudra.identity.sessions.session import LIFE
+from mudra.shared.loopback import is_loopback
 from mudra.shared.secret_text import SecretText
 
 _HOST_NAME: Final = "__Host-mudra"
@@ -22,28 +23,28 @@ _LOOPBACK_NAME: Final = "mudra"
 _MAX_LENGTH: Final = 64
 
 
-def can_be_kept(settings: Settings) -> bool:
+def can_be_kept(settings: HttpSettings) -> bool:
     """Tell whether a session can be kept safely at the service's address."""
     return _is_https(settings) or is_loopback(urlsplit(settings.issuer).hostname or "")
 
 
-def session_cookie(request: AnyRequest, settings: Settings) -> SecretText | None:
+def session_cookie(request: AnyRequest, settings: HttpSettings) -> SecretText | None:
     """Take the session out of the request, if it names one."""
     value = request.cookies.get(_name(settings), "")
     return SecretText(value) if 0 < len(value) <= _MAX_LENGTH else None
 
 
-def give_cookie(response: Response[str], value: SecretText, settings: Settings) -> None:
+def give_cookie(response: Response[str], value: SecretText, settings: HttpSettings) -> None:
     """Have the browser keep the session until it ends."""
     response.set_cookie(_cookie(settings, value.reveal(), int(LIFE.total_seconds())))
 
 
-def take_cookie(response: Response[str], settings: Settings) -> None:
+def take_cookie(response: Response[str], settings: HttpSettings) -> None:
     """Have the browser forget the session."""
     response.set_cookie(_cookie(settings, "", 0))
 
 
-def _cookie(settings: Settings, value: str, max_age_s: int) -> Cookie:
+def _cookie(settings: HttpSettings, value: str, max_age_s: int) -> Cookie:
     return Cookie(
         key=_name(settings),
         value=value,
@@ -55,9 +56,9 @@ def _cookie(settings: Settings, value: str, max_age_s: int) -> Cookie:
     )
 
 
-def _name(settings: Settings) -> str:
+def _name(settings: HttpSettings) -> str:
     return _HOST_NAME if _is_https(settings) else _LOOPBACK_NAME
 
 
-def _is_https(settings: Settings) -> bool:
+def _is_https(settings: HttpSettings) -> bool:
     return settings.issuer.startswith("https://")

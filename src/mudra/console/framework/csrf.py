@@ -8,14 +8,14 @@ there the first check alone decides and must not be silent.
 import secrets
 from urllib.parse import urlsplit
 
-from mudra.bootstrap.config import Settings
+from mudra.http.dependencies import HttpSettings
 from mudra.http.request.request_context import AnyRequest
 from mudra.identity.sessions.session import Session
 
 CSRF_FIELD = "csrf_token"
 
 
-def is_same_origin(request: AnyRequest, settings: Settings) -> bool | None:
+def is_same_origin(request: AnyRequest, settings: HttpSettings) -> bool | None:
     """Tell whether the browser says that one of our pages sent this; None when silent."""
     site = request.headers.get("sec-fetch-site")
     if site is not None:

@@ -22,7 +22,7 @@ from mudra.console.framework.page_results import Download, Outcome, RenderedPage
 from mudra.console.framework.render import HEADERS, opening, remainder, sentence
 from mudra.http.response.http_refusals import Unavailable, Unexpected
 from mudra.http.server.instrumentation import note_late_fault
-from mudra.storage.database.unavailable import DatabaseUnavailable
+from mudra.shared.unavailable import DatabaseUnavailable
 
 _HTML: Final = "text/html"
 _log = structlog.get_logger()

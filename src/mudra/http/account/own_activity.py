@@ -9,6 +9,7 @@ from litestar.types import ControllerRouterHandler
 from msgspec import Meta, Struct, field
 
 from mudra.audit.event import Caller
+from mudra.audit.search import AuditFilter, AuditRow, TokensOfDay
 from mudra.http.account.people_requests import ActivityQuery
 from mudra.http.auth.as_user import as_user
 from mudra.http.dependencies import InjectedDependencies
@@ -22,7 +23,6 @@ from mudra.identity.memberships.member import NotYourEntity
 from mudra.identity.memberships.member_search import MemberFilter
 from mudra.overview.action_items import ActionItem, attention, facts_of
 from mudra.shared.time_text import iso_ms
-from mudra.storage.audit.search import AuditFilter, AuditRow, TokensOfDay
 from mudra.tokens.secrets.manage_secret import SecretUsage, secret_use
 from mudra.unit_of_work import UnitOfWork
 

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
+from mudra.audit.search import AuditRow
 from mudra.http.response.response_body import DateTime
 from mudra.identity.accounts.user_token import HeldToken
 from mudra.identity.memberships.member import Admin
@@ -11,7 +12,6 @@ from mudra.identity.memberships.member_search import MemberRow, UserRow
 from mudra.identity.sessions.session import Session
 from mudra.overview.mail_queue import QueuedMail
 from mudra.shared.time_text import iso_ms
-from mudra.storage.audit.search import AuditRow
 
 _State = Annotated[str, Meta(extra_json_schema={"enum": ["invited", "active", "disabled"]})]
 

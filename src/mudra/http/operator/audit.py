@@ -7,6 +7,7 @@ from litestar import Response, get, post
 from litestar.types import ControllerRouterHandler
 
 from mudra.audit.event import Caller
+from mudra.audit.search import AuditFilter
 from mudra.http.account.people_requests import AuditQuery, NoParameters
 from mudra.http.account.people_responses import EventsPage
 from mudra.http.account.people_shapes import event_details
@@ -19,9 +20,8 @@ from mudra.http.request.envelope import Body
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
 from mudra.http.response.json_response import HandlerResult, refusal, success
 from mudra.http.response.response_body import cut_page
-from mudra.identity.operators.operator import Operator, Scope
+from mudra.identity.operators.operator import Scope
 from mudra.shared.refusal import Refusal
-from mudra.storage.audit.search import AuditFilter
 from mudra.unit_of_work import UnitOfWork
 
 
@@ -62,9 +62,10 @@ async def verify(request: AnyRequest, service: InjectedDependencies) -> Response
     """Verify every sealed row and the checkpoints beside the database: a minute per million."""
     context, order = await receive_json(request, service, NoParameters)
     found = await find_operator(context, Scope.AUDIT)
-    if not isinstance(found, Operator) or isinstance(order, Refusal):
-        problem = order if isinstance(found, Operator) else found
-        return refusal(context.envelope, problem).response()
+    if isinstance(found, Refusal):
+        return refusal(context.envelope, found).response()
+    if isinstance(order, Refusal):
+        return refusal(context.envelope, order).response()
     verdict = await service.verify_audit(context.caller(found.actor))
     members: Body = {
         "intact": verdict.intact,

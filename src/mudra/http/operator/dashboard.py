@@ -5,7 +5,6 @@ from typing import Final
 from litestar import Response, get
 from litestar.types import ControllerRouterHandler
 
-from mudra.bootstrap.config import shown_settings
 from mudra.http.account.people_requests import NoParameters
 from mudra.http.auth.operator_access import any_operator
 from mudra.http.dependencies import InjectedDependencies
@@ -14,7 +13,6 @@ from mudra.http.operator.shapes import BoardResponse, SettingsResponse
 from mudra.http.request.envelope import Body
 from mudra.http.request.request_context import AnyRequest, receive_query
 from mudra.http.response.json_response import refusal, success
-from mudra.identity.operators.operator import Operator
 from mudra.overview.operator_dashboard import BoardRow, board
 from mudra.shared.refusal import Refusal
 from mudra.shared.time_text import iso_ms
@@ -23,12 +21,13 @@ from mudra.shared.time_text import iso_ms
 @get("/board", operation_class=described("Show the board", None, BoardResponse, bearer=True))
 async def show_board(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """Show what breaks this week, as far as the caller's scopes show it."""
-    context, order = receive_query(request, service, NoParameters)
+    context, query = receive_query(request, service, NoParameters)
     async with service.unit_of_work() as work:
         found = await any_operator(context, work)
-        if not isinstance(found, Operator) or isinstance(order, Refusal):
-            problem = order if isinstance(found, Operator) else found
-            return refusal(context.envelope, problem).response()
+        if isinstance(found, Refusal):
+            return refusal(context.envelope, found).response()
+        if isinstance(query, Refusal):
+            return refusal(context.envelope, query).response()
         shown = await board(work, found.scopes)
     members: Body = {
         "rows": [board_fields(row) for row in shown.rows],
@@ -40,12 +39,13 @@ async def show_board(request: AnyRequest, service: InjectedDependencies) -> Resp
 @get("/settings", operation_class=described("Show settings", None, SettingsResponse, bearer=True))
 async def show_settings(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """Show the settings in force with their sources, to an operator of any scope."""
-    context, order = receive_query(request, service, NoParameters)
+    context, query = receive_query(request, service, NoParameters)
     async with service.unit_of_work() as work:
         found = await any_operator(context, work)
-    if not isinstance(found, Operator) or isinstance(order, Refusal):
-        problem = order if isinstance(found, Operator) else found
-        return refusal(context.envelope, problem).response()
+    if isinstance(found, Refusal):
+        return refusal(context.envelope, found).response()
+    if isinstance(query, Refusal):
+        return refusal(context.envelope, query).response()
     rows = [
         {
             "name": one.env,
@@ -54,7 +54,7 @@ async def show_settings(request: AnyRequest, service: InjectedDependencies) -> R
             "meaning": one.meaning,
             "allowed": one.allowed,
         }
-        for one in shown_settings(service.settings)
+        for one in service.shown_settings
     ]
     return success(context.envelope, {"settings": rows}).response()
 

@@ -8,7 +8,6 @@ from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.mail_retry import retry_mail
 from mudra.http.account.people_requests import MailQuery, NoParameters
 from mudra.http.account.people_responses import MailsPage, StatusResponse
 from mudra.http.account.people_shapes import mail_details
@@ -20,7 +19,7 @@ from mudra.http.response.json_response import HandlerResult
 from mudra.http.response.response_body import cut_page
 from mudra.identity.operators.operator import Scope
 from mudra.identity.sign_in.sign_in import username_of
-from mudra.overview.mail_queue import NoSuchMail
+from mudra.overview.mail_queue import NoSuchMail, retry_mail
 from mudra.unit_of_work import UnitOfWork
 
 
@@ -58,7 +57,7 @@ async def retry(
     context, order = await receive_json(request, service, NoParameters)
 
     async def act(work: UnitOfWork, caller: Caller, _request: NoParameters) -> HandlerResult:
-        outcome = await retry_mail(str(mail_id), caller, work)
+        outcome = await retry_mail(str(mail_id), caller, work.mail_queue, work.journal)
         if isinstance(outcome, NoSuchMail):
             return outcome
         return StatusResponse(status="will be tried now")

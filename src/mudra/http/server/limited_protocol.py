@@ -14,7 +14,6 @@ from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
 from msgspec import Struct
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from mudra.bootstrap.clock import Clock
 from mudra.http.server.connection_limits import (
     NOT_HTTP,
     TOO_MANY_CONNECTIONS,
@@ -26,6 +25,7 @@ from mudra.http.server.connection_limits import (
 )
 from mudra.http.server.lingering_transport import LingeringTransport
 from mudra.http.server.raw_response import RawError, raw_response
+from mudra.shared.clock import Clock
 
 _LINE_OVERHEAD = 4  # ": " and the line's end
 _REQUEST_LINE_OVERHEAD = 12  # two spaces, HTTP/1.1, the line's end

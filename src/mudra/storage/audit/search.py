@@ -1,57 +1,16 @@
 """The audit as an operator searches it: by page, the newest first."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
 import sqlalchemy as sa
-from msgspec import Struct
 
+from mudra.audit.search import AuditFilter, AuditRow, TokensOfDay
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import audit_event, user_account
 
-
-class AuditRow(Struct, frozen=True):
-    """One event as it is stored."""
-
-    seq: int
-    at: datetime
-    event: str
-    outcome: str
-    actor: str
-    entity_id: str
-    address: str
-    txn_id: str
-    reason: str
-    detail: Mapping[str, object]
-
-
-class TokensOfDay(Struct, frozen=True):
-    """How many Entity Access Tokens were issued and refused on a day of UTC."""
-
-    day: datetime
-    issued: int
-    refused: int
-
-
 _MAX_COUNTED: Final = 20_000
-
-
-class AuditFilter(Struct, frozen=True, kw_only=True):
-    """Which events; what is empty is no condition.
-
-    `event` may end in `*`; `user_id` matches the actor and the person concerned; `actor` is as
-    the row has it, or a person's address, for whatever that person did as user or operator.
-    """
-
-    event: str = ""
-    outcome: str = ""
-    actor: str = ""
-    user_id: str = ""
-    entity_id: str = ""
-    txn_id: str = ""
-    since: datetime | None = None
-    until: datetime | None = None
 
 
 def conditions(which: AuditFilter) -> Sequence[sa.ColumnElement[bool]]:

@@ -16,9 +16,9 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
+from mudra.shared.unavailable import DatabaseUnavailable
 from mudra.storage.caching.cache_invalidation import CHANNEL, CacheInvalidation
 from mudra.storage.database.deadline import TRANSACTION_S, abort_after
-from mudra.storage.database.unavailable import DatabaseUnavailable
 
 CONNECT_TIMEOUT_S: Final = 1
 POOL_WAIT_S: Final = 1.0

@@ -2,13 +2,12 @@
 
 import asyncio
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, Protocol
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from mudra.audit.event import AuditEntry, Caller, EventName
-from mudra.bootstrap.clock import ServiceClock
 from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database, Transaction
@@ -19,11 +18,20 @@ _OFFSET: Final = "clock-offset-ms"
 _ABSENT_S: Final = 4.0
 
 
+class MovableClock(Protocol):
+    """A clock that can be moved: `ServiceClock` of a process."""
+
+    offset: timedelta
+
+    def __call__(self) -> datetime:
+        """Return the current time, moved by the offset."""
+
+
 class PostgresTimeMachine:
     """Moves this node's clock as the database says."""
 
     def __init__(
-        self, database: Database, invalidation: CacheInvalidation, clock: ServiceClock
+        self, database: Database, invalidation: CacheInvalidation, clock: MovableClock
     ) -> None:
         self._database = database
         self._freshness = invalidation

@@ -14,12 +14,12 @@ from typing import Final
 import structlog
 
 from mudra.audit.event import AuditEvent, EventName, Outcome
+from mudra.shared.unavailable import DatabaseUnavailable
 from mudra.storage.audit.audit_log import EVENT_COLUMNS, event_row
 from mudra.storage.caching.write_behind import WriteBehind
 from mudra.storage.database.bulk_insert import bulk_insert, parameter_of
 from mudra.storage.database.database import Database
 from mudra.storage.database.tables import audit_event
-from mudra.storage.database.unavailable import DatabaseUnavailable
 from mudra.storage.tokens.secret_use import Used, add_uses
 from mudra.storage.tokens.token_counts import add_counts
 

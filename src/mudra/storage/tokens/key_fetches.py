@@ -14,9 +14,9 @@ from sqlalchemy.dialects.postgresql import insert
 
 from mudra.registry.directory.address_book import AddressBook, address_book
 from mudra.registry.directory.directory import Directory
+from mudra.shared.unavailable import DatabaseUnavailable
 from mudra.storage.caching.write_behind import WriteBehind
 from mudra.storage.database.database import Database, Transaction
-from mudra.storage.database.unavailable import DatabaseUnavailable
 from mudra.storage.tokens.key_fetch_tables import key_fetch
 from mudra.tokens.signing_keys.key_fetch import KeyFetch
 

@@ -12,11 +12,11 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from joserfc.jwk import RSAKey
 
 from mudra.shared.secret_text import SecretText
+from mudra.shared.unavailable import DatabaseUnavailable
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.crypto.token_signer import TokenSigner
 from mudra.storage.database.database import Database
-from mudra.storage.database.unavailable import DatabaseUnavailable
 from mudra.storage.tokens.signing_keys import KEYS_CHANGED, PostgresSigningKeys
 from mudra.tokens.issuing.claims import Claims, TokenKind
 from mudra.tokens.ports import KeyMaterial

@@ -7,6 +7,7 @@ from litestar import Response, get
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
+from mudra.audit.search import AuditFilter, AuditRow, TokensOfDay
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import member_page
 from mudra.console.framework.page_results import Download, Outcome, StreamedPage
@@ -14,7 +15,6 @@ from mudra.console.framework.table import Column, Table
 from mudra.http.account.own_activity import DAYS, from_where, names_of_admins
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
-from mudra.storage.audit.search import AuditFilter, AuditRow, TokensOfDay
 
 _MAX_COUNT: Final = 500
 _TONES: Final = {"success": "good", "refused": "warn", "failed": "bad"}

@@ -9,6 +9,7 @@ from litestar.types import ControllerRouterHandler
 from msgspec import Struct
 
 from mudra.audit.event import EventName, Outcome
+from mudra.audit.search import AuditFilter, AuditRow
 from mudra.console.framework import page_results as answer
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import Fields, operator_export, operator_page
@@ -19,7 +20,6 @@ from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
-from mudra.storage.audit.search import AuditFilter, AuditRow
 
 MAX_COUNT: Final = 1000
 EXPORTED: Final = 20_000

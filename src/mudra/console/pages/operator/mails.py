@@ -6,7 +6,6 @@ from typing import Final
 from litestar import Response, get, post
 from litestar.types import ControllerRouterHandler
 
-from mudra.bootstrap.mail_retry import retry_mail
 from mudra.console.framework.navigation import operator_path
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import Fields, operator_act, operator_page
@@ -16,7 +15,7 @@ from mudra.console.pages.operator.labels import mail_state, tone
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.identity.operators.operator import Scope
-from mudra.overview.mail_queue import QueuedMail
+from mudra.overview.mail_queue import QueuedMail, retry_mail
 
 MAX_COUNT: Final = 2000
 TABLE: Final = Table[QueuedMail](
@@ -66,7 +65,10 @@ async def retry(
     """Have an unsent mail tried again now."""
 
     async def do(page_context: PageContext, fields: Fields) -> Outcome:
-        outcome = await retry_mail(fields.get("mail", ""), page_context.caller, page_context.work)
+        work = page_context.work
+        outcome = await retry_mail(
+            fields.get("mail", ""), page_context.caller, work.mail_queue, work.journal
+        )
         return GoTo(operator_path("mails?told=tried")) if isinstance(outcome, str) else outcome
 
     return await operator_act(request, service, Scope.MEMBERS, do)

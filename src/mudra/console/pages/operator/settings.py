@@ -5,13 +5,13 @@ from typing import Final
 from litestar import Response, get
 from litestar.types import ControllerRouterHandler
 
-from mudra.bootstrap.config import SettingDetails, Source, shown_settings
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import any_operator_page
 from mudra.console.framework.page_results import Outcome, RenderedPage
 from mudra.console.framework.table import Column, Table
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
+from mudra.overview.setting_details import SettingDetails, Source
 
 TONES: Final = {Source.DEFAULT: "quiet", Source.ENVIRONMENT: "good", Source.COMMAND_LINE: "warn"}
 TABLE: Final = Table[SettingDetails](
@@ -35,7 +35,7 @@ async def show_settings(
     """Show the settings of this service."""
 
     async def look(page_context: PageContext) -> Outcome:
-        rows = shown_settings(service.settings)
+        rows = service.shown_settings
         return TABLE.export(rows, page_context.query) or RenderedPage(
             "operator_settings.html", {"view": TABLE.view(rows, page_context.query)}
         )

@@ -34,7 +34,7 @@ from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.rollup import Rollup
 from mudra.metrics.rollup.series import health_of_all
 from mudra.metrics.rollup.step import day_start
-from mudra.storage.database.unavailable import DatabaseUnavailable
+from mudra.shared.unavailable import DatabaseUnavailable
 
 KEPT_S: Final = 10.0
 """A look later than this has the picture made anew, behind the one who looks."""

@@ -1,0 +1,162 @@
+"""What the command line is given to work with; `bootstrap/command_line.py` fills it."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from datetime import datetime
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from mudra.audit.event import Caller
+from mudra.audit.verdict import AuditVerdict
+from mudra.cli.output.output import Exit
+from mudra.demo.network import Demo
+from mudra.demo.past import Past
+from mudra.overview.diagnosis import Diagnosis
+from mudra.overview.setting_details import SettingDetails
+from mudra.unit_of_work import TRANSACTION_S, UnitOfWork
+
+T = TypeVar("T")
+
+
+class CommandFailed(Exception):
+    """The command cannot go on: the text says why and the way out."""
+
+    def __init__(self, sentence: str, code: Exit = Exit.FAILED) -> None:
+        super().__init__(sentence)
+        self.code = code
+
+
+class LocalSettings(Protocol):
+    """The settings that commands read."""
+
+    @property
+    def data_dir(self) -> Path:
+        """The data directory."""
+
+    @property
+    def issuer(self) -> str:
+        """Base address of the token service."""
+
+    @property
+    def host(self) -> str:
+        """Where the service listens."""
+
+    @property
+    def port(self) -> int:
+        """The port it listens on."""
+
+    @property
+    def sandbox(self) -> bool:
+        """Whether the service is a sandbox."""
+
+    @property
+    def registry_prefixes(self) -> Sequence[str]:
+        """Paths of the registry."""
+
+    @property
+    def token_prefix(self) -> str:
+        """Path of the token service."""
+
+    @property
+    def metrics_prefixes(self) -> Sequence[str]:
+        """Paths of the metrics push."""
+
+    @property
+    def telemetry_host(self) -> str:
+        """Where the service's own metrics listen."""
+
+    @property
+    def telemetry_port(self) -> int | None:
+        """The port of the service's own metrics."""
+
+
+class Dependencies(Protocol):
+    """What a command that opens the store works with."""
+
+    # Until each command calls a use case of its area:
+    @property
+    def settings(self) -> Any: ...  # noqa: D102
+
+    @property
+    def database(self) -> Any: ...  # noqa: D102
+
+    @property
+    def seal(self) -> Any: ...  # noqa: D102
+
+    @property
+    def outbox(self) -> Any: ...  # noqa: D102
+
+    @property
+    def registry(self) -> Any: ...  # noqa: D102
+
+    @property
+    def reach(self) -> Any: ...  # noqa: D102
+
+    @property
+    def address_policy(self) -> Any: ...  # noqa: D102
+
+    @property
+    def time_machine(self) -> Any: ...  # noqa: D102
+
+    @property
+    def invalidation(self) -> Any: ...  # noqa: D102
+
+    @property
+    def clock(self) -> Callable[[], datetime]:
+        """The service's clock."""
+
+    def unit_of_work(
+        self, *, within_s: float = TRANSACTION_S
+    ) -> AbstractAsyncContextManager[UnitOfWork]:
+        """Open a transaction with all its ports."""
+
+    async def demo_aas(self) -> Sequence[str]:
+        """List the AAs of the demonstration network; empty when there is none."""
+
+    async def fill_demo_past(
+        self, past: Past, aa_ids: Sequence[str], on_progress: Callable[[], None]
+    ) -> int:
+        """Fill windows of these AAs that no one reported; returns the number of payloads."""
+
+    async def verify_audit(self, caller: Caller) -> AuditVerdict:
+        """Verify every sealed row and every checkpoint."""
+
+
+class Program(Protocol):
+    """The parts of Mudra that only the composition root can reach."""
+
+    def settings(self, overrides: Mapping[str, object]) -> LocalSettings:
+        """Read the settings; raises CommandFailed when one is wrong."""
+
+    def shown_settings(self, overrides: Mapping[str, object]) -> Sequence[SettingDetails]:
+        """List the settings in force with their sources; raises CommandFailed."""
+
+    def in_store(self, action: Callable[[Dependencies], Awaitable[T]], data_dir: Path | None) -> T:
+        """Open data directory and database for one action; raises CommandFailed."""
+
+    def diagnose(self, data_dir: Path | None) -> Sequence[Diagnosis]:
+        """Run the checks of `mudra doctor`; raises CommandFailed when a setting is wrong."""
+
+    def serve(
+        self,
+        overrides: Mapping[str, object],
+        announce: Callable[[LocalSettings], None],
+        demo: Demo,
+    ) -> int:
+        """Run a node until it is stopped; returns the exit code; raises CommandFailed."""
+
+
+_provided: list[Program] = []
+
+
+def provide(program: Program) -> None:
+    """Give the command line its program."""
+    _provided[:] = [program]
+
+
+def program() -> Program:
+    """Return the program that the command line was given."""
+    if not _provided:  # for entry points that were installed before bootstrap/command_line.py
+        import_module("mudra.bootstrap.command_line")
+    return _provided[0]
