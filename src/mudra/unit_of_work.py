@@ -22,9 +22,15 @@ from mudra.metrics.ports import Incidents, Receipts, RollupQueries, Series
 from mudra.metrics.ports import Members as NetworkMembers
 from mudra.overview.mail_queue import MailQueue
 from mudra.registry.lifecycle.pending_entries import PendingEntries
-from mudra.tokens.issuing.token_count import TokenCounts
-from mudra.tokens.ports import IssuedTokens, Reminders, Secrets, SecretUses, SigningKeys
-from mudra.tokens.signing_keys.key_fetch import KeyFetches
+from mudra.tokens.ports import (
+    IssuedTokens,
+    KeyFetches,
+    Reminders,
+    Secrets,
+    SecretUses,
+    SigningKeys,
+    TokenCounts,
+)
 
 TRANSACTION_S: Final = 3.0
 """A transaction has so long, in seconds, unless a use case asks for more (decision 0010)."""

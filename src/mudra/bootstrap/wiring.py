@@ -10,7 +10,6 @@ from msgspec import Struct
 
 from mudra.bootstrap.config import Settings, shown_settings
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.bootstrap.rate_limit import KeyedRate
 from mudra.console.framework.error_page import not_found_page
 from mudra.console.framework.static_files import static_files
 from mudra.console.pages.public.activation import activation_page
@@ -20,13 +19,13 @@ from mudra.console.pages.public.status_cache import StatusCache
 from mudra.console.routes import console_pages
 from mudra.demo.network import DEMO_PASSWORD
 from mudra.http.app import build_app
-from mudra.http.auth.verified_token_cache import VerifiedTokenCache
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.registry.registry_service import FinishedResponses, RegistryService
 from mudra.jobs.key_rotation import rotate_keys
 from mudra.shared.ids import fresh_id
+from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.storage.caching.credential_cache import CredentialCache
-from mudra.storage.caching.revoked_tokens import RevokedTokens
+from mudra.storage.caching.revoked_tokens import RevokedTokenCache
 from mudra.storage.crypto.password_hash import Argon2Passwords
 from mudra.storage.mail.outbox import Mail
 from mudra.storage.registry.directory_log import PostgresDirectoryLog, PostgresWordbook
@@ -34,7 +33,12 @@ from mudra.storage.registry.write_budget import PostgresWriteBudget
 from mudra.storage.tokens.issue_log import BatchedIssueLog
 from mudra.storage.tokens.key_fetches import BatchedKeyFetches
 from mudra.storage.tokens.node_keys import NodeKeys
+from mudra.tokens.authentication.bearer import BearerAuthenticator
+from mudra.tokens.authentication.entity_authenticator import EntityAuthenticator
+from mudra.tokens.authentication.verified_token_cache import VerifiedTokenCache
 from mudra.tokens.issuing.claims import TokenKind, TokenTerms
+from mudra.tokens.issuing.issue_entity_token import EntityTokenIssuer
+from mudra.tokens.issuing.issue_user_token import UserTokenIssuer
 
 _PUSH_RATE_S = 600
 
@@ -79,19 +83,37 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
     log = PostgresDirectoryLog(dependencies.database, dependencies.invalidation)
     key_fetches = BatchedKeyFetches(dependencies.database, log.current)
 
+    credentials = CredentialCache(
+        dependencies.database, dependencies.seal, dependencies.invalidation
+    )
+    terms = token_terms(settings)
     service = HttpDependencies(
         settings=settings,
         shown_settings=shown_settings(settings),
-        terms=token_terms(settings),
         clock=dependencies.clock,
         unit_of_work=dependencies.unit_of_work,
-        credentials=CredentialCache(
-            dependencies.database, dependencies.seal, dependencies.invalidation
+        entity_tokens=EntityTokenIssuer(
+            EntityAuthenticator(
+                credentials,
+                KeyedRateLimit(settings.entity_token_rate, settings.entity_token_burst, monotonic),
+                dependencies.seal.secret_mac,
+                journal,
+                dependencies.clock,
+            ),
+            keys,
+            journal,
+            terms,
+            fresh_id,
+        ),
+        user_tokens=UserTokenIssuer(keys, terms, dependencies.clock, fresh_id),
+        bearer=BearerAuthenticator(
+            keys,
+            VerifiedTokenCache(terms, keys.find_key, dependencies.clock),
+            credentials,
+            RevokedTokenCache(dependencies.database, dependencies.invalidation),
+            dependencies.clock,
         ),
         signer=keys,
-        examined=VerifiedTokenCache(token_terms(settings), keys.find_key, dependencies.clock),
-        revocations=RevokedTokens(dependencies.database, dependencies.invalidation),
-        issue_log=journal,
         key_fetches=key_fetches,
         rotate_keys=partial(rotate_keys, dependencies),
         verify_audit=dependencies.verify_audit,
@@ -108,13 +130,11 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
         registry_budget=PostgresWriteBudget(
             dependencies.database, settings.registry_writes_per_hour
         ),
-        entity_rate=KeyedRate(settings.entity_token_rate, settings.entity_token_burst, monotonic),
-        push_rate=KeyedRate(
+        push_rate=KeyedRateLimit(
             settings.metrics_push_rate / _PUSH_RATE_S,
             settings.metrics_push_burst,
             lambda: monotonic() + dependencies.clock.offset.total_seconds(),
         ),
-        secret_mac=dependencies.seal.secret_mac,
         hasher=Argon2Passwords(dependencies.seal.password_pepper, settings.argon2_memory_mib),
         random_bytes=secrets.token_bytes,
         new_id=fresh_id,
@@ -146,5 +166,5 @@ async def _mailbox(
 
 
 def token_terms(settings: Settings) -> TokenTerms:
-    """Say what all tokens of this service have in common."""
+    """Return what all tokens of this service have in common."""
     return TokenTerms(settings.issuer, settings.token_audience, settings.token_type_header)

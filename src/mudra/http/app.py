@@ -110,32 +110,32 @@ def build_app(
 def build_fast_path(service: HttpDependencies) -> FastPath:
     """Build what answers the hot path without the application, whenever memory suffices."""
 
-    def promise(headers: Headers, body: bytes, peer: str) -> PendingResponse | None:
+    def try_respond(headers: Headers, body: bytes, peer: str) -> PendingResponse | None:
         try:
-            promised = entity_token.try_fast_path(headers, body, peer, service)
-        except Exception as error:  # noqa: BLE001  # the last catcher: logged, told as 500
+            pending = entity_token.try_fast_path(headers, body, peer, service)
+        except Exception as error:  # noqa: BLE001  # the last catcher: logged, answered with 500
             return ReadyResponse(_unexpected(error, service))
-        return None if promised is None else _Caught(promised, service)
+        return None if pending is None else _CatchingResponse(pending, service)
 
-    return FastPath(_hot_path(service), promise)
+    return FastPath(_hot_path(service), try_respond)
 
 
-class _Caught(Struct):
-    """A promise whose faults are told as 500: other connections wait behind it."""
+class _CatchingResponse(Struct):
+    """A response whose errors become a 500: other connections wait behind it."""
 
-    promise: PendingResponse
+    pending: PendingResponse
     service: HttpDependencies
 
     def sign(self) -> None:
         try:
-            self.promise.sign()
-        except Exception as error:  # noqa: BLE001  # the last catcher: logged, told as 500
-            self.promise = ReadyResponse(_unexpected(error, self.service))
+            self.pending.sign()
+        except Exception as error:  # noqa: BLE001  # the last catcher: logged, answered with 500
+            self.pending = ReadyResponse(_unexpected(error, self.service))
 
-    def answer(self) -> JsonResponse:
+    def response(self) -> JsonResponse:
         try:
-            return self.promise.answer()
-        except Exception as error:  # noqa: BLE001  # the last catcher: logged, told as 500
+            return self.pending.response()
+        except Exception as error:  # noqa: BLE001  # the last catcher: logged, answered with 500
             return _unexpected(error, self.service)
 
 

@@ -5,21 +5,23 @@ from datetime import datetime, timedelta
 from ipaddress import IPv4Network, IPv6Network
 from typing import Protocol, TypeAlias
 
-from joserfc.jwk import RSAKey
 from litestar.params import SkipValidation
 from msgspec import Struct, field
 
 from mudra.audit.event import Caller
 from mudra.audit.verdict import AuditVerdict
-from mudra.http.auth.verified_token_cache import VerifiedTokenCache
 from mudra.http.registry.registry_service import RegistryService
 from mudra.http.server.concurrency import Bulkhead, KeyedLock
 from mudra.identity.ports import PasswordHasher
 from mudra.overview.setting_details import SettingDetails
+from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.shared.secret_text import SecretText
 from mudra.storage.mail.outbox import Mail
-from mudra.tokens.issuing.claims import Claims, TokenKind, TokenTerms
-from mudra.tokens.ports import EntityCredentials
+from mudra.tokens.authentication.bearer import BearerAuthenticator
+from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.issuing.issue_entity_token import EntityTokenIssuer
+from mudra.tokens.issuing.issue_user_token import UserTokenIssuer
+from mudra.tokens.ports import KeyFetchLog, Signer
 from mudra.tokens.signing_keys.rotate_keys import KeyChange
 from mudra.unit_of_work import OpenUnitOfWork
 
@@ -66,54 +68,6 @@ class HttpSettings(Protocol):
         """The mail server, None when emails stay in the development mailbox."""
 
 
-class Credentials(Protocol):
-    """The credentials of entities, from memory where memory may be believed."""
-
-    def get_cached(self, entity_id: str) -> EntityCredentials | None:
-        """Give them from memory, or None when the database must be asked."""
-
-    def is_known_absent(self, entity_id: str) -> bool:
-        """Tell from memory that there is no such entity; False when the database must be asked."""
-
-    async def of(self, entity_id: str) -> EntityCredentials | None:
-        """Give them; None when there is no such entity."""
-
-
-class Signer(Protocol):
-    """The signing keys of this node."""
-
-    def is_ready(self) -> bool:
-        """Tell whether the keys in memory may be believed now."""
-
-    async def ready(self) -> None:
-        """Return once the keys in memory may be believed."""
-
-    def sign(self, kind: TokenKind, claims: Claims) -> str:
-        """Sign claims with the key that signs now; about 0.25 ms of CPU."""
-
-    def signing_kid(self, kind: TokenKind) -> str:
-        """Name the key that signs now."""
-
-    def sign_detached(self, kind: TokenKind, body: bytes) -> str:
-        """Sign an answer's bytes as a detached JWS (RFC 7515 appendix F, RFC 7797)."""
-
-    def published_kids(self) -> Sequence[str]:
-        """Name the keys that the JWK Set holds."""
-
-    def find_key(self, kid: str) -> tuple[TokenKind, RSAKey] | None:
-        """Find a published key."""
-
-    async def jwks(self) -> bytes:
-        """The published keys as a JWK Set (RFC 7517 5), also while the database is away."""
-
-
-class KeyFetchJournal(Protocol):
-    """Counts fetches of the published keys, written behind in batches."""
-
-    def note(self, kids: Sequence[str], address: str) -> None:
-        """Note one fetch of these keys; it is stored within seconds."""
-
-
 class RotateKeys(Protocol):
     """Rotates signing keys in a transaction of its own."""
 
@@ -121,32 +75,6 @@ class RotateKeys(Protocol):
         self, kinds: frozenset[TokenKind], caller: Caller, *, emergency: bool
     ) -> Sequence[KeyChange]:
         """Let the next keys sign; in an emergency drop the present ones with their tokens."""
-
-
-class IssueJournal(Protocol):
-    """Audit of entity tokens, written behind in batches (decision 0002)."""
-
-    def issued(  # each argument is one fact of the record
-        self, entity_id: str, address: str, txn_id: str, *, version: int, in_grace: bool, jti: str
-    ) -> None:
-        """Note a token that was issued; it is stored within a second."""
-
-    def refused(self, entity_id: str, address: str, txn_id: str, reason: str) -> None:
-        """Note a token that was refused; `entity_id` is empty when there is no such entity."""
-
-
-class RateLimit(Protocol):
-    """A limit per key."""
-
-    def wait_s(self, key: str) -> int:
-        """Count one use and return 0, or the seconds until the next is permitted."""
-
-
-class Revocations(Protocol):
-    """The entity tokens that were revoked, from memory where memory may be believed."""
-
-    async def holds(self, jti: str) -> bool:
-        """Tell whether a token was revoked."""
 
 
 class WriteBudget(Protocol):
@@ -175,22 +103,18 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
 
     settings: HttpSettings
     shown_settings: Sequence[SettingDetails]
-    terms: TokenTerms
     clock: Callable[[], datetime]
     unit_of_work: OpenUnitOfWork
-    credentials: Credentials
+    entity_tokens: EntityTokenIssuer
+    user_tokens: UserTokenIssuer
+    bearer: BearerAuthenticator
     signer: Signer
-    examined: VerifiedTokenCache
-    revocations: Revocations
-    issue_log: IssueJournal
-    key_fetches: KeyFetchJournal
+    key_fetches: KeyFetchLog
     rotate_keys: RotateKeys
     verify_audit: Callable[[Caller], Awaitable[AuditVerdict]]
-    entity_rate: RateLimit
-    push_rate: RateLimit
+    push_rate: KeyedRateLimit
     registry: RegistryService
     registry_budget: WriteBudget
-    secret_mac: Callable[[str, SecretText], bytes]
     hasher: PasswordHasher
     random_bytes: Callable[[int], bytes]
     new_id: Callable[[], str]

@@ -1,4 +1,4 @@
-"""Values that every area may use: findings, secret text, IDs, spans of time, entity types.
+"""Values that every area may use: findings, secret text, IDs, addresses, limits, entity types.
 
 Never holds a rule of one area, and never imports anything else of Mudra.
 """

@@ -1,40 +1,31 @@
-"""What the use cases of this area ask of storage.
+"""What the use cases of this area ask of storage, memory and signing keys."""
 
-Every call belongs to the caller's transaction.
-"""
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from datetime import date, datetime
+from typing import Protocol, TypeAlias
 
-from collections.abc import Collection, Sequence
-from datetime import datetime
-from typing import Protocol
-
+from joserfc.jwk import RSAKey
 from msgspec import Struct
 
 from mudra.shared.entity_type import EntityType
 from mudra.shared.secret_text import SecretText
-from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.issuing.claims import Claims, TokenKind
 from mudra.tokens.secrets.old_secret_use import SecretUse
 from mudra.tokens.secrets.secret import EntitySecret, Rotation
 from mudra.tokens.signing_keys.key_lifecycle import SigningKey
 
+# Secrets: every call belongs to the caller's transaction.
+
 
 class StoredSecret(Struct, frozen=True):
-    """A secret as issuing needs it: how to recognise it, and whether it still holds."""
+    """A secret as a check needs it: how to recognize it, and whether it is still valid."""
 
     mac: bytes
     secret: EntitySecret
 
 
-class EntityCredentials(Struct, frozen=True):
-    """All that issuing a token to one entity needs, small enough to keep in memory."""
-
-    entity_id: str
-    entity_type: EntityType
-    active: bool
-    secrets: tuple[StoredSecret, ...]
-
-
 class SecretHolding(Struct, frozen=True):
-    """What a locked entity has: its secrets and when it was reset, by the database's clock."""
+    """What an entity has: its secrets and when it was reset, by the database's clock."""
 
     current: EntitySecret
     in_grace: EntitySecret | None
@@ -52,16 +43,16 @@ class Secrets(Protocol):
         """Read the same without the lock."""
 
     async def text_of(self, secret: EntitySecret) -> SecretText:
-        """Unseal the text of one secret."""
+        """Decrypt the text of one secret."""
 
     async def keep_first(self, secret: EntitySecret, text: SecretText) -> None:
         """Store the secret that onboarding made."""
 
     async def replace(self, rotation: Rotation, text: SecretText) -> None:
-        """Store a reset and tell every node before it becomes true."""
+        """Store a reset; no node accepts the previous state after the commit."""
 
     async def end_grace(self, secret: EntitySecret, now: datetime) -> None:
-        """End a grace period early and tell every node before it becomes true."""
+        """End a grace period early; no node accepts the old secret after the commit."""
 
 
 class SecretUses(Protocol):
@@ -72,7 +63,7 @@ class SecretUses(Protocol):
 
 
 class Reminders(Protocol):
-    """Which letters about secrets are done."""
+    """Which emails about secrets are done."""
 
     async def candidates(self, expiring_before: datetime, ended_after: datetime) -> Sequence[str]:
         """Entities of which a secret expires by the first, or a grace ended after the second."""
@@ -83,7 +74,51 @@ class Reminders(Protocol):
     async def mark(
         self, entity_id: str, version: int, done: Collection[int], sent: int | None
     ) -> None:
-        """Store marks as done; `sent` is the one for which a letter goes out."""
+        """Store marks as done; `sent` is the one for which an email is sent."""
+
+
+# Issuing and authentication, from memory where it is valid.
+
+
+class EntityCredentials(Struct, frozen=True):
+    """All that authenticating one entity needs, small enough to keep in memory."""
+
+    entity_id: str
+    entity_type: EntityType
+    active: bool
+    secrets: tuple[StoredSecret, ...]
+
+
+class CredentialSource(Protocol):
+    """The credentials of entities, from memory where it is valid."""
+
+    def get_cached(self, entity_id: str) -> EntityCredentials | None:
+        """Return them from memory, or None when the database must be asked."""
+
+    def is_known_absent(self, entity_id: str) -> bool:
+        """Return whether memory proves that there is no such entity."""
+
+    async def find(self, entity_id: str) -> EntityCredentials | None:
+        """Return them; None when there is no such entity."""
+
+
+class Revocations(Protocol):
+    """The entity tokens that were revoked, from memory where it is valid."""
+
+    async def is_revoked(self, jti: str) -> bool:
+        """Return whether a token was revoked."""
+
+
+class EntityTokenLog(Protocol):
+    """Audit of entity tokens, written behind in batches (decision 0002)."""
+
+    def issued(  # each argument is one fact of the record
+        self, entity_id: str, address: str, txn_id: str, *, version: int, in_grace: bool, jti: str
+    ) -> None:
+        """Record a token that was issued; it is stored within a second."""
+
+    def refused(self, entity_id: str, address: str, txn_id: str, reason: str) -> None:
+        """Record a refused secret; `entity_id` is empty when there is no such entity."""
 
 
 class UserTokenRecord(Struct, frozen=True):
@@ -100,7 +135,7 @@ class IssuedTokens(Protocol):
     """What is remembered of tokens: all user tokens, and revoked entity tokens."""
 
     async def keep_user_token(self, record: UserTokenRecord) -> None:
-        """Remember a user token that is about to be handed out."""
+        """Store a user token that is about to be returned."""
 
     async def user_token(self, jti: str) -> UserTokenRecord | None:
         """Find a user token."""
@@ -109,20 +144,62 @@ class IssuedTokens(Protocol):
         """End one user token; False when there was nothing to end."""
 
     async def revoke_user_tokens(self, user_id: str, now: datetime) -> int:
-        """End all tokens of a user and say how many."""
+        """End all tokens of a user and return how many."""
 
     async def revoke_one(self, user_id: str, jti: str, now: datetime) -> bool:
         """End one token of a user; False when it is not theirs or has ended already."""
 
     async def revoke_entity_token(self, jti: str, entity_id: str, expires_at: datetime) -> bool:
-        """Note an entity token as revoked; False when it was already."""
+        """Store an entity token as revoked; False when it was already."""
 
-    async def entity_token_revoked(self, jti: str) -> bool:
-        """Tell whether an entity token was revoked."""
+
+class DayCount(Struct, frozen=True):
+    """Entity Access Tokens issued on one day of UTC."""
+
+    day: date
+    count: int
+
+
+class TokenCounts(Protocol):
+    """How many tokens an entity was issued, by day."""
+
+    async def by_day(self, entity_id: str, since: date) -> Sequence[DayCount]:
+        """Return the days since then on which the entity got any, in order."""
+
+
+# Signing keys.
+
+
+class Signer(Protocol):
+    """The signing keys of this node."""
+
+    def is_ready(self) -> bool:
+        """Return whether the keys in memory are valid now."""
+
+    async def ready(self) -> None:
+        """Return once the keys in memory are valid."""
+
+    def sign(self, kind: TokenKind, claims: Claims) -> str:
+        """Sign claims with the key that signs now; about 0.25 ms of CPU."""
+
+    def signing_kid(self, kind: TokenKind) -> str:
+        """Return the ID of the key that signs now."""
+
+    def sign_detached(self, kind: TokenKind, body: bytes) -> str:
+        """Sign a response's bytes as a detached JWS (RFC 7515 appendix F, RFC 7797)."""
+
+    def published_kids(self) -> Sequence[str]:
+        """Return the IDs of the keys in the JWK Set."""
+
+    def find_key(self, kid: str) -> tuple[TokenKind, RSAKey] | None:
+        """Find a published key."""
+
+    async def jwks(self) -> bytes:
+        """Return the published keys as a JWK Set (RFC 7517 5), also without the database."""
 
 
 class SigningKeys(Protocol):
-    """Signing keys at rest."""
+    """Signing keys at rest, in the caller's transaction."""
 
     async def locked_keys(self) -> Sequence[SigningKey]:
         """Read all keys, holding the lock under which one node plans at a time."""
@@ -131,13 +208,13 @@ class SigningKeys(Protocol):
         """Read all keys without their private parts."""
 
     async def keep(self, key: SigningKey, private_pem: SecretText) -> None:
-        """Store a new key, its private part sealed."""
+        """Store a new key, its private part encrypted."""
 
     async def appoint(self, kid: str, active_from: datetime) -> None:
-        """Fix when a key begins to sign."""
+        """Set when a key begins to sign."""
 
     async def retire(self, kid: str, at: datetime) -> None:
-        """Fix when a key stops to sign."""
+        """Set when a key stops signing."""
 
     async def revoke(self, kid: str, at: datetime) -> None:
         """Drop a key at once, published or not."""
@@ -147,9 +224,41 @@ class SigningKeys(Protocol):
 
 
 class KeyMaterial(Struct, frozen=True):
-    """A fresh key pair as its maker hands it over."""
+    """A new key pair."""
 
     kid: str
     kind: TokenKind
     public_jwk: dict[str, str]
     private_pem: SecretText
+
+
+NewKey: TypeAlias = Callable[[TokenKind], Awaitable[KeyMaterial]]
+"""Makes a key pair, without blocking the event loop for the tens to hundreds of ms it takes."""
+
+
+class KeyFetch(Struct, frozen=True):
+    """How often a member fetched a published key.
+
+    Who fetched is known by the address alone, as the registry's live entries list it;
+    `entity_id` is empty for all other addresses together.
+    """
+
+    kid: str
+    entity_id: str
+    count: int
+    first_at: datetime
+    last_at: datetime
+
+
+class KeyFetches(Protocol):
+    """The counts of key fetches, in the caller's transaction."""
+
+    async def fetches(self) -> Sequence[KeyFetch]:
+        """Return all counts, by key and entity."""
+
+
+class KeyFetchLog(Protocol):
+    """Counts fetches of the published keys, written behind in batches."""
+
+    def append(self, kids: Sequence[str], address: str) -> None:
+        """Count one fetch of these keys; it is stored within seconds."""

@@ -16,7 +16,7 @@ from mudra.http.response.errors import problem_of
 from mudra.identity.memberships.member import Member, MemberStatus
 from mudra.identity.memberships.onboard import MemberDiffers, NewMember, Onboarded, OnboardRefused
 from mudra.shared.entity_type import EntityType
-from mudra.tokens.issuing.token_count import DayCount
+from mudra.tokens.ports import DayCount
 
 _MAX_REASON = 200
 app = typer.Typer(no_args_is_help=True, help="Members of the network.")

@@ -1,4 +1,4 @@
-"""One call of the operator's API: read, find the operator, act in one transaction, answer."""
+"""One request of an operator: authenticate, call one use case in one transaction, respond."""
 
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias, TypeVar
@@ -7,13 +7,14 @@ from litestar import Response
 from msgspec import Struct
 
 from mudra.audit.event import Caller
+from mudra.http.auth.bearer import verified_bearer
 from mudra.http.auth.operator_access import calling_operator
 from mudra.http.request.body_errors import is_body_refusal
 from mudra.http.request.request_context import RequestContext
 from mudra.http.response.json_response import HandlerResult, refusal, response_of
 from mudra.identity.operators.operator import Operator, Scope
 from mudra.shared.refusal import Refusal
-from mudra.unit_of_work import UnitOfWork
+from mudra.unit_of_work import TRANSACTION_S, UnitOfWork
 
 S = TypeVar("S", bound=Struct)
 OperatorHandler: TypeAlias = Callable[[UnitOfWork, Caller, S], Awaitable[HandlerResult]]
@@ -21,7 +22,12 @@ OperatorHandler: TypeAlias = Callable[[UnitOfWork, Caller, S], Awaitable[Handler
 
 
 async def as_operator(
-    context: RequestContext, received: S | Refusal, scope: Scope, handler: OperatorHandler[S]
+    context: RequestContext,
+    received: S | Refusal,
+    scope: Scope,
+    handler: OperatorHandler[S],
+    *,
+    within_s: float = TRANSACTION_S,
 ) -> Response[bytes]:
     """Answer a request of an operator who has the scope.
 
@@ -30,8 +36,9 @@ async def as_operator(
     if is_body_refusal(received):
         return refusal(context.envelope, received).response()
     outcome: HandlerResult
-    async with context.service.unit_of_work() as work:
-        operator = await calling_operator(context, work, scope)
+    token = await verified_bearer(context)
+    async with context.service.unit_of_work(within_s=within_s) as work:
+        operator = await calling_operator(token, context, work, scope)
         if not isinstance(operator, Operator):
             outcome = operator
         elif isinstance(received, Refusal):

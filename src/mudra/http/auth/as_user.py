@@ -1,7 +1,7 @@
-"""One call of a signed-in user: find the caller, act in one transaction, answer.
+"""One request of a user: authenticate, call one use case in one transaction, respond.
 
-The caller comes before the fields: who has no right learns nothing of what a
-call would have taken (decision 0070).
+The caller comes before the fields: a caller without a right learns nothing of what
+the request would have accepted (decision 0070).
 """
 
 from collections.abc import Awaitable, Callable
@@ -11,7 +11,7 @@ from litestar import Response
 from msgspec import Struct
 
 from mudra.audit.event import Caller
-from mudra.http.auth.bearer import SignedInUser, calling_user
+from mudra.http.auth.bearer import calling_user, verified_bearer
 from mudra.http.request.body_errors import is_body_refusal
 from mudra.http.request.request_context import RequestContext
 from mudra.http.response.json_response import HandlerResult, refusal, response_of
@@ -38,13 +38,14 @@ async def as_user(
     if is_body_refusal(received):
         return refusal(context.envelope, received).response()
     outcome: HandlerResult
+    token = await verified_bearer(context, scheme_needed=scheme_needed)
     async with context.service.unit_of_work() as work:
-        who = await calling_user(context, work, scheme_needed=scheme_needed)
-        if not isinstance(who, SignedInUser):
-            outcome = who
+        found = await calling_user(token, context, work)
+        if isinstance(found, Refusal):
+            outcome = found
         elif isinstance(received, Refusal):
             outcome = received
         else:
-            caller = context.caller(f"user:{who.user.user_id}")
-            outcome = await handler(work, caller, who.user, received)
+            caller = context.caller(f"user:{found.user.user_id}")
+            outcome = await handler(work, caller, found.user, received)
     return response_of(context.envelope, outcome).response()

@@ -3,7 +3,6 @@
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from mudra.http.request.client_address import address_key
 from mudra.http.request.request_context import RequestContext
 from mudra.identity.accounts.password_rules import MAX_LENGTH
 from mudra.identity.accounts.user import User
@@ -16,6 +15,7 @@ from mudra.identity.sign_in.sign_in import (
     keep_rehashed,
     settle,
 )
+from mudra.shared.network_address import address_key
 from mudra.shared.secret_text import SecretText
 from mudra.unit_of_work import UnitOfWork
 

@@ -15,7 +15,7 @@ from litestar import Response, get
 from litestar.handlers import HTTPRouteHandler
 from msgspec import Struct
 
-from mudra.http.auth.as_entity import entity_refused
+from mudra.http.auth.bearer import calling_entity
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.health.health_responses import PublicStatusResponse
 from mudra.http.openapi.operation import CSV, JSON, described
@@ -27,6 +27,7 @@ from mudra.metrics.payload.catalogue import Tag, window_start
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.rollup import Rollup
 from mudra.shared.entity_type import EntityType
+from mudra.shared.refusal import Refusal
 from mudra.tokens.issuing.claims import TokenKind
 from mudra.unit_of_work import TRANSACTION_S
 
@@ -112,9 +113,9 @@ def feed_routes(prefixes: Sequence[str], kept: TtlCache) -> list[HTTPRouteHandle
     async def feed(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
         """Show status, success and p50 by FIP and API over the last hour of closed windows."""
         context = new_context(request, service)
-        refused = await entity_refused(context, EntityType.FIU, EntityType.AA)
-        if refused is not None:
-            return refusal(context.envelope, refused).response()
+        caller = await calling_entity(request, service, EntityType.FIU, EntityType.AA)
+        if isinstance(caller, Refusal):
+            return refusal(context.envelope, caller).response()
         body = msgspec.json.encode(_feed(await kept.health(service)))
         answer = _tagged(context, body, JSON, "private, no-cache")
         answer.headers["Vary"] = "Authorization"

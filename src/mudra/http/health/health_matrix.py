@@ -31,7 +31,7 @@ from mudra.identity.operators.operator import Scope
 from mudra.metrics.health.picture import Grouping, Row, matrix
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.shared.entity_type import EntityType
-from mudra.tokens.authentication.token_check import TokenFacts
+from mudra.tokens.authentication.bearer import EntityCaller
 from mudra.unit_of_work import UnitOfWork
 
 _USUAL: Final = timedelta(days=1)
@@ -117,13 +117,13 @@ def member_health_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
         context, order = receive_query(request, service, TimeQuery)
 
         async def act(
-            work: UnitOfWork, facts: TokenFacts, _: Caller, order: TimeQuery
+            work: UnitOfWork, entity: EntityCaller, _: Caller, order: TimeQuery
         ) -> HandlerResult:
             assert isinstance(order, TimeQuery)
             asked = _asked(order, context)
             if not isinstance(asked, TimeRange):
                 return asked
-            rows = await _own_rows(facts, asked, context, work)
+            rows = await _own_rows(entity, asked, context, work)
             return {**range_details(asked), "rows": row_details(rows)}
 
         return await as_entity(context, order, act, EntityType.AA, EntityType.FIP)
@@ -132,10 +132,10 @@ def member_health_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
 
 
 async def _own_rows(
-    facts: TokenFacts, asked: TimeRange, context: RequestContext, work: UnitOfWork
+    entity: EntityCaller, asked: TimeRange, context: RequestContext, work: UnitOfWork
 ) -> tuple[Row, ...]:
-    own = facts.subject
-    if facts.claims.get("roles") == EntityType.AA.value:
+    own = entity.entity_id
+    if entity.entity_type is EntityType.AA:
         return await rows_of(asked, Grouping.PAIR, context.service.clock(), work, aa_id=own)
     return await rows_of(asked, Grouping.FIP, context.service.clock(), work, fip_id=own)
 

@@ -27,7 +27,7 @@ from mudra.http.response.json_response import HandlerResult
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.notifications.alarm_service import NoSuchIncident
 from mudra.metrics.notifications.incident_notifications import StoredIncident
-from mudra.tokens.authentication.token_check import TokenFacts
+from mudra.tokens.authentication.bearer import EntityCaller
 from mudra.unit_of_work import UnitOfWork
 
 _MAX_COUNT: Final = 500
@@ -102,11 +102,11 @@ def member_incident_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
         context, order = receive_query(request, service, NoParameters)
 
         async def act(
-            work: UnitOfWork, facts: TokenFacts, _: Caller, _order: NoParameters
+            work: UnitOfWork, entity: EntityCaller, _: Caller, _order: NoParameters
         ) -> HandlerResult:
             return _listed(
                 await work.incidents.shown(
-                    only_open=False, entity_id=facts.subject, limit=_MAX_COUNT
+                    only_open=False, entity_id=entity.entity_id, limit=_MAX_COUNT
                 )
             )
 

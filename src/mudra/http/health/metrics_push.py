@@ -8,8 +8,7 @@ import structlog
 from litestar import Response, post
 from litestar.handlers import HTTPRouteHandler
 
-from mudra.http.auth.authenticate_entity import authenticate_entity, revoked
-from mudra.http.auth.bearer import authorization_of
+from mudra.http.auth.bearer import calling_entity
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.health.metrics_responses import PushResponse
 from mudra.http.health.push_gate import PushGate
@@ -25,7 +24,7 @@ from mudra.metrics.payload.report import Report
 from mudra.metrics.payload.validation import CheckedReport, ReportRefused, check_report
 from mudra.shared.entity_type import EntityType
 from mudra.shared.refusal import Refusal
-from mudra.tokens.authentication.token_check import TokenFacts
+from mudra.tokens.authentication.bearer import EntityCaller
 
 AGENT_NOTE: Final = "mudra-agent-note"
 MAX_NOTE: Final = 300
@@ -54,9 +53,9 @@ def push_route(prefixes: Sequence[str], gate: PushGate) -> HTTPRouteHandler:
 
 
 async def _answer(request: AnyRequest, service: HttpDependencies, gate: PushGate) -> JsonResponse:
-    facts = await authenticate_entity(authorization_of(request), service, EntityType.AA)
-    if not isinstance(facts, TokenFacts):
-        return refusal(_envelope(service), facts)
+    aa = await calling_entity(request, service, EntityType.AA)
+    if isinstance(aa, Refusal):
+        return refusal(_envelope(service), aa)
     body = await read_typed_body(request.receive, request.scope["headers"], METRICS_LIMITS)
     if not isinstance(body, bytes):
         return refusal(_envelope(service), body)
@@ -65,14 +64,14 @@ async def _answer(request: AnyRequest, service: HttpDependencies, gate: PushGate
     txn_id = checked.report.txn_id if isinstance(checked, CheckedReport) else new_txn_id()
     tag = checked.tag.value if isinstance(checked, CheckedReport) else "refused"
     context = RequestContext(service, request, txn_id)
-    if isinstance(checked, CheckedReport) and checked.report.aa_id != facts.subject:
-        return refusal(context.envelope, NotYourMetrics(facts.subject))
-    wait_s = service.push_rate.wait_s(f"{facts.subject}\0{tag}")
+    if isinstance(checked, CheckedReport) and checked.report.aa_id != aa.entity_id:
+        return refusal(context.envelope, NotYourMetrics(aa.entity_id))
+    wait_s = service.push_rate.wait_s(f"{aa.entity_id}\0{tag}")
     if wait_s:
         return refusal(context.envelope, TooManyPushes(wait_s))
-    _tell_note(request.headers.get(AGENT_NOTE), facts.subject, txn_id)
+    _tell_note(request.headers.get(AGENT_NOTE), aa.entity_id, txn_id)
     async with gate.at_database():
-        outcome = await _stored(checked, facts, context)
+        outcome = await _stored(checked, aa, context)
     if isinstance(outcome, Received):
         return _taken(context.envelope, outcome)
     if isinstance(outcome, ReportRefused):
@@ -91,16 +90,13 @@ def _tell_note(note: str | None, aa_id: str, txn_id: str) -> None:
 
 
 async def _stored(
-    checked: CheckedReport | ReportRefused, facts: TokenFacts, context: RequestContext
+    checked: CheckedReport | ReportRefused, aa: EntityCaller, context: RequestContext
 ) -> Received | Refusal:
     service = context.service
-    caller = context.caller(f"entity:{facts.subject}")
+    caller = context.caller(f"entity:{aa.entity_id}")
     async with service.unit_of_work() as work:
-        ended = await revoked(facts, work)
-        if ended is not None:
-            return ended
         if isinstance(checked, ReportRefused):
-            await keep_refused(facts.subject, checked, caller, work.receive_service)
+            await keep_refused(aa.entity_id, checked, caller, work.receive_service)
             return checked
         return await receive(checked, service.new_id(), caller, work.receive_service)
 

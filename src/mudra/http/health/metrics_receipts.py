@@ -28,7 +28,7 @@ from mudra.metrics.payload.ingest_rule import Receipt
 from mudra.metrics.rollup.coverage import TimeRange, gaps
 from mudra.shared.entity_type import EntityType
 from mudra.shared.time_text import iso_ms
-from mudra.tokens.authentication.token_check import TokenFacts
+from mudra.tokens.authentication.bearer import EntityCaller
 from mudra.unit_of_work import UnitOfWork
 
 _USUAL: Final = timedelta(days=1)
@@ -58,13 +58,13 @@ def receipts_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
         context, order = receive_query(request, service, ReceiptsQuery)
 
         async def act(
-            work: UnitOfWork, facts: TokenFacts, _: Caller, order: ReceiptsQuery
+            work: UnitOfWork, entity: EntityCaller, _: Caller, order: ReceiptsQuery
         ) -> HandlerResult:
             assert isinstance(order, ReceiptsQuery)
             asked = _asked(order, service.clock())
             if not isinstance(asked, Asked):
                 return asked
-            return await _shown(facts.subject, asked, context, work)
+            return await _shown(entity.entity_id, asked, context, work)
 
         return await as_entity(context, order, act, EntityType.AA)
 

@@ -26,7 +26,7 @@ from mudra.http.response.json_response import HandlerResult
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.notifications.webhook import AddedWebhook, Webhook
 from mudra.shared.refusal import Refusal
-from mudra.tokens.authentication.token_check import TokenFacts
+from mudra.tokens.authentication.bearer import EntityCaller
 from mudra.unit_of_work import UnitOfWork
 
 _PATH: Final = "/operator/v1/health/webhooks"
@@ -90,9 +90,9 @@ def member_webhook_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
         context, order = receive_query(request, service, NoParameters)
 
         async def act(
-            work: UnitOfWork, facts: TokenFacts, _: Caller, _order: NoParameters
+            work: UnitOfWork, entity: EntityCaller, _: Caller, _order: NoParameters
         ) -> HandlerResult:
-            return _list_response(await work.alarm_service.webhooks.all(facts.subject))
+            return _list_response(await work.alarm_service.webhooks.all(entity.entity_id))
 
         return await as_entity(context, order, act)
 
@@ -108,11 +108,11 @@ def member_webhook_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
         context, order = await receive_json(request, service, OwnWebhookRequest)
 
         async def act(
-            work: UnitOfWork, facts: TokenFacts, caller: Caller, order: OwnWebhookRequest
+            work: UnitOfWork, entity: EntityCaller, caller: Caller, order: OwnWebhookRequest
         ) -> HandlerResult:
             now = await work.people.now()
             return _added(
-                await work.alarm_service.add_webhook(facts.subject, order.url, caller, now)
+                await work.alarm_service.add_webhook(entity.entity_id, order.url, caller, now)
             )
 
         return await as_entity(context, order, act)
@@ -131,9 +131,9 @@ def member_webhook_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
         context, order = await receive_json(request, service, NoParameters)
 
         async def act(
-            work: UnitOfWork, facts: TokenFacts, caller: Caller, _order: NoParameters
+            work: UnitOfWork, entity: EntityCaller, caller: Caller, _order: NoParameters
         ) -> HandlerResult:
-            wanted, own = str(webhook_id), facts.subject
+            wanted, own = str(webhook_id), entity.entity_id
             return _removed(await work.alarm_service.remove_webhook(wanted, own, caller))
 
         return await as_entity(context, order, act)

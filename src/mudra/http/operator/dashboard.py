@@ -6,6 +6,7 @@ from litestar import Response, get
 from litestar.types import ControllerRouterHandler
 
 from mudra.http.account.people_requests import NoParameters
+from mudra.http.auth.bearer import verified_bearer
 from mudra.http.auth.operator_access import any_operator
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
@@ -22,8 +23,9 @@ from mudra.shared.time_text import iso_ms
 async def show_board(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """Show what breaks this week, as far as the caller's scopes show it."""
     context, query = receive_query(request, service, NoParameters)
+    token = await verified_bearer(context)
     async with service.unit_of_work() as work:
-        found = await any_operator(context, work)
+        found = await any_operator(token, context, work)
         if isinstance(found, Refusal):
             return refusal(context.envelope, found).response()
         if isinstance(query, Refusal):
@@ -40,8 +42,9 @@ async def show_board(request: AnyRequest, service: InjectedDependencies) -> Resp
 async def show_settings(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """Show the settings in force with their sources, to an operator of any scope."""
     context, query = receive_query(request, service, NoParameters)
+    token = await verified_bearer(context)
     async with service.unit_of_work() as work:
-        found = await any_operator(context, work)
+        found = await any_operator(token, context, work)
     if isinstance(found, Refusal):
         return refusal(context.envelope, found).response()
     if isinstance(query, Refusal):

@@ -20,7 +20,7 @@ from mudra.identity.operators.operator import Operator, Scope
 from mudra.shared.refusal import Refusal
 from mudra.shared.time_text import iso_ms
 from mudra.tokens.issuing.claims import TokenKind
-from mudra.tokens.signing_keys.key_fetch import KeyFetch
+from mudra.tokens.ports import KeyFetch
 from mudra.tokens.signing_keys.key_lifecycle import SigningKey
 from mudra.tokens.signing_keys.rotate_keys import KeyChange
 from mudra.unit_of_work import UnitOfWork
@@ -55,10 +55,10 @@ async def rotate(request: AnyRequest, service: InjectedDependencies) -> Response
     """Let the next keys sign once everybody can have fetched them; in an emergency, now."""
     context, order = await receive_json(request, service, RotationRequest)
     found = await find_operator(context, Scope.KEYS)
-    if not isinstance(found, Operator) or isinstance(order, Refusal):
-        problem = order if isinstance(found, Operator) else found
-        return refusal(context.envelope, problem).response()
-    assert isinstance(order, RotationRequest)
+    if not isinstance(found, Operator):
+        return refusal(context.envelope, found).response()
+    if isinstance(order, Refusal):
+        return refusal(context.envelope, order).response()
     kinds = frozenset([TokenKind(order.kind)] if order.kind else TokenKind)
     changes = await service.rotate_keys(
         kinds, context.caller(found.actor), emergency=order.emergency

@@ -6,6 +6,7 @@ from litestar import Response, post
 from litestar.types import ControllerRouterHandler
 
 from mudra.audit.event import Caller
+from mudra.http.auth.bearer import verified_bearer
 from mudra.http.auth.operator_access import calling_operator
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
@@ -29,8 +30,9 @@ from mudra.unit_of_work import UnitOfWork
 async def make_operator(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """Make an operator and invite it, or set its scopes anew; they hold from the next request."""
     context, order = await receive_json(request, service, OperatorRequest)
+    token = await verified_bearer(context)
     async with service.unit_of_work() as work:
-        found = await calling_operator(context, work, Scope.MEMBERS)
+        found = await calling_operator(token, context, work, Scope.MEMBERS)
         outcome: object = order if isinstance(found, Operator) else found
         if isinstance(found, Operator) and isinstance(order, OperatorRequest):
             scopes = frozenset(Scope(word) for word in order.scopes)

@@ -9,8 +9,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.http.request.client_address import Network, address_key, is_within
+from mudra.http.request.client_address import Network, is_within
 from mudra.http.server.raw_response import RawError
+from mudra.shared.network_address import address_key
 
 
 class ConnectionLimits(Struct, frozen=True):

@@ -1,12 +1,12 @@
-"""Requests that memory alone can answer are answered in the turn of the loop that read them.
+"""Answers requests that need only memory, in the turn of the event loop that read them.
 
-The hot path needs nothing to be waited for, most of the time. An ASGI cycle with its
-task, events and messages costs there as much as reading the form, judging the secret
-and noting it for the audit. So a connection asks first (`Prompt`), and only what cannot be
-answered at once goes through uvicorn, from its first byte, as every other request does.
+Most of the time the hot path has to wait for nothing. There, an ASGI cycle with its task,
+events and messages costs as much as reading the form, checking the secret and recording it
+for the audit. So a connection tries the `FastPath` first, and only what cannot be answered
+at once goes through uvicorn, from its first byte, as every other request does.
 
-What the connections of one turn are promised is signed together, then sent together: an RSA
-signature leaves little of the rest in a processor's caches.
+The pending responses of one turn of the loop are signed together, then sent together: an RSA
+signature leaves little of anything else in a processor's caches.
 """
 
 from asyncio import AbstractEventLoop
@@ -24,117 +24,117 @@ from mudra.http.server.raw_response import RawError
 from mudra.shared.clock import Clock
 
 _METHOD = b"POST"
-_TOGETHER = 16
-"""Signed before the first of them is sent: 16 ms or so of waiting, as the last had anyway."""
+_BATCH_SIZE = 16
+"""Signed before the first of them is sent: no longer a wait than that of the last one."""
 
 
 class PendingResponse(Protocol):
-    """An answer that needs nothing more but the processor."""
+    """A response that needs nothing but the processor."""
 
     def sign(self) -> None:
-        """Do what is costly; called once, before `answer`."""
+        """Do what is costly; called once, before `response`."""
 
-    def answer(self) -> JsonResponse:
-        """Give what is to be sent."""
+    def response(self) -> JsonResponse:
+        """Return what is to be sent."""
 
 
 class ReadyResponse(Struct, frozen=True):
-    """An answer that is there already."""
+    """A response that needs no signature: a refusal."""
 
-    told: JsonResponse
+    ready: JsonResponse
 
     def sign(self) -> None:
-        """Nothing: it is a refusal."""
+        """Do nothing."""
 
-    def answer(self) -> JsonResponse:
-        """Give it."""
-        return self.told
+    def response(self) -> JsonResponse:
+        """Return it."""
+        return self.ready
 
 
 TryFastPath: TypeAlias = Callable[[Headers, bytes, str], PendingResponse | None]
-"""Takes headers, body and peer; None, and nothing done, where something must be waited for."""
+"""Takes headers, body and peer; returns None, and does nothing, where it would have to wait."""
 
 
 class FastPath(Struct, frozen=True):
     """What can be answered at once: POST to one address."""
 
     address: str
-    promise: TryFastPath
+    try_respond: TryFastPath
 
 
 def fast_path_protocol(
-    limits: ConnectionLimits, clock: Clock, prompt: FastPath
+    limits: ConnectionLimits, clock: Clock, fast_path: FastPath
 ) -> type[HttpToolsProtocol]:
-    """Give the class for `uvicorn.Config(http=...)`; all its connections are counted together."""
+    """Return the class for `uvicorn.Config(http=...)`; all its connections are counted together."""
 
     class Connection(_FastPathProtocol):
         pass
 
     Connection.shared = ProtocolContext(limits, clock, OpenConnections(limits))
-    Connection.prompt = prompt
-    Connection.turn = SigningBatch()
-    Connection.address = prompt.address.encode()
+    Connection.fast_path = fast_path
+    Connection.batch = SigningBatch()
+    Connection.address = fast_path.address.encode()
     return Connection
 
 
 class SigningBatch:
-    """The connections whose answers are promised, until the loop has read from all that spoke."""
+    """The connections with a pending response, until the loop has read from all that sent one."""
 
     def __init__(self) -> None:
-        self._promised: list[_FastPathProtocol] = []
+        self._pending: list[_FastPathProtocol] = []
 
     def join(self, connection: "_FastPathProtocol", loop: AbstractEventLoop) -> None:
         """Add a connection; the batch ends with this turn of the loop."""
-        if not self._promised:
+        if not self._pending:
             loop.call_soon(self._end)
-        self._promised.append(connection)
+        self._pending.append(connection)
 
     def _end(self) -> None:
-        promised, self._promised = self._promised, []
-        for first in range(0, len(promised), _TOGETHER):
-            together = promised[first : first + _TOGETHER]
-            for connection in together:
-                connection.sign_promised()
-            for connection in together:
-                connection.send_promised()
+        pending, self._pending = self._pending, []
+        for first in range(0, len(pending), _BATCH_SIZE):
+            batch = pending[first : first + _BATCH_SIZE]
+            for connection in batch:
+                connection.sign_pending()
+            for connection in batch:
+                connection.send_pending()
 
 
 class _FastPathProtocol(LimitedProtocol):
-    prompt: ClassVar[FastPath]
+    fast_path: ClassVar[FastPath]
     address: ClassVar[bytes]
-    turn: ClassVar[SigningBatch]
+    batch: ClassVar[SigningBatch]
 
     _held: bytes | None = None
-    """The body so far of a request that may be answered at once, before uvicorn knows of it."""
-    _promise: PendingResponse | None = None
+    """The body so far of a request that may be answered at once, before uvicorn sees it."""
+    _pending: PendingResponse | None = None
     _is_signed = False
     _is_last = False
-    """The connection ends with the promised answer."""
+    """The connection ends with the pending response."""
 
     def data_received(self, data: bytes) -> None:
-        # One at most in a turn: a row of requests sent together must not keep others waiting.
+        # One at most in a turn: pipelined requests must not keep other connections waiting.
         self._answered_now = False
         super().data_received(data)
 
     def eof_received(self) -> None:
         # The transport closes itself after this.
-        self._keep_promise()
+        self._flush_pending()
         super().eof_received()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._promise = None
+        self._pending = None
         super().connection_lost(exc)
 
     def shutdown(self) -> None:
-        self._keep_promise()
+        self._flush_pending()
         super().shutdown()
 
     def _all_is_read(self) -> None:
         if self._held is not None:
-            self._take_the_long_way()
+            self._leave_fast_path()
 
     def _begin_answer(self) -> None:
-        self._keep_promise()  # to the request before this one, whose answer comes first
+        self._flush_pending()  # the response to the previous request comes first
         if (
             self.url == self.address
             and self.parser.get_method() == _METHOD
@@ -154,54 +154,54 @@ class _FastPathProtocol(LimitedProtocol):
             return
         self._held += body
         if len(self._held) > FORM_LIMITS.max_bytes:
-            self._take_the_long_way()
+            self._leave_fast_path()
 
     def on_message_complete(self) -> None:
         if self._held is not None:
-            if self._promise_answer(self._held):
+            if self._try_fast_path(self._held):
                 return
-            self._take_the_long_way()
+            self._leave_fast_path()
         super().on_message_complete()
 
-    def _take_the_long_way(self) -> None:
+    def _leave_fast_path(self) -> None:
         body, self._held = self._held, None
         super()._begin_answer()
         if body:
             super().on_body(body)
 
-    def _promise_answer(self, body: bytes) -> bool:
-        self._promise = self.prompt.promise(self.headers, body, self._peer())
-        if self._promise is None:
+    def _try_fast_path(self, body: bytes) -> bool:
+        self._pending = self.fast_path.try_respond(self.headers, body, self._peer())
+        if self._pending is None:
             return False
         self._held = None
         self._answered_now = True
         self._in_message = False
         self._is_signed = False
         self._is_last = not self.parser.should_keep_alive()
-        self.turn.join(self, self.loop)
+        self.batch.join(self, self.loop)
         return True
 
-    def _keep_promise(self) -> None:
-        if self._promise is not None:
-            self.sign_promised()
-            self.send_promised()
+    def _flush_pending(self) -> None:
+        if self._pending is not None:
+            self.sign_pending()
+            self.send_pending()
 
-    def sign_promised(self) -> None:
-        if self._promise is not None and not self._is_signed:
-            self._promise.sign()
+    def sign_pending(self) -> None:
+        if self._pending is not None and not self._is_signed:
+            self._pending.sign()
             self._is_signed = True
 
-    def send_promised(self) -> None:
-        promise, self._promise = self._promise, None
-        if promise is None:
+    def send_pending(self) -> None:
+        pending, self._pending = self._pending, None
+        if pending is None:
             return  # it was sent before the end of the turn, or the connection is lost
         last = b"connection: close\r\n" if self._is_last else b""
-        self.transport.write(promise.answer().whole(self.server_state.default_headers, last))
+        self.transport.write(pending.response().whole(self.server_state.default_headers, last))
         if self._is_last:
             self.transport.close()
         self.on_response_complete()
 
     def _refuse(self, refusal: RawError) -> None:
-        self._keep_promise()
+        self._flush_pending()
         self._held = None
         super()._refuse(refusal)

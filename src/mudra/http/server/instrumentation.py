@@ -61,32 +61,32 @@ def instrumented(app: ASGIApp, observe: ObserveRequest) -> ASGIApp:
     return watching
 
 
-def instrumented_fast_path(prompt: FastPath, observe: ObserveRequest) -> FastPath:
-    """Observe every request that `prompt` answers; the others are `observed` on their way."""
+def instrumented_fast_path(fast_path: FastPath, observe: ObserveRequest) -> FastPath:
+    """Observe every request that `fast_path` answers; `instrumented` observes the others."""
 
-    def promise(headers: Headers, body: bytes, peer: str) -> PendingResponse | None:
+    def try_respond(headers: Headers, body: bytes, peer: str) -> PendingResponse | None:
         started = perf_counter()
-        promised = prompt.promise(headers, body, peer)
-        if promised is None:
+        pending = fast_path.try_respond(headers, body, peer)
+        if pending is None:
             return None
-        return _ObservedResponse(promised, started, peer, prompt.address, observe)
+        return _ObservedResponse(pending, started, peer, fast_path.address, observe)
 
-    return FastPath(prompt.address, promise)
+    return FastPath(fast_path.address, try_respond)
 
 
 class _ObservedResponse(Struct, frozen=True):
-    promise: PendingResponse
+    pending: PendingResponse
     started: float
     peer: str
     address: str
     observe: ObserveRequest
 
     def sign(self) -> None:
-        self.promise.sign()
+        self.pending.sign()
 
-    def answer(self) -> JsonResponse:
-        answer = self.promise.answer()
+    def response(self) -> JsonResponse:
+        response = self.pending.response()
         took = perf_counter() - self.started
-        txn_id = answer.headers["X-Request-Id"]
-        self.observe("POST", self.address, answer.status, took, self.peer, txn_id)
-        return answer
+        txn_id = response.headers["X-Request-Id"]
+        self.observe("POST", self.address, response.status, took, self.peer, txn_id)
+        return response

@@ -1,10 +1,12 @@
-"""Answers of the token service, for the OpenAPI document (spec 2.2, 2.3, 7)."""
+"""Responses of the token service (spec 2.2, 2.3)."""
 
+from datetime import timedelta
 from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from mudra.http.response.response_body import DateTime, ResponseBody
+from mudra.shared.secret_text import SecretText
 
 
 class TokenResponse(ResponseBody, kw_only=True):
@@ -21,6 +23,15 @@ class TokenResponse(ResponseBody, kw_only=True):
         Annotated[str, Meta(description="only while the secret used is an old one in its grace")]
         | UnsetType
     ) = UNSET
+
+
+def token_response(token: SecretText, life: timedelta) -> TokenResponse:
+    """Return the response that carries a new token."""
+    return TokenResponse(
+        access_token=token.reveal(),
+        expires_in=int(life.total_seconds()),
+        token_type="Bearer",  # noqa: S106  # the name of the scheme
+    )
 
 
 class EntitySecretResetResponse(ResponseBody, kw_only=True):

@@ -20,7 +20,7 @@ _CACHE: Final = {
 async def jwks(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """The published signing keys as a JWK Set (RFC 7517 5); who fetches them is counted."""
     keys = await service.signer.jwks()
-    service.key_fetches.note(service.signer.published_kids(), address_of(request, service))
+    service.key_fetches.append(service.signer.published_kids(), address_of(request, service))
     return Response(keys, media_type="application/json", headers=_CACHE)
 
 
@@ -32,7 +32,7 @@ async def configuration(service: InjectedDependencies) -> Response[bytes]:
 
 def metadata(service: HttpDependencies) -> Response[bytes]:
     """Authorization server metadata (RFC 8414 2)."""
-    issuer = service.terms.issuer
+    issuer = service.settings.issuer
     document = {
         "issuer": issuer,
         "jwks_uri": f"{issuer}/protocol/openid-connect/certs",

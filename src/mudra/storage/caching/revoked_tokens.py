@@ -1,4 +1,4 @@
-"""Entity tokens that were revoked, in this node's memory, believed as freshness.py allows."""
+"""Revoked entity tokens in this node's memory, as long as cache_invalidation.py permits."""
 
 import asyncio
 from typing import Final
@@ -12,27 +12,27 @@ from mudra.storage.tokens.tokens import PostgresIssuedTokens, revoked_key
 
 _PREFIX: Final = revoked_key("")
 _MAX_COUNT: Final = 50_000
-"""Tokens kept, about 6 MB; beyond it the database is asked about each."""
+"""Cached tokens, about 6 MB; beyond it the database is asked about each."""
 
 
-class RevokedTokens:
-    """Implements http/dependencies.py `Revocations`."""
+class RevokedTokenCache:
+    """Implements tokens/ports.py Revocations."""
 
     def __init__(self, database: Database, invalidation: CacheInvalidation) -> None:
         self._database = database
-        self._freshness = invalidation
+        self._invalidation = invalidation
         self._known: frozenset[str] | None = None
         self._announced: set[str] = set()
-        """Heard of since the set was read; a held transaction may still come to nothing."""
+        """Announced since the set was read; a fenced transaction may still be rolled back."""
         self._too_many = False
-        self._times_heard = 0
+        self._changes = 0
         self._reading = asyncio.Lock()
-        invalidation.on_change(self._heard)
+        invalidation.on_change(self._on_change)
 
-    def _heard(self, key: str) -> None:
+    def _on_change(self, key: str) -> None:
         if key != "*" and not key.startswith(_PREFIX):
             return
-        self._times_heard += 1
+        self._changes += 1
         if key == "*":
             self._known, self._too_many = None, False
         else:
@@ -40,13 +40,13 @@ class RevokedTokens:
             if len(self._announced) > _MAX_COUNT:
                 self._known = None
 
-    async def holds(self, jti: str) -> bool:
-        """Tell whether a token was revoked, from memory where memory may be believed."""
+    async def is_revoked(self, jti: str) -> bool:
+        """Return whether a token was revoked, from memory where it is valid."""
         await self._ready()
         if (
             self._known is not None
             and jti not in self._announced
-            and self._freshness.is_valid(revoked_key(jti))
+            and self._invalidation.is_valid(revoked_key(jti))
         ):
             return jti in self._known
         async with self._database.transaction() as transaction:
@@ -59,17 +59,17 @@ class RevokedTokens:
             await self._read()
 
     async def _read(self) -> None:
-        if self._known is not None:  # another call has read it meanwhile
+        if self._known is not None:  # another call has read it in the meantime
             return
-        times_heard = self._times_heard
+        changes = self._changes
         c = revoked_entity_token.c
         async with self._database.transaction() as transaction:
             rows = await transaction.connection.scalars(
                 sa.select(c.jti).where(c.expires_at > await transaction.now()).limit(_MAX_COUNT + 1)
             )
             found = frozenset(str(jti) for jti in rows)
-        # What changed while it was read is not kept: it may be the former state.
-        if times_heard != self._times_heard:
+        # What changed during the read is not cached: it may be the previous state.
+        if changes != self._changes:
             return
         self._announced.clear()
         self._too_many = len(found) > _MAX_COUNT

@@ -1,8 +1,8 @@
 """Audit of entity tokens, written behind in batches (docs/decisions/0002).
 
-A round trip for each token would cost as much as its signature. Acts of the
+A round trip for each token would cost as much as its signature. Events of the
 same kind within a batch become one row that counts them and lists each token's
-`jti`. At a regular stop nothing is lost; at a kill, at most the last second.
+`jti`. A regular stop loses nothing; a kill loses at most the last second.
 """
 
 from collections import Counter
@@ -25,7 +25,7 @@ from mudra.storage.tokens.token_counts import add_counts
 
 _EVERY_S: Final = 0.5
 _MAX_GROUPS: Final = 50_000
-_NOTE: Final = bulk_insert(audit_event, *EVENT_COLUMNS)
+_INSERT: Final = bulk_insert(audit_event, *EVENT_COLUMNS)
 _GRACE: Final = "grace"
 _NO_VERSION: Final = 0
 
@@ -37,7 +37,7 @@ _Key = tuple[str, str, str, int]
 
 @dataclass(slots=True)
 class _Group:
-    """What is alike within a batch; `txn_id` is that of the first."""
+    """Equal events within a batch; `txn_id` is that of the first."""
 
     txn_id: str
     count: int = 0
@@ -45,7 +45,7 @@ class _Group:
 
 
 class BatchedIssueLog:
-    """Implements http/dependencies.py IssueJournal."""
+    """Implements tokens/ports.py EntityTokenLog."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -56,7 +56,7 @@ class BatchedIssueLog:
     def issued(  # each argument is one fact of the record
         self, entity_id: str, address: str, txn_id: str, *, version: int, in_grace: bool, jti: str
     ) -> None:
-        """Note a token that was issued; it is stored within a second."""
+        """Record a token that was issued; it is stored within a second."""
         reason = _GRACE if in_grace else ""
         group = self._group((entity_id, address, reason, version), txn_id)
         if group is not None:
@@ -64,7 +64,7 @@ class BatchedIssueLog:
             group.jtis.append(jti)
 
     def refused(self, entity_id: str, address: str, txn_id: str, reason: str) -> None:
-        """Note a token that was refused; `entity_id` is empty when there is no such entity."""
+        """Record a refused secret; `entity_id` is empty when there is no such entity."""
         group = self._group((entity_id, address, reason, _NO_VERSION), txn_id)
         if group is not None:
             group.count += 1
@@ -94,25 +94,25 @@ class BatchedIssueLog:
             async with self._database.transaction() as transaction:
                 at = await transaction.now()
                 rows = [event_row(_event(key, group, at)) for key, group in batch.items()]
-                await transaction.connection.execute(_NOTE, parameter_of(rows))
+                await transaction.connection.execute(_INSERT, parameter_of(rows))
                 uses = _uses(batch.items())
                 await add_uses(transaction, uses, at)
                 await add_counts(transaction, _by_entity(uses), at)
         except DatabaseUnavailable:
-            self._take_back(batch)
+            self._requeue(batch)
             _log.warning("audit of entity tokens waits for the database", groups=len(batch))
         except Exception:
-            self._take_back(batch)
+            self._requeue(batch)
             raise
 
-    def _take_back(self, batch: dict[_Key, _Group]) -> None:
+    def _requeue(self, batch: dict[_Key, _Group]) -> None:
         for key, group in batch.items():
-            kept = self._groups.get(key)
-            if kept is None:
+            existing = self._groups.get(key)
+            if existing is None:
                 self._groups[key] = group
             else:
-                kept.count += group.count
-                kept.jtis[:0] = group.jtis
+                existing.count += group.count
+                existing.jtis[:0] = group.jtis
 
 
 def _uses(batch: Iterable[tuple[_Key, _Group]]) -> list[Used]:

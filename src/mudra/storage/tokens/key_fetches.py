@@ -1,7 +1,7 @@
 """Fetches of the published keys, written behind in batches.
 
-A node that is killed forgets the fetches of its last seconds: they are a help
-for the eye, not a proof.
+A node that is killed forgets the fetches of its last seconds: the counts are a
+help for operators, not a proof.
 """
 
 from collections import Counter
@@ -18,23 +18,23 @@ from mudra.shared.unavailable import DatabaseUnavailable
 from mudra.storage.caching.write_behind import WriteBehind
 from mudra.storage.database.database import Database, Transaction
 from mudra.storage.tokens.key_fetch_tables import key_fetch
-from mudra.tokens.signing_keys.key_fetch import KeyFetch
+from mudra.tokens.ports import KeyFetch
 
 _EVERY_S: Final = 2.0
 _MAX_ADDRESSES: Final = 10_000
-"""Kept apart within one batch; further ones are counted as strangers."""
+"""Counted separately within one batch; further ones are counted together."""
 
 _log = structlog.get_logger()
 
 
 class PostgresKeyFetches:
-    """Reads what the batches wrote."""
+    """Implements tokens/ports.py KeyFetches."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
 
     async def fetches(self) -> Sequence[KeyFetch]:
-        """Give all counts, by key and entity."""
+        """Return all counts, by key and entity."""
         c = key_fetch.c
         rows = await self._tx.connection.execute(
             sa.select(c.kid, c.entity_id, c.count, c.first_at, c.last_at).order_by(
@@ -45,7 +45,7 @@ class PostgresKeyFetches:
 
 
 class BatchedKeyFetches:
-    """Counts fetches in memory and adds them to the table every few seconds."""
+    """Implements tokens/ports.py KeyFetchLog: adds counts to the table every few seconds."""
 
     def __init__(self, database: Database, directory: Callable[[], Awaitable[Directory]]) -> None:
         self._database = database
@@ -54,8 +54,8 @@ class BatchedKeyFetches:
         self._counts: Counter[tuple[tuple[str, ...], str]] = Counter()
         self._behind = WriteBehind("key-fetches", _EVERY_S, self._write)
 
-    def note(self, kids: Sequence[str], address: str) -> None:
-        """Note one fetch of these keys."""
+    def append(self, kids: Sequence[str], address: str) -> None:
+        """Count one fetch of these keys."""
         key = (tuple(kids), address)
         if key not in self._counts and len(self._counts) >= _MAX_ADDRESSES:
             key = (key[0], "")

@@ -32,7 +32,7 @@ class NoSigningKey(Exception):
 
 
 class NodeKeys:
-    """Implements http/dependencies.py Signer."""
+    """Implements tokens/ports.py Signer."""
 
     def __init__(
         self,

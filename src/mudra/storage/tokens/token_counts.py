@@ -1,4 +1,4 @@
-"""Tokens issued by day, added with the batches of the issue journal."""
+"""Tokens issued by day, added with the batches of the issue log."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
@@ -9,17 +9,17 @@ import sqlalchemy as sa
 from mudra.storage.database.bulk_insert import bulk_insert, parameter_of
 from mudra.storage.database.database import Transaction
 from mudra.storage.tokens.token_count_tables import token_day
-from mudra.tokens.issuing.token_count import DayCount
+from mudra.tokens.ports import DayCount
 
 
 class PostgresTokenCounts:
-    """Implements tokens/issuing/token_count.py TokenCounts."""
+    """Implements tokens/ports.py TokenCounts."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
 
     async def by_day(self, entity_id: str, since: date) -> Sequence[DayCount]:
-        """Give the days since then on which the entity got any, in order."""
+        """Return the days since then on which the entity got any, in order."""
         c = token_day.c
         rows = await self._tx.connection.execute(
             sa.select(c.day, c.count)

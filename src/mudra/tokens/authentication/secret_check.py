@@ -1,8 +1,4 @@
-"""Issue an Entity Access Token (spec 4.4): the path that must cost little more than a signature.
-
-Pure decision here; the edge brings the credentials from memory, the keyed hash
-of what was presented, and the signature.
-"""
+"""Check a presented entity secret (spec 3, 4.4). Pure: credentials, keyed hash and time come in."""
 
 import hmac
 from datetime import datetime
@@ -17,12 +13,16 @@ from mudra.tokens.secrets.secret import EntitySecret, SecretState
 _NO_MAC: Final = bytes(32)
 
 
-class SecretAccepted(Struct, frozen=True):
-    """The presented secret holds; `grace_until` is set when it is the old one."""
+class AuthenticatedEntity(Struct, frozen=True):
+    """An active entity that presented a valid secret at an instant.
+
+    `grace_until` is set when the secret is the old one.
+    """
 
     credentials: EntityCredentials
     secret: EntitySecret
     grace_until: datetime | None
+    at: datetime
 
 
 class RateLimited(Refusal, frozen=True):
@@ -32,28 +32,29 @@ class RateLimited(Refusal, frozen=True):
 
 
 class SecretUnknown(Refusal, frozen=True):
-    """Unknown entity, wrong secret, or an entity that is not active: never told apart."""
+    """Unknown entity, wrong secret, or an entity that is not active: all three look alike."""
 
 
 class SecretExpired(Refusal, frozen=True):
-    """The very secret was presented, after its expiry."""
+    """The right secret was presented, after its expiry."""
 
     expired_at: datetime
 
 
 class SecretGraceEnded(Refusal, frozen=True):
-    """The very old secret was presented, after its grace period."""
+    """The right old secret was presented, after its grace period."""
 
     ended_at: datetime
 
 
-SecretVerdict = SecretAccepted | SecretUnknown | SecretExpired | SecretGraceEnded
+EntityAuthenticationRefusal = RateLimited | SecretUnknown | SecretExpired | SecretGraceEnded
+EntityAuthentication = AuthenticatedEntity | EntityAuthenticationRefusal
 
 
-def judge(
+def check_secret(
     credentials: EntityCredentials | None, presented_mac: bytes, now: datetime
-) -> SecretVerdict:
-    """Judge a presented secret by its keyed hash, in time that tells nothing.
+) -> EntityAuthentication:
+    """Check a presented secret by its keyed hash, in time that does not depend on the outcome.
 
     Every known secret is compared, whichever matches, and an unknown entity
     costs one comparison as well.
@@ -67,16 +68,13 @@ def judge(
         hmac.compare_digest(_NO_MAC, presented_mac)
     if credentials is None or match is None or not credentials.active:
         return SecretUnknown()
-    return _standing(credentials, match.secret, now)
-
-
-def _standing(credentials: EntityCredentials, secret: EntitySecret, now: datetime) -> SecretVerdict:
+    secret = match.secret
     if secret.state is SecretState.CURRENT:
         if now >= secret.expires_at:
             return SecretExpired(secret.expires_at)
-        return SecretAccepted(credentials, secret, None)
+        return AuthenticatedEntity(credentials, secret, None, now)
     if secret.in_grace(now):
-        return SecretAccepted(credentials, secret, secret.grace_until)
+        return AuthenticatedEntity(credentials, secret, secret.grace_until, now)
     if secret.grace_until is not None:
         return SecretGraceEnded(min(secret.grace_until, now))
     return SecretUnknown()

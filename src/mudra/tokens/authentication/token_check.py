@@ -1,4 +1,4 @@
-"""Check a token that this service issued: signature, claims, and whether it still stands.
+"""Verify a token that this service issued: signature, claims and times.
 
 RFC 8725: fixed algorithms, keys from our own set only, every claim checked.
 """
@@ -34,8 +34,8 @@ class TokenRevoked(Refusal, frozen=True):
     """A token of ours that was revoked before its end."""
 
 
-class TokenFacts(Struct, frozen=True):
-    """What a genuine token says. Whether it was revoked is for the caller to ask."""
+class VerifiedToken(Struct, frozen=True):
+    """A genuine token that has not expired. Whether it was revoked is a question to storage."""
 
     kind: TokenKind
     subject: str
@@ -45,14 +45,16 @@ class TokenFacts(Struct, frozen=True):
     claims: Mapping[str, object]
 
 
-TokenVerdict = TokenFacts | TokenInvalid | TokenExpired
+TokenVerification = VerifiedToken | TokenInvalid | TokenExpired
 
 FindKey = Callable[[str], tuple[TokenKind, RSAKey] | None]
-"""Gives the published key of a `kid`, with the kind of token that it may sign."""
+"""Returns the published key of a `kid`, with the kind of token that it may sign."""
 
 
-def examine(token: str, terms: TokenTerms, find_key: FindKey, now: datetime) -> TokenVerdict:
-    """Examine a compact JWT against our own keys and terms."""
+def verify_token(
+    token: str, terms: TokenTerms, find_key: FindKey, now: datetime
+) -> TokenVerification:
+    """Verify a compact JWT against our own keys and terms, with 60 s of leeway."""
     if not token or len(token) > MAX_TOKEN_LENGTH or not token.isascii():
         return TokenInvalid()
     found: list[TokenKind] = []
@@ -74,7 +76,7 @@ def examine(token: str, terms: TokenTerms, find_key: FindKey, now: datetime) -> 
 
 def _checked(
     claims: Mapping[str, object], kind: TokenKind, terms: TokenTerms, now: datetime
-) -> TokenVerdict:
+) -> TokenVerification:
     audience = terms.entity_audience if kind is TokenKind.ENTITY else terms.issuer
     subject, jti = claims.get("sub"), claims.get("jti")
     times = [claims.get(name) for name in ("iat", "nbf", "exp")]
@@ -95,4 +97,4 @@ def _checked(
         return TokenInvalid()
     if now >= expires_at + leeway:
         return TokenExpired(expires_at)
-    return TokenFacts(kind, subject, jti, issued_at, expires_at, claims)
+    return VerifiedToken(kind, subject, jti, issued_at, expires_at, claims)

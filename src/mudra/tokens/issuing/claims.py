@@ -1,4 +1,4 @@
-"""What an access token says (decisions 3; RFC 9068 with the network's own names)."""
+"""The claims of an access token (decisions 3; RFC 9068 with the network's own names)."""
 
 import enum
 from collections.abc import Mapping
@@ -11,6 +11,7 @@ from mudra.shared.entity_type import EntityType
 
 ENTITY_TOKEN_LIFE: Final = timedelta(hours=24)  # spec 8
 USER_TOKEN_LIFE: Final = timedelta(days=180)  # spec 8
+ENTITY_SCOPE: Final = "entity"
 _ENTITY_TOKEN_LIFE_S: Final = int(ENTITY_TOKEN_LIFE.total_seconds())
 
 ClaimValue = str | int | dict[str, list[str]]
@@ -60,7 +61,7 @@ def entity_claims(  # each argument is one fact in the token
         "clientId": entity_id,
         "client_id": entity_id,
         "roles": entity_type.value,
-        "scope": "entity",
+        "scope": ENTITY_SCOPE,
         "secret-expiry-ts": epoch_ms(secret_expires_at),
     }
 

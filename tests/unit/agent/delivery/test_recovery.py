@@ -3,14 +3,14 @@
 from mudra.agent.clock import MINUTE, SECOND
 from mudra.agent.delivery.backoff import BETWEEN_STARTS
 from mudra.bootstrap.config import Settings
-from mudra.bootstrap.rate_limit import KeyedRate
+from mudra.shared.rate_limit import KeyedRateLimit
 
 WINDOWS = 432
 
 
 def test_a_backlog_of_72_hours_passes_the_limit_within_half_an_hour() -> None:
     now, settings = 0, Settings()
-    rate = KeyedRate(
+    rate = KeyedRateLimit(
         settings.metrics_push_rate / 600, settings.metrics_push_burst, lambda: now / SECOND
     )
 

@@ -17,7 +17,7 @@ from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
 from mudra.tokens.issuing.claims import TokenKind
-from mudra.tokens.signing_keys.key_fetch import KeyFetch
+from mudra.tokens.ports import KeyFetch
 from mudra.tokens.signing_keys.key_lifecycle import KeyState, SigningKey
 
 TOLD: Final = {

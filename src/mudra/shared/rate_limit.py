@@ -11,8 +11,8 @@ from typing import Final
 _MAX_KEYS: Final = 100_000
 
 
-class KeyedRate:
-    """Implements http/dependencies.py RateLimit."""
+class KeyedRateLimit:
+    """Counts uses per key and returns how long the next one must wait."""
 
     def __init__(self, per_second: float, burst: int, monotonic: Callable[[], float]) -> None:
         self._interval = 1.0 / per_second

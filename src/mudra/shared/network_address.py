@@ -1,0 +1,38 @@
+"""The address of a client as text, and the key under which limits count it."""
+
+import re
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from typing import Final, TypeAlias
+
+Address: TypeAlias = IPv4Address | IPv6Address
+
+_IPV6_CUSTOMER_BITS: Final = 64
+"""What one customer is given; a limit per single IPv6 address limits nobody."""
+_WITH_PORT: Final = re.compile(r"\[([^\[\]]+)\](?::\d{1,5})?|([0-9.]+):\d{1,5}")
+
+
+@lru_cache(maxsize=4096)
+def address_key(address: str) -> str:
+    """Return the key under which limits count `address`: IPv6 by its /64."""
+    parsed = parse_address(address)
+    if isinstance(parsed, IPv6Address):
+        return str(ip_network((int(parsed), _IPV6_CUSTOMER_BITS), strict=False))
+    return address if parsed is None else str(parsed)
+
+
+def parse_address(text: str) -> Address | None:
+    """Parse an address, with or without a port; None for anything else."""
+    text = text.strip(" \t")
+    with_port = _WITH_PORT.fullmatch(text)
+    if with_port:
+        text = with_port[1] or with_port[2]
+    # A zone (fe80::1%eth0) has a meaning on one machine only, and anything can be written there.
+    text = text.partition("%")[0]
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return None
+    if isinstance(address, IPv6Address) and address.ipv4_mapped:
+        return address.ipv4_mapped
+    return address

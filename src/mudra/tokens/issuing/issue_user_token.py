@@ -1,0 +1,70 @@
+"""Issue a User Access Token to a user who has just signed in (spec 4.1)."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from msgspec import Struct
+
+from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.audit.ports import AuditLog
+from mudra.identity.accounts.user import User
+from mudra.identity.ports import Memberships
+from mudra.shared.secret_text import SecretText
+from mudra.tokens.issuing.claims import (
+    USER_TOKEN_LIFE,
+    Claims,
+    TokenKind,
+    TokenTerms,
+    user_claims,
+)
+from mudra.tokens.ports import IssuedTokens, Signer, UserTokenRecord
+
+
+class UserTokenIssuer(Struct, frozen=True):
+    """Issues tokens in two steps, so that no connection waits for the signing keys."""
+
+    signer: Signer
+    terms: TokenTerms
+    clock: Callable[[], datetime]
+    new_id: Callable[[], str]
+
+    async def record(
+        self,
+        user: User,
+        caller: Caller,
+        now: datetime,
+        *,
+        tokens: IssuedTokens,
+        memberships: Memberships,
+        audit_log: AuditLog,
+    ) -> Claims:
+        """Store the token and its audit entry in the transaction of the sign-in."""
+        jti = self.new_id()
+        await tokens.keep_user_token(
+            UserTokenRecord(jti, user.user_id, now, now + USER_TOKEN_LIFE, None)
+        )
+        await audit_log.note(
+            AuditEntry(
+                EventName.USER_TOKEN_ISSUE, caller, user_id=user.user_id, detail={"jti": jti}
+            )
+        )
+        scopes = await memberships.scopes(user.user_id)
+        claims = user_claims(
+            self.terms,
+            user_id=user.user_id,
+            email=user.email,
+            name=user.name,
+            roles="operator" if scopes else "admin",
+            entity_ids=user.administers,
+            jti=jti,
+            issued_at=int(self.clock().timestamp()),
+        )
+        if scopes:
+            # For people and their tools; what counts is read from the database at each call.
+            claims["scope"] = " ".join(sorted(scope.value for scope in scopes))
+        return claims
+
+    async def sign(self, claims: Claims) -> SecretText:
+        """Sign a recorded token, after that transaction."""
+        await self.signer.ready()
+        return SecretText(self.signer.sign(TokenKind.USER, claims))
