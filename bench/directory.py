@@ -40,7 +40,7 @@ from mudra.bootstrap.serve import open_store
 from mudra.http.app import build_app
 from mudra.http.dependencies import HttpDependencies
 from mudra.identity.memberships.onboard import NewMember, Onboarded
-from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
+from mudra.registry.lifecycle.actor import operator
 from mudra.registry.lifecycle.decision import Decision, shown
 from mudra.registry.lifecycle.register import submit_entry
 from mudra.registry.payload.url_rules import AddressPolicy
@@ -48,6 +48,7 @@ from mudra.registry.payload.validation import CheckedPayload, check_payload
 from mudra.registry.payload.vocabulary import shipped_vocabulary
 
 ENTRIES = 600
+OPERATOR = operator("operator:bench")
 READER = "BENCH-AA"
 CONNECTIONS = 8
 ROUNDS = 3
@@ -152,7 +153,6 @@ def _request(path: str, headers: str) -> bytes:
 
 async def fill(data_dir: Path) -> tuple[str, int]:
     """Register the entries and onboard their reader; gives its secret and the list's bytes."""
-    operator = Actor(ActorKind.OPERATOR, "operator:bench", scopes=frozenset({SUBMIT, DECIDE}))
     settings = Settings(data_dir=data_dir)
     size = 1
     with open_store(settings, create=True) as (conninfo, seal):
@@ -163,12 +163,12 @@ async def fill(data_dir: Path) -> tuple[str, int]:
             holding = await work.secrets.held(READER)
             assert holding is not None
             secret = (await work.secrets.text_of(holding.current)).reveal()
-        registry = dependencies.registry(Caller("operator:bench"))
         for number in range(ENTRIES):
             payload = fip(number) | {"txnid": str(uuid.uuid4())}
             checked = check_payload(payload, AddressPolicy(), shipped_vocabulary())
             assert isinstance(checked, CheckedPayload), checked
-            outcome = await submit_entry(registry, checked, operator, approved=True)
+            async with dependencies.unit_of_work() as work:
+                outcome = await submit_entry(work.registry, checked, OPERATOR, approved=True)
             assert isinstance(outcome, Decision), outcome
             size += len(shown(outcome.after) or b"") + 1
         await dependencies.invalidation.stop()

@@ -20,6 +20,7 @@ from mudra.identity.memberships.notices import NoticeService
 from mudra.mail.compose import EmailComposer
 from mudra.metrics.notifications.alarm_service import AlarmService
 from mudra.metrics.payload.receive import ReceiveService
+from mudra.registry.lifecycle.registration import RegistrationService
 from mudra.registry.payload.url_rules import AddressPolicy
 from mudra.shared.ids import fresh_id
 from mudra.storage.audit.audit_log import PostgresAuditLog
@@ -44,6 +45,8 @@ from mudra.storage.metrics.rollup_queries import PostgresRollupQueries
 from mudra.storage.metrics.series import PostgresSeries
 from mudra.storage.registry.pending_entries import PostgresPendingEntries
 from mudra.storage.registry.registry import PostgresRegistry
+from mudra.storage.registry.vocabulary import PostgresVocabulary
+from mudra.storage.registry.write_budget import PostgresWriteBudget
 from mudra.storage.tokens.key_fetches import PostgresKeyFetches
 from mudra.storage.tokens.reminders import PostgresReminders
 from mudra.storage.tokens.secret_use import PostgresSecretUses
@@ -98,10 +101,6 @@ class Dependencies(Struct, frozen=True):
         """Verify every sealed row and every checkpoint, and record that it was done."""
         return await verify_audit(self, caller)
 
-    def registry(self, caller: Caller) -> PostgresRegistry:
-        """The registry, changed on behalf of a caller."""
-        return PostgresRegistry(self.database, caller)
-
     @property
     def address_policy(self) -> AddressPolicy:
         """Which addresses an entry may hold: any in the sandbox, public https elsewhere."""
@@ -150,6 +149,12 @@ class Dependencies(Struct, frozen=True):
             random_bytes=secrets.token_bytes,
             page=self.settings.issuer + ACTIVATION_PATH,
         )
+        registration = RegistrationService(
+            PostgresRegistry(transaction),
+            PostgresVocabulary(transaction),
+            PostgresWriteBudget(transaction, self.settings.registry_writes_per_hour),
+            self.address_policy,
+        )
         network = OnboardedMembers(transaction)
         alarm_service = self._alarm_desk(transaction, network, journal)
         return UnitOfWork(
@@ -177,6 +182,9 @@ class Dependencies(Struct, frozen=True):
             token_counts=PostgresTokenCounts(transaction),
             keys=PostgresSigningKeys(transaction, self.seal),
             key_fetches=PostgresKeyFetches(transaction),
+            registry=registration.registry,
+            vocabulary=registration.vocabulary,
+            registration=registration,
             pending_entries=PostgresPendingEntries(transaction),
             receive_service=ReceiveService(
                 PostgresReports(transaction, self.partitions), network, journal

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 import structlog
 import uvloop
 
-from mudra.audit.event import Caller
 from mudra.audit.ports import AuditLog
 from mudra.audit.sealing import BATCH, seal_next
 from mudra.bootstrap.dependencies import Dependencies
@@ -142,7 +141,8 @@ def _chores(dependencies: Dependencies) -> Jobs:
             await purge_expired(transaction)
 
     async def go_live() -> None:
-        await put_due_live(dependencies.registry(Caller("system")))
+        async with dependencies.unit_of_work() as work:
+            await put_due_live(work.registry)
 
     return Jobs(
         keep_keys_ready=keys,

@@ -20,7 +20,7 @@ from mudra.demo.set_up import set_up_demo
 from mudra.jobs.key_rotation import maintain_keys
 from mudra.mail.mail_server import mail_server
 from mudra.storage.crypto.data_encryption import DataEncryption
-from mudra.storage.registry.directory_log import note_visibility
+from mudra.storage.registry.directory_log import keep_visibility
 
 DEFAULT_TELEMETRY_PORT: Final = 9464
 NICE: Final = 10
@@ -112,7 +112,7 @@ async def _prepare(settings: Settings, conninfo: str, seal: DataEncryption, demo
     if settings.sandbox:
         await dependencies.time_machine.load()
     await maintain_keys(dependencies)
-    await note_visibility(dependencies.database, opened=settings.registry_open)
+    await keep_visibility(dependencies.database, opened=settings.registry_open)
     if demo is not Demo.NONE:
         await set_up_demo(dependencies)
     await dependencies.invalidation.stop()

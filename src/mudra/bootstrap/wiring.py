@@ -20,7 +20,7 @@ from mudra.console.routes import console_pages
 from mudra.demo.network import DEMO_PASSWORD
 from mudra.http.app import build_app
 from mudra.http.dependencies import HttpDependencies
-from mudra.http.registry.registry_service import FinishedResponses, RegistryService
+from mudra.http.registry.signed_responses import DirectoryReads, SignedResponses
 from mudra.jobs.key_rotation import rotate_keys
 from mudra.shared.ids import fresh_id
 from mudra.shared.rate_limit import KeyedRateLimit
@@ -28,8 +28,7 @@ from mudra.storage.caching.credential_cache import CredentialCache
 from mudra.storage.caching.revoked_tokens import RevokedTokenCache
 from mudra.storage.crypto.password_hash import Argon2Passwords
 from mudra.storage.mail.outbox import Mail
-from mudra.storage.registry.directory_log import PostgresDirectoryLog, PostgresWordbook
-from mudra.storage.registry.write_budget import PostgresWriteBudget
+from mudra.storage.registry.directory_log import PostgresDirectoryLog
 from mudra.storage.tokens.issue_log import BatchedIssueLog
 from mudra.storage.tokens.key_fetches import BatchedKeyFetches
 from mudra.storage.tokens.node_keys import NodeKeys
@@ -117,18 +116,12 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
         key_fetches=key_fetches,
         rotate_keys=partial(rotate_keys, dependencies),
         verify_audit=dependencies.verify_audit,
-        registry=RegistryService(
-            registry=dependencies.registry,
+        directory=DirectoryReads(
             log=log,
-            words=PostgresWordbook(dependencies.database),
-            policy=dependencies.address_policy,
-            finished=FinishedResponses(
+            responses=SignedResponses(
                 lambda body: keys.sign_detached(TokenKind.ENTITY, body),
                 lambda: keys.signing_kid(TokenKind.ENTITY),
             ),
-        ),
-        registry_budget=PostgresWriteBudget(
-            dependencies.database, settings.registry_writes_per_hour
         ),
         push_rate=KeyedRateLimit(
             settings.metrics_push_rate / _PUSH_RATE_S,

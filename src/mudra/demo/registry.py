@@ -4,10 +4,9 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final
 
-from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.demo.network import DemoMember
-from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
+from mudra.registry.lifecycle.actor import operator
 from mudra.registry.lifecycle.decision import Decision
 from mudra.registry.lifecycle.register import submit_entry
 from mudra.registry.payload.certificate import Certificate
@@ -17,7 +16,7 @@ from mudra.registry.payload.validation import CheckedPayload, check_payload
 from mudra.registry.payload.vocabulary import shipped_vocabulary
 from mudra.shared.ids import fresh_id
 
-_OPERATOR: Final = Actor(ActorKind.OPERATOR, "operator:sandbox", scopes=frozenset({SUBMIT, DECIDE}))
+_OPERATOR: Final = operator("operator:sandbox")
 _FI_TYPES: Final = {
     "NORTHSTAR-FIP": ["MUTUAL_FUNDS", "SIP", "ETF"],
     "SURAKSHA-FIP": ["LIFE_INSURANCE", "INSURANCE_POLICIES"],
@@ -26,15 +25,15 @@ _FI_TYPES: Final = {
 
 
 async def register_demo(dependencies: Dependencies, members: Sequence[DemoMember]) -> None:
-    """Put entries of these members live. Nobody keeps the private parts of their keys."""
+    """Put entries of these members live. The private parts of their keys are not stored."""
     # Making a key is OpenSSL's work outside of Python's lock: threads share the processors.
     keys = await asyncio.gather(*(asyncio.to_thread(new_key) for _ in members))
-    registry = dependencies.registry(Caller("operator:sandbox"))
     for member, key in zip(members, keys, strict=True):
         payload = _payload(member, key.public, wire_time(dependencies.clock()))
         checked = check_payload(payload, dependencies.address_policy, shipped_vocabulary())
         assert isinstance(checked, CheckedPayload), checked
-        outcome = await submit_entry(registry, checked, _OPERATOR, approved=True)
+        async with dependencies.unit_of_work() as work:
+            outcome = await submit_entry(work.registry, checked, _OPERATOR, approved=True)
         assert isinstance(outcome, Decision), outcome
 
 

@@ -1,12 +1,12 @@
-"""What the registry's use cases ask of storage, each a question of one use case."""
+"""Questions that the registry's use cases ask of storage, all in the caller's transaction."""
 
 import datetime as dt
 from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 from mudra.registry.directory.directory import Change, Directory
-from mudra.registry.lifecycle.decision import Decision, Facts
+from mudra.registry.lifecycle.actor import Actor
+from mudra.registry.lifecycle.decision import Decision, Facts, RegistryAction
 from mudra.registry.lifecycle.record import Record
 from mudra.registry.lifecycle.refusal import RegistryRefusal
 from mudra.registry.payload.certificate import KeyFacts
@@ -14,91 +14,87 @@ from mudra.registry.payload.entry import Entry
 from mudra.registry.payload.vocabulary import Addition
 
 
-class HeldRegistry(Protocol):
-    """The registry while one transaction holds its lock. Left without error, it commits."""
+class Registry(Protocol):
+    """The entries with all their versions, in one transaction."""
 
-    @property
-    def now(self) -> dt.datetime:
-        """The database's time of this transaction, never before the log's last change."""
+    async def lock(self) -> dt.datetime:
+        """Lock the registry until the transaction ends; returns the time of its writes.
+
+        One lock covers all entities: uniqueness over the registry and a log
+        without gaps need it, and writes are rare. The time never precedes the
+        log's last change.
+        """
         ...
 
     async def record(self, entity_id: str) -> Record | None:
-        """Give all that is kept of an entity."""
+        """Return everything stored about an entity."""
         ...
 
     async def facts(self, entry: Entry, key: KeyFacts) -> Facts:
-        """Tell which other entities hold the entry's handle, `kid` and modulus.
+        """Return which other entities hold the entry's handle, `kid` and modulus.
 
         Holders are versions that are approved or were ever live (`Facts`).
         """
         ...
 
-    async def due(self) -> Sequence[Record]:
-        """Give the entities with an approved version whose time has come."""
+    async def due(self, now: dt.datetime) -> Sequence[Record]:
+        """Return the entities with an approved version whose time has come."""
         ...
 
     async def keep(self, decision: Decision) -> None:
-        """Carry a decision out, all of it in this transaction.
+        """Carry out a decision, all of it in this transaction.
 
-        Versions and standing, the publication with the next sequence number,
-        tokens stopped or resumed, the audit row, word to the other nodes.
+        Stores versions and status, publishes with the next sequence number,
+        stops or resumes tokens, writes the audit row and notifies the other nodes.
         """
         ...
 
     async def keep_refusal(
-        self, act: str, entity_id: str, actor: str, refusal: RegistryRefusal
+        self, action: RegistryAction, entity_id: str, actor: Actor, refusal: RegistryRefusal
     ) -> None:
         """Write the audit row of a refusal."""
         ...
 
 
-class Registry(Protocol):
-    """Opens transactions on the registry."""
+class VocabularyStore(Protocol):
+    """The operator's additions to the vocabulary."""
 
-    def held(self) -> AbstractAsyncContextManager[HeldRegistry]:
-        """Lock the registry for writing.
-
-        One lock for all entities: uniqueness over the registry and a log
-        without gaps need it, and writes are rare.
-        """
+    async def additions(self) -> Sequence[Addition]:
+        """Return all additions in the order in which they were made."""
         ...
 
-    async def history(self, entity_id: str) -> Record | None:
-        """Give all that is kept of an entity, for reading."""
+    async def add(self, addition: Addition, actor: str) -> None:
+        """Store one addition, with its audit row."""
+        ...
+
+
+class WriteBudget(Protocol):
+    """Limits how much each requester may write to the registry, over all nodes."""
+
+    async def wait_s(self, requester: str) -> int:
+        """Count one write and return 0, or the whole seconds until the next is permitted."""
         ...
 
 
 class DirectoryLog(Protocol):
-    """Reads the directory and its log of changes."""
+    """The directory and its log of changes, cached by each process."""
 
     async def current(self) -> Directory:
-        """Give the directory after the last committed change."""
+        """Return the directory after the last committed change."""
         ...
 
     async def following(self, since: int, most: int) -> Sequence[Change]:
-        """Give the log's rows after `since` in order, at most that many."""
+        """Return the log's rows after `since` in order, at most that many."""
         ...
 
     async def until(self, moment: dt.datetime) -> Sequence[Change]:
-        """Give the log's rows up to a moment, in order."""
+        """Return the log's rows up to a moment, in order."""
         ...
 
     async def opened_at(self) -> int:
-        """Give the sequence of the marker of the last change of visibility; 0 for none.
+        """Return the sequence of the last marker of a visibility change; 0 if there is none.
 
-        Whoever starts with another setting than the last one writes that marker
-        into the log: a `Change` without type and entity.
+        A service that starts with another visibility setting than the last one
+        writes that marker into the log: a `Change` without type and entity.
         """
-        ...
-
-
-class Wordbook(Protocol):
-    """Keeps the operator's additions to the vocabulary."""
-
-    async def additions(self) -> Sequence[Addition]:
-        """Give all additions in the order in which they were made."""
-        ...
-
-    async def add(self, addition: Addition, actor: str) -> None:
-        """Keep one addition, with its audit row."""
         ...

@@ -1,4 +1,4 @@
-"""mudra registry: what operators and members do with entries."""
+"""mudra registry: the entries of the registry, their history, and decisions on them."""
 
 import sys
 from datetime import datetime
@@ -11,25 +11,27 @@ import typer
 from mudra.cli.commands import registry_file, registry_words
 from mudra.cli.local.duration_option import read_duration
 from mudra.cli.local.program import Dependencies
-from mudra.cli.local.registry_store import operator, registry_of
+from mudra.cli.local.registry_store import operator
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.output.output import Exit, fail, show_facts, show_json, show_table
-from mudra.http.registry.record_response import record_fields
+from mudra.http.registry.record_response import record_response
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.history import history as steps_of
 from mudra.registry.lifecycle.record import Record, VersionStatus
-from mudra.registry.lifecycle.register import Command, decide
+from mudra.registry.lifecycle.register import Command, Outcome, decide
 from mudra.shared.time_text import iso_ms
 from mudra.storage.registry.directory_log import PostgresDirectoryLog
 
-app = typer.Typer(no_args_is_help=True, help="Registry of the network: entries and their life.")
+app = typer.Typer(no_args_is_help=True, help="The registry's entries: submit, decide, export.")
 registry_file.add_to(app)
 app.add_typer(registry_words.app, name="vocabulary")
 
 EntityId = Annotated[str, typer.Argument(help="ID of the entity, such as KAVERI-FIP.")]
-Reason = Annotated[str, typer.Option(help="Why: the member and the history are told.")]
-Version = Annotated[int, typer.Option(help="The version that you looked at; refused when moved.")]
+Reason = Annotated[str, typer.Option(help="Why; the member and the history show it.")]
+Version = Annotated[
+    int, typer.Option(help="The version that you reviewed; refused if another is pending.")
+]
 
 
 @app.command(epilog="Example: mudra registry show KAVERI-FIP --json")
@@ -57,7 +59,7 @@ def history(entity_id: EntityId, data_dir: DataDir = None, as_json: AsJson = Fal
     """Show every version with who, when and what it changed, and the dates of the keys."""
     record = _record(entity_id, data_dir)
     if as_json:
-        show_json(record_fields(record))
+        show_json(msgspec.to_builtins(record_response(record)))
         return
     rows = []
     for step in steps_of(record):
@@ -88,16 +90,16 @@ def approve(
     if from_ and in_:
         fail("give --from or --in, not both", Exit.USAGE)
 
-    async def act(dependencies: Dependencies) -> object:
-        due = _moment(from_) if from_ else None
+    async def act(dependencies: Dependencies) -> Outcome:
+        goes_live_at = _moment(from_) if from_ else None
         if in_:
-            due = dependencies.clock() + read_duration("--in", in_)
-        order = Command(
-            RegistryAction.APPROVE, entity_id, operator(), version=version, goes_live_at=due
+            goes_live_at = dependencies.clock() + read_duration("--in", in_)
+        return await _decided(
+            dependencies,
+            _command(RegistryAction.APPROVE, entity_id, version=version, goes_live_at=goes_live_at),
         )
-        return await decide(registry_of(dependencies), order)
 
-    _tell(with_rooms(act, data_dir), as_json=as_json)
+    _show(with_rooms(act, data_dir), as_json=as_json)
 
 
 @app.command(epilog="Example: mudra registry reject KAVERI-FIP --reason 'certificate is not yours'")
@@ -109,18 +111,17 @@ def reject(
     as_json: AsJson = False,
 ) -> None:
     """Reject the pending version."""
-    order = Command(RegistryAction.REJECT, entity_id, operator(), reason, version)
-    _carry_out(order, data_dir, as_json=as_json)
+    command = _command(RegistryAction.REJECT, entity_id, reason, version)
+    _carry_out(command, data_dir, as_json=as_json)
 
 
 @app.command(epilog="Example: mudra registry suspend KAVERI-FIP --reason 'key has leaked'")
 def suspend(
     entity_id: EntityId, reason: Reason, data_dir: DataDir = None, as_json: AsJson = False
 ) -> None:
-    """Take an entity out of the directory and off tokens, at once on every node."""
-    _carry_out(
-        Command(RegistryAction.SUSPEND, entity_id, operator(), reason), data_dir, as_json=as_json
-    )
+    """Remove an entity from the directory and stop its tokens, on every node at once."""
+    command = _command(RegistryAction.SUSPEND, entity_id, reason)
+    _carry_out(command, data_dir, as_json=as_json)
 
 
 @app.command(epilog="Example: mudra registry restore KAVERI-FIP")
@@ -128,9 +129,8 @@ def restore(
     entity_id: EntityId, reason: Reason = "", data_dir: DataDir = None, as_json: AsJson = False
 ) -> None:
     """Bring a suspended entity back."""
-    _carry_out(
-        Command(RegistryAction.RESTORE, entity_id, operator(), reason), data_dir, as_json=as_json
-    )
+    command = _command(RegistryAction.RESTORE, entity_id, reason)
+    _carry_out(command, data_dir, as_json=as_json)
 
 
 @app.command(epilog="Example: mudra registry retire KAVERI-FIP --reason 'left the network'")
@@ -138,22 +138,21 @@ def retire(
     entity_id: EntityId, reason: Reason, data_dir: DataDir = None, as_json: AsJson = False
 ) -> None:
     """End a membership for good; its ID and keys stay taken."""
-    _carry_out(
-        Command(RegistryAction.RETIRE, entity_id, operator(), reason), data_dir, as_json=as_json
-    )
+    command = _command(RegistryAction.RETIRE, entity_id, reason)
+    _carry_out(command, data_dir, as_json=as_json)
 
 
 @app.command(epilog="Example: mudra registry rollback KAVERI-FIP --to 3 --reason 'wrong address'")
 def rollback(
     entity_id: EntityId,
-    to: Annotated[int, typer.Option(min=1, help="The former version to go back to.")],
+    to: Annotated[int, typer.Option(min=1, help="The earlier version to go back to.")],
     reason: Reason,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Go live at once with a new version equal to a former one."""
-    order = Command(RegistryAction.ROLL_BACK, entity_id, operator(), reason, to)
-    _carry_out(order, data_dir, as_json=as_json)
+    """Go live at once with a new version equal to an earlier one."""
+    command = _command(RegistryAction.ROLL_BACK, entity_id, reason, to)
+    _carry_out(command, data_dir, as_json=as_json)
 
 
 @app.command(epilog="Example: mudra registry export --output directory.json")
@@ -180,16 +179,31 @@ def export(
         fail(f"{output} cannot be written: {error.strerror}", Exit.USAGE)
 
 
-def _carry_out(order: Command, data_dir: Path | None, *, as_json: bool) -> None:
-    async def act(dependencies: Dependencies) -> object:
-        return await decide(registry_of(dependencies), order)
+def _command(
+    action: RegistryAction,
+    entity_id: str,
+    reason: str = "",
+    version: int = 0,
+    goes_live_at: datetime | None = None,
+) -> Command:
+    return Command(action, entity_id, operator(), reason, version, goes_live_at)
 
-    _tell(with_rooms(act, data_dir), as_json=as_json)
+
+def _carry_out(command: Command, data_dir: Path | None, *, as_json: bool) -> None:
+    async def act(dependencies: Dependencies) -> Outcome:
+        return await _decided(dependencies, command)
+
+    _show(with_rooms(act, data_dir), as_json=as_json)
 
 
-def _tell(outcome: object, *, as_json: bool) -> None:
+async def _decided(dependencies: Dependencies, command: Command) -> Outcome:
+    async with dependencies.unit_of_work() as work:
+        return await decide(work.registry, command)
+
+
+def _show(outcome: Outcome, *, as_json: bool) -> None:
     if not isinstance(outcome, Decision):
-        fail(registry_file.sentence_of(outcome))
+        fail(outcome.sentence())
     facts: dict[str, object] = {
         "entityId": outcome.after.entity_id,
         "act": outcome.act.value,
@@ -201,7 +215,7 @@ def _tell(outcome: object, *, as_json: bool) -> None:
     if as_json:
         show_json(facts)
     else:
-        # What an act is not about (a version, a time) is left out for people.
+        # People need no fields that the action is not about (a version, a time).
         show_facts({name: fact for name, fact in facts.items() if fact})
 
 
@@ -213,11 +227,12 @@ def _goes_live_at(decision: Decision) -> str | None:
 
 def _record(entity_id: str, data_dir: Path | None) -> Record:
     async def act(dependencies: Dependencies) -> Record | None:
-        return await registry_of(dependencies).history(entity_id)
+        async with dependencies.unit_of_work() as work:
+            return await work.registry.record(entity_id)
 
     record = with_rooms(act, data_dir)
     if record is None:
-        fail(f"the registry knows no entity {entity_id}")
+        fail(f"the registry has no entity {entity_id}")
     return record
 
 

@@ -1,4 +1,4 @@
-"""mudra registry lint, submit, import: what is done with a file of payloads."""
+"""mudra registry lint, submit, import: commands that read a file of payloads."""
 
 import sys
 from collections import Counter
@@ -12,52 +12,39 @@ from rich.progress import track
 from mudra.cli.client.api_client import BaseUrl
 from mudra.cli.client.registry_call import ask_findings, send_entry
 from mudra.cli.local.program import Dependencies
-from mudra.cli.local.registry_store import (
-    findings_json,
-    operator,
-    parse,
-    read_file,
-    registry_of,
-    vocabulary_of,
-)
+from mudra.cli.local.registry_store import findings_json, operator, parse, read_file
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.output.output import Exit, console, fail, show_facts, show_json
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
-from mudra.registry.lifecycle.refusal import RegistryRefusal
-from mudra.registry.lifecycle.register import (
-    Outcome,
-    preview_submission,
-    submit_entry,
-    update_entry,
-)
+from mudra.registry.lifecycle.register import Outcome, preview_submission, submit_or_update
 from mudra.registry.lifecycle.submission import Repeat
-from mudra.registry.payload.lint import LintReport, listed_twice
+from mudra.registry.payload.extend_vocabulary import read_vocabulary
+from mudra.registry.payload.lint import LintReport, check_all
 from mudra.registry.payload.lint import lint as lint_file
 from mudra.registry.payload.url_rules import AddressPolicy
 from mudra.registry.payload.validation import CheckedPayload, check_payload
-from mudra.registry.payload.vocabulary import Vocabulary, shipped_vocabulary
+from mudra.registry.payload.vocabulary import shipped_vocabulary
 from mudra.shared.finding import Finding
 from mudra.shared.unavailable import DatabaseUnavailable
-from mudra.storage.registry.registry import PostgresRegistry
 
 File = Annotated[Path, typer.Argument(help="A payload, or an array of them, as JSON.")]
-Older = Annotated[bool, typer.Option(help="Read what older directories hold; note it only.")]
+Older = Annotated[bool, typer.Option(help="Accept what older directories contain, with notes.")]
 
 
 class Line(Struct, frozen=True):
-    """What became of one payload of a file."""
+    """The result of one payload of a file."""
 
     entity_id: str
     result: str
     detail: str = ""
 
 
-class Brought(Struct, frozen=True):
-    """What became of a file: `broke_off` when the database went away before its end."""
+class Imported(Struct, frozen=True):
+    """The result of a file; `interrupted` if the database became unavailable before its end."""
 
     lines: tuple[Line, ...]
-    broke_off: bool = False
+    interrupted: bool = False
 
 
 def add_to(app: typer.Typer) -> None:
@@ -75,18 +62,20 @@ def lint(
     sandbox: Annotated[bool, typer.Option(help="Allow http and private addresses.")] = False,
     online: Annotated[
         bool,
-        typer.Option(help="Ask the service, as the signed-in user: its own words and rules."),
+        typer.Option(help="Ask the service, as the signed-in user: its vocabulary and rules."),
     ] = False,
     base_url: BaseUrl = None,
     as_json: AsJson = False,
 ) -> None:
-    """Judge a file: every finding at once. Exit code 1 when it would be refused.
+    """Check a file and show every finding. Exit code 1 if it would be refused.
 
-    Offline by the words and rules of this release; with --online by those of the service, to
-    which the operator may have added words. Neither keeps anything.
+    Offline with the vocabulary and rules of this release; with --online with those of the
+    service, to which the operator may have added words. Neither stores anything.
     """
     if online and (older or sandbox):
-        fail("--older and --sandbox are for offline: with --online the service decides", Exit.USAGE)
+        fail(
+            "--older and --sandbox work offline only: with --online the service decides", Exit.USAGE
+        )
     if online:
         report = LintReport(1, ask_findings(_one_payload(file), base_url))
     else:
@@ -118,32 +107,33 @@ def submit(
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Submit or update one entry as the signed-in user; it waits for approval where one is needed.
+    """Submit or update one entry as the signed-in user; some changes need approval.
 
-    With --as-operator it goes into the data directory or database directly.
+    With --as-operator it is written to the data directory or database directly.
     """
     raw = _one_payload(file)
     if not as_operator:
         status, notes = send_entry(raw, base_url)
-        _tell((Line(_id_of(raw), status, notes),), as_json=as_json)
+        _show((Line(_id_of(raw), status, notes),), as_json=as_json)
         return
 
     async def act(dependencies: Dependencies) -> Line:
-        vocabulary = await vocabulary_of(dependencies)
-        checked = check_payload(raw, dependencies.address_policy, vocabulary)
-        if not isinstance(checked, CheckedPayload):
-            return _refused(checked)
-        return await _store(registry_of(dependencies), checked, approved=False)
+        async with dependencies.unit_of_work() as work:
+            vocabulary = await read_vocabulary(work.vocabulary)
+            checked = check_payload(raw, dependencies.address_policy, vocabulary)
+            if not isinstance(checked, CheckedPayload):
+                return _refused(checked)
+            return _line(await submit_or_update(work.registry, checked, operator()), checked)
 
     lines = (with_rooms(act, data_dir),)
-    _tell(lines, as_json=as_json)
+    _show(lines, as_json=as_json)
     _end(lines)
 
 
 def import_file(
     file: File,
     dry_run: Annotated[
-        bool, typer.Option(help="Say what each entry would come to, change nothing.")
+        bool, typer.Option(help="Show what each entry would change; change nothing.")
     ] = False,
     older: Older = True,
     data_dir: DataDir = None,
@@ -151,46 +141,44 @@ def import_file(
 ) -> None:
     """Import an array of payloads, live at once; each wholly or not at all.
 
-    The same file again passes over what is there: so an import that broke off
-    is resumed.
+    The same file again skips entries that are there: so an interrupted import
+    can be resumed.
     """
     raws = _payloads(file)
 
-    async def act(dependencies: Dependencies) -> Brought:
-        vocabulary = await vocabulary_of(dependencies)
-        judged = _judged(raws, dependencies.address_policy, vocabulary, older=older)
-        registry = registry_of(dependencies)
+    async def act(dependencies: Dependencies) -> Imported:
+        async with dependencies.unit_of_work() as work:
+            vocabulary = await read_vocabulary(work.vocabulary)
+        checked = check_all(raws, dependencies.address_policy, vocabulary, older=older)
         lines: list[Line] = []
-        for checked in track(judged, "importing", console=console, disable=as_json):
-            if not isinstance(checked, CheckedPayload):
-                lines.append(_refused(checked))
-                continue
+        for one in track(checked, "importing", console=console, disable=as_json):
             try:
-                if dry_run:
-                    lines.append(
-                        _foreseen(await preview_submission(registry, checked, operator()), checked)
-                    )
-                else:
-                    lines.append(await _store(registry, checked, approved=True))
+                lines.append(await _imported(dependencies, one, dry_run=dry_run))
             except DatabaseUnavailable:
-                return Brought(tuple(lines), broke_off=True)
-        return Brought(tuple(lines))
+                return Imported(tuple(lines), interrupted=True)
+        return Imported(tuple(lines))
 
-    brought = with_rooms(act, data_dir)
-    _tell(brought.lines, as_json=as_json)
-    if brought.broke_off:
+    imported = with_rooms(act, data_dir)
+    _show(imported.lines, as_json=as_json)
+    if imported.interrupted:
         fail(
-            f"the database did not answer after {len(brought.lines)} of {len(raws)} entries: "
-            "run the same command again, it passes over what is there",
+            f"the database did not answer after {len(imported.lines)} of {len(raws)} entries: "
+            "run the same command again, it skips the entries that are there",
             Exit.UNREACHABLE,
         )
-    _end(brought.lines)
+    _end(imported.lines)
 
 
-def sentence_of(outcome: object) -> str:
-    """Say why the registry refused."""
-    assert isinstance(outcome, RegistryRefusal), outcome
-    return outcome.sentence()
+async def _imported(
+    dependencies: Dependencies, checked: CheckedPayload | list[Finding], *, dry_run: bool
+) -> Line:
+    if not isinstance(checked, CheckedPayload):
+        return _refused(checked)
+    async with dependencies.unit_of_work() as work:
+        if dry_run:
+            return _preview(await preview_submission(work.registry, checked, operator()), checked)
+        outcome = await submit_or_update(work.registry, checked, operator(), approved=True)
+        return _line(outcome, checked)
 
 
 def _one_payload(file: Path) -> object:
@@ -212,48 +200,24 @@ def _payloads(file: Path) -> list[object]:
     return raw if isinstance(raw, list) else [raw]
 
 
-def _judged(
-    raws: list[object], policy: AddressPolicy, vocabulary: Vocabulary, *, older: bool
-) -> list[CheckedPayload | list[Finding]]:
-    """Check every payload; what is listed before in the file is refused as well."""
-    roots = [f"$[{index}]" for index in range(len(raws))]
-    results = [
-        (root, check_payload(raw, policy, vocabulary, older=older, root=root))
-        for root, raw in zip(roots, raws, strict=True)
-    ]
-    twice: dict[str, list[Finding]] = {}
-    for found in listed_twice(results):
-        twice.setdefault(found.path.partition(".")[0], []).append(found)
-    return [twice.get(root, result) for root, result in results]
-
-
 def _refused(findings: list[Finding]) -> Line:
     return Line("", "refused", _sentences(tuple(findings)))
 
 
-def _foreseen(outcome: Outcome | Repeat, checked: CheckedPayload) -> Line:
-    entity_id = checked.entry.entityinfo.id
-    if isinstance(outcome, Repeat):
-        return Line(entity_id, "unchanged")
+def _preview(outcome: Outcome | Repeat, checked: CheckedPayload) -> Line:
+    result = ""
     if isinstance(outcome, Decision):
         result = "new" if outcome.act is RegistryAction.SUBMIT else "changed"
-        return Line(entity_id, result, _sentences(checked.notes))
-    return Line(entity_id, "refused", sentence_of(outcome))
+    return _line(outcome, checked, result)
 
 
-async def _store(registry: PostgresRegistry, checked: CheckedPayload, *, approved: bool) -> Line:
+def _line(outcome: Outcome | Repeat, checked: CheckedPayload, result: str = "") -> Line:
     entity_id = checked.entry.entityinfo.id
-    there = await registry.history(entity_id)
-    outcome: Outcome | Repeat
-    if there is None:
-        outcome = await submit_entry(registry, checked, operator(), approved=approved)
-    else:
-        outcome = await update_entry(registry, checked, operator(), approved=approved)
     if isinstance(outcome, Repeat):
         return Line(entity_id, "unchanged")
     if isinstance(outcome, Decision):
-        return Line(entity_id, outcome.status, _sentences(checked.notes))
-    return Line(entity_id, "refused", sentence_of(outcome))
+        return Line(entity_id, result or outcome.status, _sentences(checked.notes))
+    return Line(entity_id, "refused", outcome.sentence())
 
 
 def _sentences(findings: tuple[Finding, ...]) -> str:
@@ -266,7 +230,7 @@ def _id_of(raw: object) -> str:
     return found if isinstance(found, str) else ""
 
 
-def _tell(lines: tuple[Line, ...], *, as_json: bool) -> None:
+def _show(lines: tuple[Line, ...], *, as_json: bool) -> None:
     if as_json:
         show_json(
             [

@@ -6,13 +6,12 @@ import typer
 
 from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.program import Dependencies
-from mudra.cli.local.registry_store import vocabulary_of
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.output.output import fail, show_facts, show_json, show_table
-from mudra.registry.payload.vocabulary import Addition, WordKind, check_addition
-from mudra.shared.finding import Finding
-from mudra.storage.registry.directory_log import PostgresWordbook
+from mudra.registry.payload.extend_vocabulary import extend_vocabulary, read_vocabulary
+from mudra.registry.payload.refusals import PayloadRefused
+from mudra.registry.payload.vocabulary import Addition, Vocabulary, WordKind
 
 app = typer.Typer(no_args_is_help=True, help="FI types and identifier types.")
 
@@ -20,7 +19,12 @@ app = typer.Typer(no_args_is_help=True, help="FI types and identifier types.")
 @app.command("list", epilog="Example: mudra registry vocabulary list --json")
 def list_words(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """List the words that entries may use."""
-    vocabulary = with_rooms(vocabulary_of, data_dir)
+
+    async def act(dependencies: Dependencies) -> Vocabulary:
+        async with dependencies.unit_of_work() as work:
+            return await read_vocabulary(work.vocabulary)
+
+    vocabulary = with_rooms(act, data_dir)
     words = {kind.value: list(vocabulary.words(kind).listed) for kind in WordKind}
     if as_json:
         show_json(words)
@@ -38,18 +42,16 @@ def add(
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Add a word, without a release."""
+    """Add a word without a new release."""
     addition = Addition(kind, word, tuple(variant or ()))
 
-    async def act(dependencies: Dependencies) -> list[Finding]:
-        findings = check_addition(await vocabulary_of(dependencies), addition)
-        if not findings:
-            await PostgresWordbook(dependencies.database).add(addition, operator_name())
-        return findings
+    async def act(dependencies: Dependencies) -> Addition | PayloadRefused:
+        async with dependencies.unit_of_work() as work:
+            return await extend_vocabulary(work.vocabulary, addition, operator_name())
 
-    findings = with_rooms(act, data_dir)
-    if findings:
-        fail("; ".join(one.sentence() for one in findings))
+    outcome = with_rooms(act, data_dir)
+    if isinstance(outcome, PayloadRefused):
+        fail("; ".join(one.sentence() for one in outcome.findings))
     facts = {"kind": kind.value, "word": word, "variants": list(variant or ())}
     if as_json:
         show_json(facts)

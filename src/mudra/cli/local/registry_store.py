@@ -1,40 +1,25 @@
-"""How the registry's commands reach the registry, and how they tell of it."""
+"""What the registry's commands share: who acts, files of payloads, findings."""
 
 from pathlib import Path
 
-from mudra.audit.event import Caller
 from mudra.cli.local.operator_name import operator_name
-from mudra.cli.local.program import Dependencies
 from mudra.cli.output.output import Exit, fail
 from mudra.http.request.strict_json import JsonRefused, parse_document
-from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
-from mudra.registry.payload.vocabulary import Vocabulary, shipped_vocabulary
+from mudra.registry.lifecycle import actor
+from mudra.registry.lifecycle.actor import Actor
 from mudra.shared.finding import Finding
-from mudra.storage.registry.directory_log import PostgresWordbook
-from mudra.storage.registry.registry import PostgresRegistry
 
 MAX_BYTES = 64 * 1024 * 1024
-"""Largest file that is read."""
+"""Size of the largest file that is read."""
 
 
 def operator() -> Actor:
-    """The one who runs this command: whoever may open the data directory may decide."""
-    return Actor(ActorKind.OPERATOR, operator_name(), scopes=frozenset({SUBMIT, DECIDE}))
-
-
-def registry_of(dependencies: Dependencies) -> PostgresRegistry:
-    """The registry, changed in the operator's name."""
-    found: PostgresRegistry = dependencies.registry(Caller(operator_name()))
-    return found
-
-
-async def vocabulary_of(dependencies: Dependencies) -> Vocabulary:
-    """The words of this release and those that the operator added."""
-    return shipped_vocabulary().extended(await PostgresWordbook(dependencies.database).additions())
+    """Return the one who runs this command: whoever may open the data directory may decide."""
+    return actor.operator(operator_name())
 
 
 def read_file(path: Path) -> bytes:
-    """Read a file of payloads, or end with what is wrong with it."""
+    """Read a file of payloads, or fail with what is wrong with it."""
     try:
         if path.stat().st_size > MAX_BYTES:
             fail(f"{path} is larger than {MAX_BYTES} bytes", Exit.USAGE)
@@ -52,7 +37,7 @@ def parse(data: bytes) -> object:
 
 
 def findings_json(findings: tuple[Finding, ...]) -> list[dict[str, str]]:
-    """Write findings for programs."""
+    """Return findings as JSON for programs."""
     return [
         {
             "path": one.path,

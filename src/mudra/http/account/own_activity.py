@@ -89,15 +89,13 @@ async def own_attention(request: AnyRequest, service: InjectedDependencies) -> R
     """List what needs attention now."""
     context, order = receive_query(request, service, EntityQuery)
 
-    async def act(
-        work: UnitOfWork, caller: Caller, user: User, order: EntityQuery
-    ) -> HandlerResult:
+    async def act(work: UnitOfWork, _: Caller, user: User, order: EntityQuery) -> HandlerResult:
         entity_id = order.entity_id
         used = await secret_use(entity_id, user.administers, work.secrets, work.uses)
         if not isinstance(used, SecretUsage):
             return used
         (member,) = await work.member_search.members(MemberFilter(entity_id=entity_id), "", 1)
-        record = await service.registry.registry(caller).history(entity_id)
+        record = await work.registry.record(entity_id)
         facts = await facts_of(work, entity_id, member.entity_type, used, record)
         return AttentionResponse(
             entity_id=entity_id, lines=[_item(item) for item in attention(facts)]

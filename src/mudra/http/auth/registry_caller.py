@@ -1,60 +1,53 @@
-"""Who calls the registry: an entity, an admin of a member, or an operator."""
+"""Who writes to the registry: an entity, a member's admin or an operator."""
 
-from msgspec import Struct
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias, TypeVar
 
-from mudra.http.auth.bearer import TokenRefusal, calling_entity, calling_user, verified_bearer
-from mudra.http.dependencies import HttpDependencies
-from mudra.http.request.request_context import AnyRequest, new_context
+from mudra.http.auth.bearer import calling_entity, calling_user, verified_bearer
+from mudra.http.request.request_context import RequestContext, address_of
+from mudra.http.response.json_response import HandlerResult
 from mudra.identity.operators.operator import Scope
-from mudra.registry.directory.directory import Visibility, visibility_of
-from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
-from mudra.shared.entity_type import EntityType
-from mudra.tokens.authentication.bearer import EntityCaller, UserCaller
+from mudra.registry.lifecycle.actor import Actor, ActorKind, member_admin, operator
+from mudra.shared.refusal import Refusal
+from mudra.tokens.authentication.bearer import UserCaller
 from mudra.tokens.authentication.token_check import VerifiedToken
 from mudra.tokens.issuing.claims import TokenKind
+from mudra.unit_of_work import UnitOfWork
+
+T = TypeVar("T")
+RegistryHandler: TypeAlias = Callable[[UnitOfWork, Actor, T], Awaitable[HandlerResult]]
+"""Calls one use case in an open unit of work, with what the request holds."""
 
 
-class RegistryCaller(Struct, frozen=True):
-    """An entity whose token stands and which is active."""
+async def as_registry_actor(
+    context: RequestContext, received: T | Refusal, handler: RegistryHandler[T]
+) -> HandlerResult:
+    """Let an entity, a member's admin or an operator act on the registry, in one transaction.
 
-    entity_id: str
-    entity_type: EntityType
-
-    def sight(self, *, opened: bool) -> Visibility:
-        """What it sees."""
-        return visibility_of(self.entity_type, self.entity_id, opened=opened)
-
-
-async def registry_caller(
-    request: AnyRequest, service: HttpDependencies
-) -> RegistryCaller | TokenRefusal:
-    """Authenticate the entity whose Entity Access Token the request holds."""
-    entity = await calling_entity(request, service)
-    if not isinstance(entity, EntityCaller):
-        return entity
-    return RegistryCaller(entity.entity_id, entity.entity_type)
-
-
-async def registry_actor(request: AnyRequest, service: HttpDependencies) -> Actor | TokenRefusal:
-    """Authenticate who wants to change the registry: an entity, a member's admin, or an operator.
-
-    An operator is one with the scope `registry`, read from the database at each call.
+    An operator is one with the scope `registry`. Who acts is checked before what was
+    sent: `received` is that, or the refusal of a body or query that was not accepted.
     """
-    context = new_context(request, service)
     token = await verified_bearer(context)
+    entity = None
     if isinstance(token, VerifiedToken) and token.kind is TokenKind.ENTITY:
-        entity = await calling_entity(request, service)
-        if not isinstance(entity, EntityCaller):
+        entity = await calling_entity(context.request, context.service)
+        if isinstance(entity, Refusal):
             return entity
-        own = frozenset({entity.entity_id})
-        return Actor(ActorKind.ENTITY, f"entity:{entity.entity_id}", own)
-    async with service.unit_of_work() as work:
-        caller = await calling_user(token, context, work)
-        if not isinstance(caller, UserCaller):
-            return caller
-        scopes = await work.memberships.scopes(caller.user.user_id)
-    if Scope.REGISTRY in scopes:
-        rights = frozenset({SUBMIT, DECIDE})
-        return Actor(ActorKind.OPERATOR, f"operator:{caller.user.email}", scopes=rights)
-    own = frozenset(caller.user.administers)
-    return Actor(ActorKind.MEMBER_ADMIN, f"user:{caller.user.user_id}", own)
+    address = address_of(context.request, context.service)
+    async with context.service.unit_of_work() as work:
+        if entity is not None:
+            name, own = f"entity:{entity.entity_id}", frozenset({entity.entity_id})
+            actor = Actor(ActorKind.ENTITY, name, own, address=address, txn_id=context.txn_id)
+        else:
+            caller = await calling_user(token, context, work)
+            if isinstance(caller, Refusal):
+                return caller
+            actor = await _user_actor(caller, work, address, context.txn_id)
+        return received if isinstance(received, Refusal) else await handler(work, actor, received)
+
+
+async def _user_actor(caller: UserCaller, work: UnitOfWork, address: str, txn_id: str) -> Actor:
+    user = caller.user
+    if Scope.REGISTRY in await work.memberships.scopes(user.user_id):
+        return operator(f"operator:{user.email}", address, txn_id)
+    return member_admin(user.user_id, user.administers, address, txn_id)

@@ -16,8 +16,7 @@ from mudra.http.openapi.operation import described
 from mudra.http.request.envelope import Envelope, new_txn_id
 from mudra.http.request.request_body import METRICS_LIMITS, read_typed_body
 from mudra.http.request.request_context import AnyRequest, RequestContext
-from mudra.http.response.errors import problem_of
-from mudra.http.response.json_response import JsonResponse, refusal, response_body, success
+from mudra.http.response.json_response import JsonResponse, refusal, success
 from mudra.metrics.payload.receive import Received, keep_refused, receive
 from mudra.metrics.payload.refusals import NotYourMetrics, TooManyPushes
 from mudra.metrics.payload.report import Report
@@ -74,12 +73,6 @@ async def _answer(request: AnyRequest, service: HttpDependencies, gate: PushGate
         outcome = await _stored(checked, aa, context)
     if isinstance(outcome, Received):
         return _taken(context.envelope, outcome)
-    if isinstance(outcome, ReportRefused):
-        return response_body(
-            context.envelope,
-            problem_of(outcome),
-            {"findings": msgspec.to_builtins(outcome.findings)},
-        )
     return refusal(context.envelope, outcome)
 
 

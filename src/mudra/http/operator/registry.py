@@ -1,6 +1,5 @@
-"""/operator/v1/registry: the approver's queue, an entity's history, and the word on both."""
+"""/operator/v1/registry: what awaits approval, an entry's history, decisions on both."""
 
-from datetime import datetime
 from typing import Final
 
 from litestar import Response, get, post
@@ -10,29 +9,35 @@ from litestar.types import ControllerRouterHandler
 from mudra.audit.event import Caller
 from mudra.http.account.people_requests import NoParameters
 from mudra.http.auth.as_operator import as_operator
-from mudra.http.auth.operator_access import find_operator
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
-from mudra.http.operator.shapes import (
-    DecisionRequest,
+from mudra.http.operator.shapes import DecisionRequest
+from mudra.http.registry.query import read_moment
+from mudra.http.registry.record_response import (
     DecisionResponse,
     PendingEntriesResponse,
     RecordResponse,
+    decision_response,
+    pending_response,
+    record_response,
 )
-from mudra.http.registry.directory_response import BadQuery, read_moment
-from mudra.http.registry.record_response import pending_fields, record_fields
-from mudra.http.request.envelope import Body
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
+<<<<<<< HEAD
 from mudra.http.response.json_response import HandlerResult, refusal, success
 from mudra.identity.operators.operator import Operator, Scope
 from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
+=======
+from mudra.http.response.http_refusals import InvalidField
+from mudra.http.response.json_response import HandlerResult
+from mudra.identity.memberships.memberships import Scope
+from mudra.registry.lifecycle.actor import operator
+>>>>>>> f9faddc (Give registry use cases the caller's transaction)
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.refusal import UnknownEntity
 from mudra.registry.lifecycle.register import Command, decide
-from mudra.shared.refusal import Refusal
 from mudra.unit_of_work import UnitOfWork
 
-MAX_WAITING: Final = 1000
+MAX_PENDING: Final = 1000
 
 
 @get(
@@ -43,13 +48,12 @@ MAX_WAITING: Final = 1000
 )
 async def waiting(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """List pending versions, the longest waiting first, each with what it would change."""
-    context, order = receive_query(request, service, NoParameters)
+    context, query = receive_query(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, _: Caller, _order: NoParameters) -> HandlerResult:
-        found = await work.pending_entries.waiting(MAX_WAITING)
-        return {"waiting": [pending_fields(one) for one in found]}
+    async def handler(work: UnitOfWork, _: Caller, _query: NoParameters) -> HandlerResult:
+        return pending_response(await work.pending_entries.waiting(MAX_PENDING))
 
-    return await as_operator(context, order, Scope.REGISTRY, act)
+    return await as_operator(context, query, Scope.REGISTRY, handler)
 
 
 @get(
@@ -60,13 +64,13 @@ async def history(
     request: AnyRequest, service: InjectedDependencies, entity_id: FromPath[str]
 ) -> Response[bytes]:
     """Show every version of an entry with who, when and what it changed, and its keys."""
-    context, order = receive_query(request, service, NoParameters)
+    context, query = receive_query(request, service, NoParameters)
 
-    async def act(_: UnitOfWork, caller: Caller, _order: NoParameters) -> HandlerResult:
-        record = await service.registry.registry(caller).history(entity_id)
-        return UnknownEntity(entity_id) if record is None else record_fields(record)
+    async def handler(work: UnitOfWork, _: Caller, _query: NoParameters) -> HandlerResult:
+        record = await work.registry.record(entity_id)
+        return UnknownEntity(entity_id) if record is None else record_response(record)
 
-    return await as_operator(context, order, Scope.REGISTRY, act)
+    return await as_operator(context, query, Scope.REGISTRY, handler)
 
 
 @post(
@@ -80,39 +84,21 @@ async def decide_on(
     request: AnyRequest, service: InjectedDependencies, entity_id: FromPath[str]
 ) -> Response[bytes]:
     """Approve (now or from `goesLiveAt`), reject, suspend, restore, retire or roll back."""
-    context, order = await receive_json(request, service, DecisionRequest)
-    found = await find_operator(context, Scope.REGISTRY)
-    if not isinstance(found, Operator):
-        return refusal(context.envelope, found).response()
-    if isinstance(order, Refusal):
-        return refusal(context.envelope, order).response()
-    due = read_moment(order.goes_live_at or None, "goesLiveAt")
-    if isinstance(due, BadQuery):
-        return refusal(context.envelope, due.told()).response()
-    registry = service.registry.registry(context.caller(found.actor))
-    outcome = await decide(registry, command_of(found, entity_id, order, due))
-    if not isinstance(outcome, Decision):
-        return refusal(context.envelope, outcome).response()
-    return success(context.envelope, decision_fields(outcome)).response()
+    context, received = await receive_json(request, service, DecisionRequest)
 
+    async def handler(work: UnitOfWork, caller: Caller, sent: DecisionRequest) -> HandlerResult:
+        goes_live_at = read_moment(sent.goes_live_at or None, "goesLiveAt")
+        if isinstance(goes_live_at, InvalidField):
+            return goes_live_at
+        actor = operator(caller.actor, caller.address, caller.txn_id)
+        action = RegistryAction(sent.act)
+        outcome = await decide(
+            work.registry,
+            Command(action, entity_id, actor, sent.reason, sent.version, goes_live_at),
+        )
+        return decision_response(outcome) if isinstance(outcome, Decision) else outcome
 
-def command_of(
-    operator: Operator, entity_id: str, order: DecisionRequest, due: datetime | None
-) -> Command:
-    """Make the use case's order of what an operator asked for."""
-    actor = Actor(ActorKind.OPERATOR, operator.actor, scopes=frozenset({SUBMIT, DECIDE}))
-    return Command(RegistryAction(order.act), entity_id, actor, order.reason, order.version, due)
-
-
-def decision_fields(decision: Decision) -> Body:
-    """Write what was decided."""
-    return {
-        "entityId": decision.after.entity_id,
-        "act": decision.act.value,
-        "status": decision.status,
-        "standing": decision.after.standing.value,
-        "version": decision.version,
-    }
+    return await as_operator(context, received, Scope.REGISTRY, handler)
 
 
 handlers: Final[list[ControllerRouterHandler]] = [waiting, history, decide_on]

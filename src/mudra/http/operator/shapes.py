@@ -60,32 +60,6 @@ class TokenCountsResponse(ResponseBody, kw_only=True):
     days: list[dict[str, object]]
 
 
-class PendingEntriesResponse(ResponseBody, kw_only=True):
-    """The approver's queue, the longest waiting first."""
-
-    waiting: list[dict[str, object]]
-
-
-class RecordResponse(ResponseBody, kw_only=True):
-    """All that is kept of an entry."""
-
-    entity_id: str = field(name="entityId")
-    type: str
-    standing: str
-    versions: list[dict[str, object]]
-    keys: list[dict[str, object]]
-
-
-class DecisionResponse(ResponseBody, kw_only=True):
-    """What was decided, and where the entry stands now."""
-
-    entity_id: str = field(name="entityId")
-    act: str
-    status: str
-    standing: str
-    version: int
-
-
 class KeysResponse(ResponseBody, kw_only=True):
     """The signing keys, and how often each was fetched by whom."""
 

@@ -1,25 +1,16 @@
 """Reads of the registry (decisions 4): GET entityInfo/{type}[/{id}] and changes.
 
-The directory's reads are asked for by every member, over and over: they are
-bare ASGI, as the making of tokens is, and answer with bytes that are finished.
+Every member reads the directory again and again: these are bare ASGI, as token
+issuing is, and return finished bytes. They need no unit of work.
 """
-
-from collections.abc import Callable
-from typing import TypeAlias
 
 from litestar import Request
 from litestar.types import Receive, Scope, Send
 
-from mudra.http.auth.registry_caller import RegistryCaller, registry_caller
+from mudra.http.auth.bearer import calling_entity
 from mudra.http.dependencies import HttpDependencies
-from mudra.http.registry.directory_response import (
-    BadQuery,
-    changes_response,
-    read_moment,
-    read_query,
-    read_since,
-    signed_response,
-)
+from mudra.http.registry.directory_response import changes_response, signed_response
+from mudra.http.registry.query import read_moment, read_query, read_since
 from mudra.http.request.envelope import Envelope, new_txn_id
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import NoSuchAddress
@@ -30,12 +21,13 @@ from mudra.registry.directory.directory import (
     Visibility,
     listing,
     single,
+    visibility_of,
 )
 from mudra.registry.directory.read import changes_since, directory_at
 from mudra.shared.entity_type import EntityType
 from mudra.shared.refusal import Refusal
+from mudra.tokens.authentication.bearer import EntityCaller
 
-Make: TypeAlias = Callable[[Directory, Visibility], DirectoryListing | None]
 _TYPES = {kind.value: kind for kind in EntityType}
 
 
@@ -43,12 +35,12 @@ async def respond(scope: Scope, receive: Receive, send: Send, service: HttpDepen
     """Answer a read of the directory whose path `addressed` knows."""
     found = addressed(scope, service)
     assert found is not None
-    answer = await read_entries(Request(scope, receive), service, *found)
-    await answer.send(send)
+    response = await read_entries(Request(scope, receive), service, *found)
+    await response.send(send)
 
 
 def addressed(scope: Scope, service: HttpDependencies) -> tuple[str, str] | None:
-    """Give type and ID (empty for a list) of a read of the directory; None for another path."""
+    """Return type and ID (empty for a list) of a read of the directory; None for another path."""
     for prefix in service.settings.registry_prefixes:
         start = f"{prefix}/entityInfo/"
         if scope["path"].startswith(start):
@@ -61,51 +53,60 @@ def addressed(scope: Scope, service: HttpDependencies) -> tuple[str, str] | None
 async def read_entries(
     request: AnyRequest, service: HttpDependencies, entity_type: str, entity_id: str = ""
 ) -> JsonResponse:
-    """Show the live entries of a type that the caller may see, or the one of an ID."""
+    """Return the live entries of a type that the caller may see, or the one of an ID."""
     kind = _TYPES.get(entity_type)
     if kind is None:
         return _refused(service, NoSuchAddress())
-    caller = await registry_caller(request, service)
-    if not isinstance(caller, RegistryCaller):
+    caller = await calling_entity(request, service)
+    if isinstance(caller, Refusal):
         return _refused(service, caller)
     query = read_query(request)
-    moment = query if isinstance(query, BadQuery) else read_moment(query.get("at"))
-    if isinstance(moment, BadQuery):
-        return _refused(service, moment.told())
-    desk, sight = service.registry, caller.sight(opened=service.settings.registry_open)
-    make = _maker(kind, entity_id)
+    moment = query if isinstance(query, Refusal) else read_moment(query.get("at"))
+    if isinstance(moment, Refusal):
+        return _refused(service, moment)
+    reads, sight = service.directory, _sight(caller, service)
     if moment is None:
-        directory = await desk.log.current()
-        # All who see the same get the same bytes.
+        directory = await reads.log.current()
+        # Callers who see the same get the same bytes.
         key = (sight.within(kind), kind, entity_id)
-        signed = desk.finished.give(directory, key, lambda: make(directory, sight))
+        signed = reads.responses.get(
+            directory, key, lambda: _listing(directory, sight, kind, entity_id)
+        )
     else:
-        then = make(await directory_at(desk.log, moment), sight)
-        signed = None if then is None else desk.finished.sign(then)
+        then = _listing(await directory_at(reads.log, moment), sight, kind, entity_id)
+        signed = None if then is None else reads.responses.sign(then)
     if signed is None:
         return _refused(service, NoSuchAddress())
     return signed_response(request, signed, service.clock())
 
 
 async def read_changes(request: AnyRequest, service: HttpDependencies) -> JsonResponse:
-    """Give the changes after `?since=N` that the caller may see."""
-    caller = await registry_caller(request, service)
-    if not isinstance(caller, RegistryCaller):
+    """Return the changes after `?since=N` that the caller may see."""
+    caller = await calling_entity(request, service)
+    if isinstance(caller, Refusal):
         return _refused(service, caller)
     query = read_query(request)
-    since = query if isinstance(query, BadQuery) else read_since(query.get("since"))
-    if isinstance(since, BadQuery):
-        return _refused(service, since.told())
-    desk = service.registry
-    page = await changes_since(desk.log, caller.sight(opened=service.settings.registry_open), since)
-    return signed_response(request, desk.finished.sign(changes_response(page)), service.clock())
+    since = query if isinstance(query, Refusal) else read_since(query.get("since"))
+    if isinstance(since, Refusal):
+        return _refused(service, since)
+    reads, sight = service.directory, _sight(caller, service)
+    page = await changes_since(reads.log, sight, since)
+    signed = reads.responses.sign(changes_response(page))
+    return signed_response(request, signed, service.clock())
 
 
-def _maker(kind: EntityType, entity_id: str) -> Make:
+def _sight(caller: EntityCaller, service: HttpDependencies) -> Visibility:
+    opened = service.settings.registry_open
+    return visibility_of(caller.entity_type, caller.entity_id, opened=opened)
+
+
+def _listing(
+    directory: Directory, sight: Visibility, kind: EntityType, entity_id: str
+) -> DirectoryListing | None:
     if entity_id:
-        return lambda directory, sight: single(directory, sight, kind, entity_id)
-    return lambda directory, sight: listing(directory, sight, kind)
+        return single(directory, sight, kind, entity_id)
+    return listing(directory, sight, kind)
 
 
-def _refused(service: HttpDependencies, outcome: Refusal) -> JsonResponse:
-    return refusal(Envelope(new_txn_id(), service.clock()), outcome)
+def _refused(service: HttpDependencies, refused: Refusal) -> JsonResponse:
+    return refusal(Envelope(new_txn_id(), service.clock()), refused)

@@ -1,37 +1,33 @@
 """The registry over HTTP: /cr/v2/entityInfo, /cr/v2/lint, /cr/v2/changes (spec 2.7, 4.6).
 
-Here are the writes, what is found in a payload, and the routes; registry_reads.py answers
-the reads.
+The routes, the writes, and the check of a payload; directory_reads.py has the reads.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from litestar import Response, delete, get, post, put
 from msgspec import structs
 
-from mudra.audit.event import Caller
-from mudra.http.auth.bearer import TokenRefusal
-from mudra.http.auth.registry_caller import registry_actor
+from mudra.http.auth.registry_caller import as_registry_actor
 from mudra.http.dependencies import InjectedDependencies
-from mudra.http.registry import directory_reads as registry_reads
-from mudra.http.registry import operations as registry_described
-from mudra.http.registry.directory_response import BadQuery, read_query, refused
-from mudra.http.registry.operations import IdInPath, TypeInPath
-from mudra.http.request.envelope import new_txn_id
+from mudra.http.registry import directory_reads, operations
+from mudra.http.registry.operations import IdInPath, LintResponse, TypeInPath, WriteResponse
+from mudra.http.registry.query import read_query
 from mudra.http.request.request_body import REGISTRATION_LIMITS, read_document
-from mudra.http.request.request_context import AnyRequest, RequestContext, address_of
+from mudra.http.request.request_context import AnyRequest, RequestContext, new_context
 from mudra.http.response.http_refusals import NoSuchAddress
-from mudra.http.response.json_response import JsonResponse, refusal, success
+from mudra.http.response.json_response import HandlerResult, response_of
 from mudra.http.server.router import Router
-from mudra.registry.lifecycle.actor import Actor, may_submit
-from mudra.registry.lifecycle.decision import Decision, RegistryAction
-from mudra.registry.lifecycle.register import Command, decide, submit_entry, update_entry
-from mudra.registry.lifecycle.submission import Repeat
-from mudra.registry.payload.refusals import PayloadRefused, TooManyWrites
-from mudra.registry.payload.validation import CheckedPayload
+from mudra.registry.lifecycle.actor import Actor
+from mudra.registry.lifecycle.decision import Decision
+from mudra.registry.lifecycle.registration import Receipt, Registered
 from mudra.shared.entity_type import EntityType
-from mudra.shared.finding import Finding, Severity
+from mudra.shared.finding import Severity
 from mudra.shared.refusal import Refusal
+from mudra.unit_of_work import UnitOfWork
+
+_TYPES: Final = frozenset(kind.value for kind in EntityType)
 
 
 def registry_routers(prefixes: Sequence[str]) -> list[Router]:
@@ -44,169 +40,122 @@ def registry_routers(prefixes: Sequence[str]) -> list[Router]:
     ]
 
 
-@post("/entityInfo/{entity_type:str}", status_code=200, operation_class=registry_described.submit)
+@post("/entityInfo/{entity_type:str}", status_code=200, operation_class=operations.submit)
 async def submit(
     request: AnyRequest, service: InjectedDependencies, entity_type: TypeInPath
 ) -> Response[bytes]:
-    """Submit an entry for the first time; it waits for an operator's approval."""
-    context = RequestContext(service, request, new_txn_id())
-    return (await _written(context, entity_type, None)).response()
+    """Submit an entry for the first time; it is pending until an operator approves it."""
+    context = new_context(request, service)
+
+    async def handler(work: UnitOfWork, actor: Actor, payload: object) -> HandlerResult:
+        return _written(await work.registration.submit(payload, entity_type, actor))
+
+    return _response(context, await as_registry_actor(context, await _payload(context), handler))
 
 
 @put(
     "/entityInfo/{entity_type:str}/{entity_id:str}",
     status_code=200,
-    operation_class=registry_described.update,
+    operation_class=operations.update,
 )
 async def update(
     request: AnyRequest, service: InjectedDependencies, entity_type: TypeInPath, entity_id: IdInPath
 ) -> Response[bytes]:
     """Update an entry: live at once, or after approval when it touches what needs one."""
-    context = RequestContext(service, request, new_txn_id())
-    return (await _written(context, entity_type, entity_id)).response()
+    context = new_context(request, service)
+
+    async def handler(work: UnitOfWork, actor: Actor, payload: object) -> HandlerResult:
+        return _written(await work.registration.update(payload, entity_type, entity_id, actor))
+
+    return _response(context, await as_registry_actor(context, await _payload(context), handler))
 
 
 @delete(
     "/entityInfo/{entity_type:str}/{entity_id:str}",
     status_code=200,
-    operation_class=registry_described.retire,
+    operation_class=operations.retire,
 )
 async def retire(
     request: AnyRequest, service: InjectedDependencies, entity_type: TypeInPath, entity_id: IdInPath
 ) -> Response[bytes]:
     """Retire an entry for good, with `?reason=`: its tokens end in the same transaction."""
-    context = RequestContext(service, request, new_txn_id())
-    actor = await _actor(context)
-    if not isinstance(actor, Actor):
-        return refusal(context.envelope, actor).response()
-    registry = service.registry.registry(_caller(context, actor))
-    kind = _kind(entity_type)
-    if kind is None:
-        return refusal(context.envelope, NoSuchAddress()).response()
-    query = read_query(request)
-    if isinstance(query, BadQuery):
-        return refusal(context.envelope, query.told()).response()
-    order = Command(
-        RegistryAction.RETIRE, entity_id, actor, query.get("reason", ""), entity_type=kind
-    )
-    outcome = await decide(registry, order)
-    if not isinstance(outcome, Decision):
-        return refusal(context.envelope, outcome).response()
-    return _done(context, outcome, context.txn_id, []).response()
+    context = new_context(request, service)
+    query = read_query(request) if entity_type in _TYPES else NoSuchAddress()
+
+    async def handler(work: UnitOfWork, actor: Actor, query: Mapping[str, str]) -> HandlerResult:
+        outcome = await work.registration.retire(
+            EntityType(entity_type), entity_id, query.get("reason", ""), actor
+        )
+        if not isinstance(outcome, Decision):
+            return outcome
+        return _written(Receipt(context.txn_id, outcome.status, outcome.version))
+
+    return _response(context, await as_registry_actor(context, query, handler))
 
 
-@post("/lint/{entity_type:str}", status_code=200, operation_class=registry_described.lint)
+@post("/lint/{entity_type:str}", status_code=200, operation_class=operations.lint)
 async def lint(
     request: AnyRequest, service: InjectedDependencies, entity_type: TypeInPath
 ) -> Response[bytes]:
-    """Say what a submission of this payload would be told, and keep nothing of it (0032)."""
-    context = RequestContext(service, request, new_txn_id())
-    return (await _linted(context, entity_type)).response()
+    """Return what a submission of this payload would find, and store nothing (0032)."""
+    context = new_context(request, service)
+    payload = await _payload(context) if entity_type in _TYPES else NoSuchAddress()
+
+    async def handler(work: UnitOfWork, actor: Actor, payload: object) -> HandlerResult:
+        findings = await work.registration.lint(payload, EntityType(entity_type), actor)
+        if isinstance(findings, Refusal):
+            return findings
+        passes = all(one.severity is Severity.NOTE for one in findings)
+        return LintResponse(passes=passes, findings=findings)
+
+    return _response(context, await as_registry_actor(context, payload, handler))
 
 
-@get("/entityInfo/{entity_type:str}", status_code=200, operation_class=registry_described.read_all)
+@get("/entityInfo/{entity_type:str}", status_code=200, operation_class=operations.read_all)
 async def read_all(
     request: AnyRequest, service: InjectedDependencies, entity_type: TypeInPath
 ) -> Response[bytes]:
     """List the live entries of a type that the caller may see."""
-    return (await registry_reads.read_entries(request, service, entity_type)).response()
+    return (await directory_reads.read_entries(request, service, entity_type)).response()
 
 
 @get(
     "/entityInfo/{entity_type:str}/{entity_id:str}",
     status_code=200,
-    operation_class=registry_described.read_one,
+    operation_class=operations.read_one,
 )
 async def read_one(
     request: AnyRequest, service: InjectedDependencies, entity_type: TypeInPath, entity_id: IdInPath
 ) -> Response[bytes]:
     """Show one live entry."""
-    return (await registry_reads.read_entries(request, service, entity_type, entity_id)).response()
+    return (await directory_reads.read_entries(request, service, entity_type, entity_id)).response()
 
 
-@get("/changes", status_code=200, operation_class=registry_described.read_changes)
+@get("/changes", status_code=200, operation_class=operations.read_changes)
 async def read_changes(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
-    """Give the changes after `?since=N` that the caller may see."""
-    return (await registry_reads.read_changes(request, service)).response()
+    """Return the changes after `?since=N` that the caller may see."""
+    return (await directory_reads.read_changes(request, service)).response()
 
 
-async def _written(
-    context: RequestContext, entity_type: str, entity_id: str | None
-) -> JsonResponse:
-    """Take a submission or an update."""
-    request, service = context.request, context.service
-    actor = await _actor(context)
-    if not isinstance(actor, Actor):
-        return refusal(context.envelope, actor)
-    raw = await read_document(request.receive, request.scope["headers"], REGISTRATION_LIMITS)
-    if isinstance(raw, Refusal):
-        return refusal(context.envelope, raw)
-    words = await service.registry.vocabulary()
-    checked = service.registry.check(raw, words, entity_type, entity_id)
-    if not isinstance(checked, CheckedPayload):
-        return refused(context.envelope, PayloadRefused(tuple(checked)))
-    registry = service.registry.registry(_caller(context, actor))
-    write = submit_entry if entity_id is None else update_entry
-    outcome = await write(registry, checked, actor)
-    if not isinstance(outcome, Decision | Repeat):
-        return refusal(context.envelope, outcome)
-    return _done(context, outcome, checked.entry.txnid, list(checked.notes))
+async def _payload(context: RequestContext) -> object | Refusal:
+    request = context.request
+    return await read_document(request.receive, request.scope["headers"], REGISTRATION_LIMITS)
 
 
-async def _linted(context: RequestContext, entity_type: str) -> JsonResponse:
-    """Judge as `_written` does, by the same rights; what is wrong is the answer, no refusal."""
-    request, service = context.request, context.service
-    actor = await registry_actor(request, service)
-    if not isinstance(actor, Actor):
-        return refusal(context.envelope, actor)
-    if _kind(entity_type) is None:
-        return refusal(context.envelope, NoSuchAddress())
-    raw = await read_document(request.receive, request.scope["headers"], REGISTRATION_LIMITS)
-    if isinstance(raw, Refusal):
-        return refusal(context.envelope, raw)
-    words = await service.registry.vocabulary()
-    checked = service.registry.check(raw, words, entity_type, None)
-    if not isinstance(checked, CheckedPayload):
-        return _found(context, checked)
-    barred = may_submit(actor, checked.entry)
-    if barred is not None:
-        return refusal(context.envelope, barred)
-    return _found(context, checked.notes)
+def _written(outcome: Registered) -> HandlerResult:
+    if not isinstance(outcome, Receipt):
+        return outcome
+    return WriteResponse(
+        txnid=outcome.txnid,
+        status=outcome.status,
+        version=outcome.version,
+        findings=outcome.notes,
+    )
 
 
-def _found(context: RequestContext, findings: Sequence[Finding]) -> JsonResponse:
-    passes = all(one.severity is Severity.NOTE for one in findings)
-    return success(context.envelope, {"passes": passes, "findings": list(findings)})
-
-
-async def _actor(context: RequestContext) -> Actor | TokenRefusal | TooManyWrites:
-    """Find who writes, and count the write."""
-    service = context.service
-    actor = await registry_actor(context.request, service)
-    if not isinstance(actor, Actor):
-        return actor
-    wait_s = await service.registry_budget.wait_s(actor.name)
-    return TooManyWrites(wait_s) if wait_s else actor
-
-
-def _done(
-    context: RequestContext, outcome: Decision | Repeat, txnid: str, findings: list[object]
-) -> JsonResponse:
-    envelope = structs.replace(context.envelope, txn_id=txnid)
-    members = {
-        "txnid": txnid,
-        "responseCode": "200",
-        "responseText": "OK",
-        "status": outcome.status,
-        "version": outcome.version,
-        "findings": findings,
-    }
-    return success(envelope, members)
-
-
-def _caller(context: RequestContext, actor: Actor) -> Caller:
-    return Caller(actor.name, address_of(context.request, context.service), context.txn_id)
-
-
-def _kind(entity_type: str) -> EntityType | None:
-    return next((kind for kind in EntityType if kind == entity_type), None)
+def _response(context: RequestContext, result: HandlerResult) -> Response[bytes]:
+    """Return the response; that of a write carries the `txnid` of its payload in its envelope."""
+    envelope = context.envelope
+    if isinstance(result, WriteResponse):
+        envelope = structs.replace(envelope, txn_id=result.txnid)
+    return response_of(envelope, result).response()

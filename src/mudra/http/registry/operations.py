@@ -1,5 +1,6 @@
-"""The registry's calls in the OpenAPI document: what they read and what they answer."""
+"""The registry's calls in the OpenAPI document: their parameters, requests and responses."""
 
+from collections.abc import Sequence
 from typing import Annotated, Final, TypeAlias
 
 import msgspec
@@ -8,6 +9,7 @@ from msgspec import Meta, Struct
 
 from mudra.http.openapi.operation import described
 from mudra.http.registry.submission_schema import EXAMPLE, SUBMISSION
+from mudra.http.response.response_body import ResponseBody
 from mudra.registry.directory.mirror import PUT, REMOVE
 from mudra.registry.payload.entry import Entry
 from mudra.shared.entity_type import EntityType
@@ -29,37 +31,32 @@ IdInPath: TypeAlias = Annotated[
 ]
 
 
-class WriteResponse(Struct):
-    """The answer of a write (decisions 4)."""
+class WriteResponse(ResponseBody, kw_only=True):
+    """The response to a write (decisions 4)."""
 
-    ver: str
-    timestamp: str
     txnid: str
-    response_code: str = msgspec.field(name="responseCode")
-    response_text: str = msgspec.field(name="responseText")
+    response_code: str = msgspec.field(name="responseCode", default="200")
+    response_text: str = msgspec.field(name="responseText", default="OK")
     status: str
     version: int
-    findings: list[Finding]
+    findings: Sequence[Finding]
 
 
-class LintResponse(Struct):
-    """What is found in a payload that is not submitted."""
+class LintResponse(ResponseBody, kw_only=True):
+    """The findings in a payload that is not submitted."""
 
-    ver: str
-    timestamp: str
-    txn_id: str = msgspec.field(name="txnId")
     passes: Annotated[bool, Meta(description="whether no finding refuses the payload")]
-    findings: list[Finding]
+    findings: Sequence[Finding]
 
 
-class Retirement(Struct):
-    """Why an entry ends."""
+class RetireQuery(Struct):
+    """Parameters of the retirement of an entry."""
 
     reason: Annotated[str, Meta(min_length=1, max_length=500, description="the reason")]
 
 
-class Moment(Struct):
-    """When the registry is looked at."""
+class MomentQuery(Struct):
+    """Parameters of a read of the directory."""
 
     at: Annotated[
         str,
@@ -70,14 +67,14 @@ class Moment(Struct):
     ] = ""
 
 
-class Since(Struct):
-    """From where changes are followed."""
+class ChangesQuery(Struct):
+    """Parameters of a read of the changes."""
 
     since: Annotated[str, Meta(pattern=r"^[0-9]{1,15}$", description="upto of the last page")] = "0"
 
 
 class ChangeResponse(Struct):
-    """One change; `entry` is null when the entry left."""
+    """One change; `entry` is null if the entry left the directory."""
 
     sequence: int
     at: str
@@ -106,7 +103,7 @@ _SIGNED: Final = {
 
 submit = described("Submit an entry", SUBMISSION, WriteResponse, bearer=True, conflict=True)
 update = described("Update an entry", SUBMISSION, WriteResponse, bearer=True, conflict=True)
-# Any JSON value: what a submission refuses is what this call is there to say.
+# Any JSON value: this call exists to say why a submission would refuse it.
 lint = described(
     "Lint an entry",
     {"description": "a payload as it would be submitted", "examples": [EXAMPLE]},
@@ -114,12 +111,14 @@ lint = described(
     bearer=True,
 )
 retire = described(
-    "Retire an entry", None, WriteResponse, bearer=True, conflict=True, query=Retirement
+    "Retire an entry", None, WriteResponse, bearer=True, conflict=True, query=RetireQuery
 )
 read_all = described(
-    "List live entries", None, list[Entry], bearer=True, query=Moment, headers=_SIGNED
+    "List live entries", None, list[Entry], bearer=True, query=MomentQuery, headers=_SIGNED
 )
-read_one = described("Show a live entry", None, Entry, bearer=True, query=Moment, headers=_SIGNED)
+read_one = described(
+    "Show a live entry", None, Entry, bearer=True, query=MomentQuery, headers=_SIGNED
+)
 read_changes = described(
-    "Follow changes", None, ChangesResponse, bearer=True, query=Since, headers=_SIGNED
+    "Follow changes", None, ChangesResponse, bearer=True, query=ChangesQuery, headers=_SIGNED
 )

@@ -1,80 +1,174 @@
-"""Entries and their history as members of an answer, for the operator's API and the commands."""
+"""Entries, their history and decisions, as the operator's API and the commands show them."""
 
+from collections.abc import Sequence
 from datetime import datetime
+from typing import Annotated, TypeAlias
 
-from mudra.http.request.envelope import Body
+from msgspec import Meta, Struct, field
+
+from mudra.http.response.response_body import DateTime, ResponseBody
+from mudra.registry.lifecycle.decision import Decision
 from mudra.registry.lifecycle.difference import FieldChange
 from mudra.registry.lifecycle.history import KeyPeriod, Step, history, key_periods
 from mudra.registry.lifecycle.pending_entries import PendingEntry
 from mudra.registry.lifecycle.record import Record
 from mudra.shared.time_text import iso_ms
 
-
-def record_fields(record: Record) -> Body:
-    """Write all that is kept of an entity."""
-    return {
-        "entityId": record.entity_id,
-        "type": record.entity_type.value,
-        "standing": record.standing.value,
-        "versions": [_step(step) for step in history(record)],
-        "keys": [_key(period) for period in key_periods(record)],
-    }
+_FieldValue: TypeAlias = Annotated[object, Meta(description="any JSON value; null for none")]
 
 
-def pending_fields(waiting: PendingEntry) -> Body:
-    """Write one row of the approver's queue."""
-    pending = waiting.pending
-    return {
-        "entityId": waiting.entity_id,
-        "type": waiting.entity_type.value,
-        "name": pending.entry.entityinfo.name,
-        "standing": waiting.standing.value,
-        "version": pending.number,
-        "status": pending.status.value,
-        "submittedBy": pending.submitted_by,
-        "submittedAt": iso_ms(pending.submitted_at),
-        "goesLiveAt": _time(pending.goes_live_at),
-        "first": waiting.live is None,
-        "risks": [risk.value for risk in waiting.risks],
-        "changes": [_change(change) for change in waiting.changes],
-    }
+class FieldChangeResponse(Struct, frozen=True, rename="camel"):
+    """A field that differs. A list differs as a whole."""
+
+    path: str
+    before: _FieldValue
+    after: _FieldValue
+    needs_approval: bool
+    risk: str
 
 
-def _step(step: Step) -> Body:
+class VersionResponse(Struct, frozen=True, rename="camel"):
+    """A version of an entry, with what it changed."""
+
+    version: int
+    status: str
+    submitted_by: str
+    submitted_at: DateTime
+    decided_by: str
+    decided_at: DateTime | None
+    reason: str
+    goes_live_at: DateTime | None
+    live_from: DateTime | None
+    live_until: DateTime | None
+    equal_to: int
+    changes: Sequence[FieldChangeResponse]
+
+
+class KeyPeriodResponse(Struct, frozen=True):
+    """A key and the time in which it was live; `until` is null while it is."""
+
+    kid: str
+    thumbprint: str
+    since: DateTime
+    until: DateTime | None
+
+
+class RecordResponse(ResponseBody, kw_only=True):
+    """Every version of an entry, and its keys."""
+
+    entity_id: str = field(name="entityId")
+    type: str
+    standing: str
+    versions: Sequence[VersionResponse]
+    keys: Sequence[KeyPeriodResponse]
+
+
+class PendingEntryResponse(Struct, frozen=True, rename="camel"):
+    """A pending version, and what it would change of the live one."""
+
+    entity_id: str
+    type: str
+    name: str
+    standing: str
+    version: int
+    status: str
+    submitted_by: str
+    submitted_at: DateTime
+    goes_live_at: DateTime | None
+    first: bool
+    risks: Sequence[str]
+    changes: Sequence[FieldChangeResponse]
+
+
+class PendingEntriesResponse(ResponseBody, kw_only=True):
+    """Versions awaiting approval, the longest waiting first."""
+
+    waiting: Sequence[PendingEntryResponse]
+
+
+class DecisionResponse(ResponseBody, kw_only=True):
+    """What was decided, and the entry's state afterwards."""
+
+    entity_id: str = field(name="entityId")
+    act: str
+    status: str
+    standing: str
+    version: int
+
+
+def record_response(record: Record) -> RecordResponse:
+    """Return the response that shows everything stored about an entity."""
+    return RecordResponse(
+        entity_id=record.entity_id,
+        type=record.entity_type.value,
+        standing=record.standing.value,
+        versions=[_version(step) for step in history(record)],
+        keys=[_key(period) for period in key_periods(record)],
+    )
+
+
+def pending_response(entries: Sequence[PendingEntry]) -> PendingEntriesResponse:
+    """Return the response that lists what awaits approval."""
+    return PendingEntriesResponse(waiting=[_pending(one) for one in entries])
+
+
+def decision_response(decision: Decision) -> DecisionResponse:
+    """Return the response of a decision."""
+    return DecisionResponse(
+        entity_id=decision.after.entity_id,
+        act=decision.act.value,
+        status=decision.status,
+        standing=decision.after.standing.value,
+        version=decision.version,
+    )
+
+
+def _pending(entry: PendingEntry) -> PendingEntryResponse:
+    pending = entry.pending
+    return PendingEntryResponse(
+        entity_id=entry.entity_id,
+        type=entry.entity_type.value,
+        name=pending.entry.entityinfo.name,
+        standing=entry.standing.value,
+        version=pending.number,
+        status=pending.status.value,
+        submitted_by=pending.submitted_by,
+        submitted_at=iso_ms(pending.submitted_at),
+        goes_live_at=_time(pending.goes_live_at),
+        first=entry.live is None,
+        risks=[risk.value for risk in entry.risks],
+        changes=[_change(change) for change in entry.changes],
+    )
+
+
+def _version(step: Step) -> VersionResponse:
     version = step.version
-    return {
-        "version": version.number,
-        "status": version.status.value,
-        "submittedBy": version.submitted_by,
-        "submittedAt": iso_ms(version.submitted_at),
-        "decidedBy": version.decided_by,
-        "decidedAt": _time(version.decided_at),
-        "reason": version.reason,
-        "goesLiveAt": _time(version.goes_live_at),
-        "liveFrom": _time(version.live_from),
-        "liveUntil": _time(version.live_until),
-        "equalTo": version.equal_to,
-        "changes": [_change(change) for change in step.changes],
-    }
+    return VersionResponse(
+        version=version.number,
+        status=version.status.value,
+        submitted_by=version.submitted_by,
+        submitted_at=iso_ms(version.submitted_at),
+        decided_by=version.decided_by,
+        decided_at=_time(version.decided_at),
+        reason=version.reason,
+        goes_live_at=_time(version.goes_live_at),
+        live_from=_time(version.live_from),
+        live_until=_time(version.live_until),
+        equal_to=version.equal_to,
+        changes=[_change(change) for change in step.changes],
+    )
 
 
-def _change(change: FieldChange) -> Body:
-    return {
-        "path": change.path,
-        "before": change.before,
-        "after": change.after,
-        "needsApproval": change.needs_approval,
-        "risk": change.risk.value,
-    }
+def _change(change: FieldChange) -> FieldChangeResponse:
+    return FieldChangeResponse(
+        change.path, change.before, change.after, change.needs_approval, change.risk.value
+    )
 
 
-def _key(period: KeyPeriod) -> Body:
-    return {
-        "kid": period.kid,
-        "thumbprint": period.thumbprint,
-        "since": iso_ms(period.since),
-        "until": _time(period.until),
-    }
+def _key(period: KeyPeriod) -> KeyPeriodResponse:
+    return KeyPeriodResponse(
+        period.kid, period.thumbprint, iso_ms(period.since), _time(period.until)
+    )
 
 
 def _time(at: datetime | None) -> str | None:

@@ -287,7 +287,7 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
         ),
         _row(NoSuchMail, lambda _: not_found("no unsent mail of this ID")),
         # Registry
-        _row(PayloadRefused, lambda r: invalid(r.sentence())),
+        _row(PayloadRefused, lambda r: replace(invalid(r.sentence()), findings=r.findings)),
         _row(
             TooManyWrites,
             lambda r: rate_limited(
@@ -308,7 +308,7 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
         _row(ReasonMissing, lambda r: invalid(r.sentence())),
         _row(GoLiveTooFar, lambda r: invalid(r.sentence())),
         # Network metrics
-        _row(ReportRefused, lambda r: invalid(r.sentence())),
+        _row(ReportRefused, lambda r: replace(invalid(r.sentence()), findings=r.findings)),
         _row(
             TxnIdReused,
             lambda r: Problem(

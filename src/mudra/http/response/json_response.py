@@ -12,7 +12,7 @@ from litestar.types import Send
 from mudra.http.request.envelope import Body, Envelope
 from mudra.http.response.errors import problem_of
 from mudra.http.response.problem import Problem
-from mudra.http.response.response_body import ResponseBody
+from mudra.http.response.response_body import ErrorBody, FindingsErrorBody, ResponseBody
 from mudra.http.server.raw_response import status_line
 from mudra.shared.refusal import Refusal
 
@@ -106,12 +106,14 @@ def response_of(envelope: Envelope, outcome: HandlerResult) -> JsonResponse:
     return success(envelope, outcome)
 
 
-def response_body(envelope: Envelope, problem: Problem, more: Body | None = None) -> JsonResponse:
-    """Answer with the error body of spec 7, and members beside it when there is more to tell."""
+def response_body(envelope: Envelope, problem: Problem) -> JsonResponse:
+    """Return the error body of spec 7, with the findings in a document if there are any."""
+    fields = {"error_code": problem.code.value, "error_msg": problem.sentence}
+    body: ErrorBody = ErrorBody(**fields)
+    if problem.findings:
+        body = FindingsErrorBody(**fields, findings=problem.findings)
     return JsonResponse(
         problem.status,
-        envelope.body(
-            {"errorCode": problem.code.value, "errorMsg": problem.sentence, **(more or {})}
-        ),
+        envelope.encode(body),
         {**_PRIVATE, "X-Request-Id": envelope.txn_id, **problem.headers},
     )

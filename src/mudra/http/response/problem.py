@@ -2,12 +2,13 @@
 
 import enum
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
 from msgspec import Struct, field
 
+from mudra.shared.finding import Finding
 from mudra.shared.time_text import iso_ms
 from mudra.tokens.secrets.reset_rule import MAX_RESETS
 
@@ -40,6 +41,8 @@ class Problem(Struct, frozen=True):
     code: ErrorCode
     sentence: str
     headers: Mapping[str, str] = field(default_factory=dict)
+    findings: Sequence[Finding] = ()
+    """Everything wrong with a document; the sentence names the first."""
 
 
 def retry_after(until: datetime, now: datetime) -> dict[str, str]:

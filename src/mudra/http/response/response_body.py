@@ -6,6 +6,7 @@ from typing import Annotated, TypeVar
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from mudra.http.response.problem import ErrorCode
+from mudra.shared.finding import Finding
 
 DateTime = Annotated[
     str,
@@ -67,3 +68,9 @@ class ErrorBody(ResponseBody, kw_only=True):
             examples=["secretExpiryDays must be a whole number from 1 to 180, not 365"],
         ),
     ] = field(name="errorMsg")
+
+
+class FindingsErrorBody(ErrorBody, kw_only=True):
+    """Error body with everything that is wrong with a document."""
+
+    findings: Sequence[Finding]

@@ -1,6 +1,7 @@
 """Who acts on the registry, and what each may do (decisions, part 4)."""
 
 import enum
+from collections.abc import Iterable
 from typing import Final
 
 from msgspec import Struct
@@ -15,7 +16,7 @@ DECIDE: Final = "registry:decide"
 
 
 class ActorKind(enum.StrEnum):
-    """In what capacity someone acts."""
+    """The capacity in which someone acts."""
 
     OPERATOR = "operator"
     MEMBER_ADMIN = "memberAdmin"
@@ -24,19 +25,33 @@ class ActorKind(enum.StrEnum):
 
 
 class Actor(Struct, frozen=True):
-    """The one who acts: `name` for the history, `own` the entities it may act for."""
+    """Who acts: `name` for the history, `own` the entities it may act for, and from where."""
 
     kind: ActorKind
     name: str
     own: frozenset[str] = frozenset()
     scopes: frozenset[str] = frozenset()
+    address: str = ""
+    txn_id: str = ""
 
 
 SCHEDULE: Final = Actor(ActorKind.SCHEDULE, "schedule")
 
 
+def operator(name: str, address: str = "", txn_id: str = "") -> Actor:
+    """Return an operator with all rights over the registry."""
+    rights = frozenset({SUBMIT, DECIDE})
+    return Actor(ActorKind.OPERATOR, name, scopes=rights, address=address, txn_id=txn_id)
+
+
+def member_admin(user_id: str, own: Iterable[str], address: str = "", txn_id: str = "") -> Actor:
+    """Return an admin of the entities `own`."""
+    kind, name = ActorKind.MEMBER_ADMIN, f"user:{user_id}"
+    return Actor(kind, name, frozenset(own), address=address, txn_id=txn_id)
+
+
 def may_submit(actor: Actor, entry: Entry) -> NotYours | NeedsOperator | None:
-    """Refuse one who submits for another: only an operator may."""
+    """Refuse anyone but an operator who submits for another entity."""
     if actor.kind is ActorKind.OPERATOR:
         return None if SUBMIT in actor.scopes else NeedsOperator(SUBMIT)
     if entry.entityinfo.id not in actor.own or entry.requester.id not in actor.own:

@@ -88,7 +88,7 @@ class _Shipped(msgspec.Struct, forbid_unknown_fields=True):
     identifier_types: dict[str, tuple[str, ...]] = msgspec.field(name="identifierTypes")
 
 
-def read_vocabulary(data: bytes) -> Vocabulary:
+def parse_vocabulary(data: bytes) -> Vocabulary:
     """Read the shipped form. Raises `msgspec.ValidationError` when the file is wrong."""
     shipped = msgspec.json.decode(data, type=_Shipped)
     return Vocabulary(Words.of(shipped.fitypes), Words.of(shipped.identifier_types))
@@ -97,7 +97,7 @@ def read_vocabulary(data: bytes) -> Vocabulary:
 @functools.cache
 def shipped_vocabulary() -> Vocabulary:
     """Give the vocabulary that this release of Mudra knows."""
-    return read_vocabulary(
+    return parse_vocabulary(
         importlib.resources.files(__package__).joinpath("vocabulary.json").read_bytes()
     )
 

@@ -1,7 +1,7 @@
 """The directory and its log in PostgreSQL: implements registry/ports.py `DirectoryLog`.
 
-The directory is kept in memory and brought up to date by the log's new rows;
-it is believed as long as freshness.py says that nothing was missed.
+Each process keeps the directory in memory and applies the log's new rows to it;
+the copy is valid as long as cache_invalidation.py says that nothing was missed.
 """
 
 import asyncio
@@ -11,23 +11,20 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.registry.directory.directory import Change, Directory
-from mudra.registry.payload.vocabulary import Addition, WordKind
 from mudra.shared.entity_type import EntityType
-from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
 from mudra.storage.registry.registry import REGISTRY_CHANGED, PostgresRegistry
-from mudra.storage.registry.tables import registry_change, registry_word
+from mudra.storage.registry.tables import registry_change
 
 
 class PostgresDirectoryLog:
-    """Reads the directory and its log of changes; one for each process."""
+    """Reads the directory and its log of changes; one per process."""
 
     def __init__(self, database: Database, invalidation: CacheInvalidation) -> None:
         self._database = database
-        self._freshness = invalidation
+        self._invalidation = invalidation
         self._directory = Directory()
         self._marker = 0
         self._stale = True
@@ -39,20 +36,20 @@ class PostgresDirectoryLog:
             self._stale = True
 
     @property
-    def _believable(self) -> bool:
-        return not self._stale and self._freshness.is_valid(REGISTRY_CHANGED)
+    def _is_current(self) -> bool:
+        return not self._stale and self._invalidation.is_valid(REGISTRY_CHANGED)
 
     async def current(self) -> Directory:
-        """Give the directory after the last committed change."""
-        if self._believable:
+        """Return the directory after the last committed change."""
+        if self._is_current:
             return self._directory
         async with self._reading:
-            if not self._believable:
+            if not self._is_current:
                 await self._read()
             return self._directory
 
     async def _read(self) -> None:
-        generation = self._freshness.generation
+        generation = self._invalidation.generation
         c = registry_change.c
         async with self._database.transaction() as transaction:
             newest = await transaction.connection.scalar(sa.select(sa.func.max(c.sequence)))
@@ -69,10 +66,10 @@ class PostgresDirectoryLog:
             self._directory = self._directory.after(changes)
             markers = [one.sequence for one in changes if one.entity_type is None]
             self._marker = max([self._marker, *markers])
-        self._stale = generation != self._freshness.generation
+        self._stale = generation != self._invalidation.generation
 
     async def following(self, since: int, most: int) -> Sequence[Change]:
-        """Give the log's rows after `since` in order, at most that many."""
+        """Return the log's rows after `since` in order, at most that many."""
         c = registry_change.c
         async with self._database.transaction() as transaction:
             rows = await transaction.connection.execute(
@@ -84,7 +81,7 @@ class PostgresDirectoryLog:
             return _changes(rows)
 
     async def until(self, moment: dt.datetime) -> Sequence[Change]:
-        """Give the log's rows up to a moment, in order."""
+        """Return the log's rows up to a moment, in order."""
         c = registry_change.c
         async with self._database.transaction() as transaction:
             rows = await transaction.connection.execute(
@@ -93,7 +90,7 @@ class PostgresDirectoryLog:
             return _changes(rows)
 
     async def opened_at(self) -> int:
-        """Give the sequence of the marker of the last change of visibility; 0 for none."""
+        """Return the sequence of the last marker of a visibility change; 0 if there is none."""
         await self.current()
         return self._marker
 
@@ -101,46 +98,10 @@ class PostgresDirectoryLog:
 _OPENED: Final = "registry-open"
 
 
-async def note_visibility(database: Database, *, opened: bool) -> None:
-    """Write the marker into the log when the setting is not the one of the last start."""
-    async with PostgresRegistry(database, Caller("system")).held() as held:
-        await held.note_visibility(_OPENED, "true" if opened else "false")
-
-
-class PostgresWordbook:
-    """Keeps the operator's additions to the vocabulary."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def additions(self) -> Sequence[Addition]:
-        """Give all additions in the order in which they were made."""
-        c = registry_word.c
-        async with self._database.transaction() as transaction:
-            rows = await transaction.connection.execute(
-                sa.select(c.kind, c.word, c.variants).order_by(c.number)
-            )
-            return [Addition(WordKind(kind), word, tuple(more)) for kind, word, more in rows]
-
-    async def add(self, addition: Addition, actor: str) -> None:
-        """Keep one addition, with its audit row."""
-        async with self._database.transaction() as transaction:
-            await transaction.connection.execute(
-                sa.insert(registry_word).values(
-                    kind=addition.kind.value,
-                    word=addition.word,
-                    variants=list(addition.variants),
-                    added_by=actor,
-                    added_at=await transaction.now(),
-                )
-            )
-            await PostgresAuditLog(transaction).note(
-                AuditEntry(
-                    EventName.REGISTRY_VOCABULARY_CHANGE,
-                    Caller(actor),
-                    detail={"list": addition.kind.value, "word": addition.word},
-                )
-            )
+async def keep_visibility(database: Database, *, opened: bool) -> None:
+    """Write the marker into the log if the setting differs from that of the last start."""
+    async with database.transaction() as transaction:
+        await PostgresRegistry(transaction).keep_visibility(_OPENED, "true" if opened else "false")
 
 
 def _changes(rows: Iterable[sa.Row[tuple[object, ...]]]) -> list[Change]:

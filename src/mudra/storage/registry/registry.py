@@ -1,25 +1,27 @@
 """The registry's writes in PostgreSQL: implements registry/ports.py `Registry`.
 
-One advisory lock for all writers: the log has no gaps, and what must be unique
-over the registry is judged while nobody else can take it.
+One advisory lock serves all writers: the log has no gaps, and uniqueness over
+the registry is decided while no one else can take the same value.
 """
 
-import contextlib
 import datetime as dt
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Sequence
 from typing import Final
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
+<<<<<<< HEAD
 from mudra.identity.memberships.member import MemberStatus, effective_status
 from mudra.registry.lifecycle.actor import ActorKind
+=======
+from mudra.identity.memberships.memberships import MemberStatus, lesser
+from mudra.registry.lifecycle.actor import Actor, ActorKind
+>>>>>>> f9faddc (Give registry use cases the caller's transaction)
 from mudra.registry.lifecycle.decision import (
     Decision,
     Facts,
-    Publication,
     RegistryAction,
     TokenEffect,
 )
@@ -29,7 +31,7 @@ from mudra.registry.payload.certificate import KeyFacts
 from mudra.registry.payload.entry import Entry
 from mudra.shared.entity_type import EntityType
 from mudra.storage.audit.audit_log import PostgresAuditLog
-from mudra.storage.database.database import Database, Transaction
+from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import entity, service_fact
 from mudra.storage.registry.rows import read_version, version_row
 from mudra.storage.registry.tables import registry_change, registry_entity, registry_version
@@ -57,46 +59,25 @@ _MEMBER_STATUS: Final = {
 
 
 class PostgresRegistry:
-    """Opens transactions on the registry for one caller, whose address the audit names."""
+    """Implements `Registry`."""
 
-    def __init__(self, database: Database, caller: Caller) -> None:
-        self._database = database
-        self._caller = caller
-
-    def held(self) -> AbstractAsyncContextManager["PostgresHeldRegistry"]:
-        """Lock the registry for writing."""
-        return self._held()
-
-    @contextlib.asynccontextmanager
-    async def _held(self) -> AsyncIterator["PostgresHeldRegistry"]:
-        async with self._database.transaction() as transaction:
-            await lock_registry(transaction)
-            last = await transaction.connection.scalar(sa.select(sa.func.max(registry_change.c.at)))
-            now = whole_ms(await transaction.now())
-            # The clock of a database that was replaced may lag: the log never goes back.
-            held_at = now if last is None else max(now, last)
-            yield PostgresHeldRegistry(transaction, held_at, self._caller)
-
-    async def history(self, entity_id: str) -> Record | None:
-        """Give all that is kept of an entity, for reading."""
-        async with self._database.transaction() as transaction:
-            return await read_record(transaction, entity_id)
-
-
-class PostgresHeldRegistry:
-    """The registry while one transaction holds its lock."""
-
-    def __init__(self, transaction: Transaction, now: dt.datetime, caller: Caller) -> None:
+    def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
-        self._caller = caller
-        self.now = now
+
+    async def lock(self) -> dt.datetime:
+        """Lock the registry until the transaction ends; returns the time of its writes."""
+        await lock_registry(self._tx)
+        last = await self._tx.connection.scalar(sa.select(sa.func.max(registry_change.c.at)))
+        now = whole_ms(await self._tx.now())
+        # The clock of a database that was replaced may lag: the log never goes back.
+        return now if last is None else max(now, last)
 
     async def record(self, entity_id: str) -> Record | None:
-        """Give all that is kept of an entity."""
+        """Return everything stored about an entity."""
         return await read_record(self._tx, entity_id)
 
     async def facts(self, entry: Entry, key: KeyFacts) -> Facts:
-        """Tell which other entities hold the entry's handle, `kid` and modulus."""
+        """Return which other entities hold the entry's handle, `kid` and modulus."""
         own, handle = entry.entityinfo.id, entry.entityinfo.entityhandle
         c = registry_version.c
         row = (
@@ -117,28 +98,31 @@ class PostgresHeldRegistry:
             modulus_holder=modulus_holder or "",
         )
 
-    async def due(self) -> Sequence[Record]:
-        """Give the entities with an approved version whose time has come."""
+    async def due(self, now: dt.datetime) -> Sequence[Record]:
+        """Return the entities with an approved version whose time has come."""
         c = registry_version.c
         ids = await self._tx.connection.scalars(
             sa.select(c.entity_id)
-            .where(c.status == VersionStatus.APPROVED.value, c.goes_live_at <= self.now)
+            .where(c.status == VersionStatus.APPROVED.value, c.goes_live_at <= now)
             .order_by(c.goes_live_at, c.entity_id)
         )
         records = [await self.record(entity_id) for entity_id in ids]
         return [record for record in records if record is not None]
 
     async def keep(self, decision: Decision) -> None:
-        """Carry a decision out, all of it in this transaction."""
+        """Carry out a decision, all of it in this transaction."""
         await self._keep_record(decision.before, decision.after)
         if decision.tokens is not TokenEffect.NONE:
             await self._set_member_status(decision)
-        if decision.publication is not None:
-            await self._publish(decision.publication)
-        await self._note(
+        published = decision.publication
+        if published is not None:
+            await self._publish(
+                decision.at, published.entity_type, published.entity_id, published.body
+            )
+        await self._audit(
             AuditEntry(
                 _EVENTS[decision.act],
-                self._caller_of(decision.actor.name, decision.actor.kind),
+                _caller_of(decision.actor),
                 decision.after.entity_id,
                 reason=decision.reason,
                 detail={
@@ -150,16 +134,16 @@ class PostgresHeldRegistry:
         )
 
     async def keep_refusal(
-        self, act: str, entity_id: str, actor: str, refusal: RegistryRefusal
+        self, action: RegistryAction, entity_id: str, actor: Actor, refusal: RegistryRefusal
     ) -> None:
         """Write the audit row of a refusal."""
-        detail = {"act": str(act)}
+        detail = {"act": action.value}
         if isinstance(refusal, AlreadyHeld):
             detail["holder"] = refusal.holder
-        await self._note(
+        await self._audit(
             AuditEntry(
                 EventName.REGISTRY_ENTRY_REFUSE,
-                self._caller_of(actor),
+                _caller_of(actor),
                 entity_id,
                 reason=type(refusal).__name__,
                 detail=detail,
@@ -168,11 +152,12 @@ class PostgresHeldRegistry:
         )
 
     async def mark_visibility(self) -> None:
-        """Write the marker of a changed setting of visibility into the log."""
-        await self._append(None, "", None)
+        """Write the marker of a changed visibility setting into the log."""
+        await self._publish(await self.lock(), None, "", None)
 
-    async def note_visibility(self, name: str, setting: str) -> None:
-        """Keep the setting of visibility, with a marker when it is another than the last one."""
+    async def keep_visibility(self, name: str, setting: str) -> None:
+        """Store the visibility setting, with a marker if it differs from the last one."""
+        await self.lock()
         last = await self._tx.connection.scalar(
             sa.select(service_fact.c.value).where(service_fact.c.name == name)
         )
@@ -199,8 +184,8 @@ class PostgresHeldRegistry:
                 set_={"type": after.entity_type.value, "standing": after.standing.value},
             )
         )
-        former = {} if before is None else {one.number: one for one in before.versions}
-        changed = [one for one in after.versions if former.get(one.number) != one]
+        previous = {} if before is None else {one.number: one for one in before.versions}
+        changed = [one for one in after.versions if previous.get(one.number) != one]
         # Versions leave the states of which there is one each before others enter them.
         changed.sort(
             key=lambda one: (
@@ -218,7 +203,7 @@ class PostgresHeldRegistry:
     async def _set_member_status(self, decision: Decision) -> None:
         """Stop or resume the entity's tokens on every node, from the commit on.
 
-        They do not come back to a member that an operator suspended as such (0031).
+        A member that an operator suspended directly does not get them back (0031).
         """
         entity_id = decision.after.entity_id
         c = entity.c
@@ -238,27 +223,24 @@ class PostgresHeldRegistry:
             sa.update(entity).where(c.entity_id == entity_id).values(status=status.value)
         )
         await self._tx.changing(entity_key(entity_id), must_not_be_missed=True)
-        await self._note(
+        await self._audit(
             AuditEntry(
                 EventName.ENTITY_STATUS_CHANGE,
-                self._caller_of(decision.actor.name, decision.actor.kind),
+                _caller_of(decision.actor),
                 entity_id,
                 reason=decision.reason,
                 detail={"from": found.status, "to": status.value},
             )
         )
 
-    async def _publish(self, published: Publication) -> None:
-        await self._append(published.entity_type, published.entity_id, published.body)
-
-    async def _append(
-        self, entity_type: EntityType | None, entity_id: str, body: bytes | None
+    async def _publish(
+        self, at: dt.datetime, entity_type: EntityType | None, entity_id: str, body: bytes | None
     ) -> None:
         last = await self._tx.connection.scalar(sa.select(sa.func.max(registry_change.c.sequence)))
         await self._tx.connection.execute(
             sa.insert(registry_change).values(
                 sequence=(last or 0) + 1,
-                at=self.now,
+                at=at,
                 type=None if entity_type is None else entity_type.value,
                 entity_id=entity_id,
                 body=body,
@@ -266,26 +248,27 @@ class PostgresHeldRegistry:
         )
         await self._tx.changing(REGISTRY_CHANGED, must_not_be_missed=True)
 
-    async def _note(self, act: AuditEntry) -> None:
-        await PostgresAuditLog(self._tx).note(act)
+    async def _audit(self, entry: AuditEntry) -> None:
+        await PostgresAuditLog(self._tx).note(entry)
 
-    def _caller_of(self, name: str, kind: ActorKind | None = None) -> Caller:
-        actor = "system" if kind is ActorKind.SCHEDULE else name
-        return Caller(actor, self._caller.address, self._caller.txn_id)
+
+def _caller_of(actor: Actor) -> Caller:
+    name = "system" if actor.kind is ActorKind.SCHEDULE else actor.name
+    return Caller(name, actor.address, actor.txn_id)
 
 
 def whole_ms(moment: dt.datetime) -> dt.datetime:
-    """Cut a time to milliseconds: as answers show it, so that `?at=` that time finds the change."""
+    """Cut a time to milliseconds, as responses show it: `?at=` that time finds the change."""
     return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
 
 
 async def lock_registry(transaction: Transaction) -> None:
-    """Keep other writers of the registry out until this transaction ends."""
+    """Block other writers of the registry until this transaction ends."""
     await transaction.connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
 
 
 async def status_by_standing(transaction: Transaction, entity_id: str) -> MemberStatus:
-    """Give what the entry allows its member; no entry yet allows all."""
+    """Return the status that its entry allows a member; without an entry, active."""
     await lock_registry(transaction)
     standing = await transaction.connection.scalar(
         sa.select(registry_entity.c.standing).where(registry_entity.c.entity_id == entity_id)
@@ -298,7 +281,7 @@ def _status_of(standing: EntityStatus) -> MemberStatus:
 
 
 async def read_record(transaction: Transaction, entity_id: str) -> Record | None:
-    """Read all that is kept of an entity."""
+    """Return everything stored about an entity."""
     kept = (
         await transaction.connection.execute(
             sa.select(registry_entity.c.type, registry_entity.c.standing).where(

@@ -29,7 +29,7 @@ async def overview(
         used = await secret_use(entity_id, page_context.user.administers, work.secrets, work.uses)
         if not isinstance(used, SecretUsage):
             return used
-        record = await service.registry.registry(page_context.caller).history(entity_id)
+        record = await work.registry.record(entity_id)
         facts = await facts_of(work, entity_id, page_context.member.entity_type, used, record)
         days = await work.audit_search.tokens_by_day(entity_id, page_context.now - _DAY)
         return RenderedPage(

@@ -1,4 +1,4 @@
-"""Approvals: what waits, its difference and risk; approve, reject, suspend, restore, roll back."""
+"""Approvals: pending entries, their changes and risks, and decisions on entries."""
 
 from datetime import UTC, datetime
 from typing import Final
@@ -9,18 +9,18 @@ from litestar.types import ControllerRouterHandler
 
 from mudra.console.framework.console_errors import page_problem
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import Fields, operator_export, operator_page
+from mudra.console.framework.page_guards import Fields, operator_act, operator_page
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.table import Column, Table
 from mudra.console.pages.operator.comparison import compared, new_key, whole
 from mudra.console.pages.operator.labels import approval_link, member_link, names_of, tone
 from mudra.http.dependencies import InjectedDependencies
-from mudra.http.operator.registry import MAX_WAITING
+from mudra.http.operator.registry import MAX_PENDING
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.memberships.onboard import ENTITY_ID
 from mudra.identity.operators.operator import Scope
-from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
+from mudra.registry.lifecycle.actor import operator
 from mudra.registry.lifecycle.decision import MAX_REASON, Decision, RegistryAction
 from mudra.registry.lifecycle.difference import difference
 from mudra.registry.lifecycle.history import KeyPeriod, history, key_periods
@@ -28,8 +28,9 @@ from mudra.registry.lifecycle.pending_entries import PendingEntry
 from mudra.registry.lifecycle.record import Record
 from mudra.registry.lifecycle.refusal import UnknownEntity
 from mudra.registry.lifecycle.register import Command, decide
+from mudra.shared.refusal import Refusal
 
-TOLD: Final = {
+DONE: Final = {
     "approve": "Approved.",
     "reject": "Rejected; the member reads the reason.",
     "suspend": "Suspended: out of the directory and off tokens, on every node.",
@@ -90,7 +91,7 @@ async def approvals(
     """List what waits, the longest waiting first."""
 
     async def look(page_context: PageContext) -> Outcome:
-        rows = await page_context.work.pending_entries.waiting(MAX_WAITING)
+        rows = await page_context.work.pending_entries.waiting(MAX_PENDING)
         return TABLE.export(rows, page_context.query) or RenderedPage(
             "operator_approvals.html", {"view": TABLE.view(rows, page_context.query)}
         )
@@ -128,37 +129,42 @@ async def show_approval(
 async def judge(
     entity_id: FromPath[str], request: AnyRequest, service: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
-    """Carry out the operator's word on an entry."""
+    """Carry out the operator's decision on an entry."""
 
     async def do(page_context: PageContext, fields: Fields) -> Outcome:
-        order = _order(page_context, entity_id, fields)
-        if not isinstance(order, Command):
-            return await _page(page_context, entity_id, order)
-        outcome = await decide(page_context.service.registry.registry(page_context.caller), order)
+        command = _command(page_context, entity_id, fields)
+        if isinstance(command, InvalidField):
+            return await _page(page_context, entity_id, command)
+        outcome = await decide(page_context.work.registry, command)
         if isinstance(outcome, Decision):
-            return GoTo(f"{approval_link(entity_id)}?told={order.act.value}")
+            return GoTo(f"{approval_link(entity_id)}?told={command.act.value}")
         return await _page(page_context, entity_id, outcome)
 
-    return await operator_export(request, service, Scope.REGISTRY, do)
+    return await operator_act(request, service, Scope.REGISTRY, do)
 
 
-def _order(page_context: PageContext, entity_id: str, fields: Fields) -> Command | InvalidField:
-    word, version = fields.get("act", ""), fields.get("version", "0")
-    if word not in TOLD:
-        return InvalidField(f"act must be one of {', '.join(TOLD)}")
+def _command(page_context: PageContext, entity_id: str, fields: Fields) -> Command | InvalidField:
+    action, version = fields.get("act", ""), fields.get("version", "0")
+    if action not in DONE:
+        return InvalidField(f"act must be one of {', '.join(DONE)}")
     if not (version.isascii() and version.isdigit() and len(version) < 10):  # noqa: PLR2004
         return InvalidField("version must be a whole number")
-    due = _due(fields.get("goesLiveAt", ""))
-    if isinstance(due, InvalidField):
-        return due
-    actor = Actor(ActorKind.OPERATOR, page_context.caller.actor, scopes=frozenset({SUBMIT, DECIDE}))
+    goes_live_at = _goes_live_at(fields.get("goesLiveAt", ""))
+    if isinstance(goes_live_at, InvalidField):
+        return goes_live_at
+    caller = page_context.caller
     return Command(
-        RegistryAction(word), entity_id, actor, fields.get("reason", ""), int(version), due
+        RegistryAction(action),
+        entity_id,
+        operator(caller.actor, caller.address, caller.txn_id),
+        fields.get("reason", ""),
+        int(version),
+        goes_live_at,
     )
 
 
-def _due(text: str) -> datetime | InvalidField | None:
-    """Read what a date-time field sends: without an offset, meant as UTC; empty for at once."""
+def _goes_live_at(text: str) -> datetime | InvalidField | None:
+    """Read a date-time field: UTC without an offset; empty for at once."""
     if not text:
         return None
     try:
@@ -168,9 +174,9 @@ def _due(text: str) -> datetime | InvalidField | None:
 
 
 async def _page(
-    page_context: PageContext, entity_id: str, refusal: object | None = None
+    page_context: PageContext, entity_id: str, refusal: Refusal | None = None
 ) -> Outcome:
-    record = await page_context.service.registry.registry(page_context.caller).history(entity_id)
+    record = await page_context.work.registry.record(entity_id)
     if record is None:
         return UnknownEntity(entity_id)
     keys = key_periods(record)
@@ -186,22 +192,17 @@ async def _page(
             "steps": list(reversed(history(record))),
             "keys": _KEYS.view(keys, page_context.query),
             "member_link": member_link(entity_id) if Scope.MEMBERS in page_context.scopes else "",
-            "names": await _names(page_context, record),
+            "names": await names_of(
+                [who for one in record.versions for who in (one.submitted_by, one.decided_by)],
+                page_context.work,
+            ),
             "longest": MAX_REASON,
             "tone": tone,
-            "told": TOLD.get(page_context.query.get("told", ""), "") if problem is None else "",
+            "told": DONE.get(page_context.query.get("told", ""), "") if problem is None else "",
             "problem": problem.sentence if problem else "",
         },
         status=problem.status if problem else 200,
     )
-
-
-async def _names(page_context: PageContext, record: Record) -> dict[str, str]:
-    """Name the people who acted on the entry; the visit's own transaction may have ended."""
-    async with page_context.service.unit_of_work() as work:
-        return await names_of(
-            [who for one in record.versions for who in (one.submitted_by, one.decided_by)], work
-        )
 
 
 def _compared(record: Record) -> dict[str, object]:

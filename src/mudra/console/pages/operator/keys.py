@@ -71,7 +71,7 @@ async def show_keys(
         ]
         published = {one.key.kid for one in keys}
         rows = [one for one in fetches if one.kid in published]
-        directory = await page_context.service.registry.log.current()
+        directory = await page_context.service.directory.log.current()
         return FETCHES.export(rows, page_context.query) or RenderedPage(
             "operator_keys.html",
             {

@@ -178,9 +178,7 @@ async def _figures(page_context: PageContext, member: MemberRow) -> Mapping[str,
         "admins": admins,
         "holding": holding,
         "use": await work.uses.of(entity_id, holding.current.version) if holding else None,
-        "record": await page_context.service.registry.registry(page_context.caller).history(
-            entity_id
-        ),
+        "record": await work.registry.record(entity_id),
         "approval": approval_link(entity_id) if Scope.REGISTRY in page_context.scopes else "",
         "tokens": tokens,
         "days": _BY_DAY.view(tokens.bars, page_context.query),

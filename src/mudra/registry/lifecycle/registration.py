@@ -1,0 +1,144 @@
+"""What members and operators do with payloads: submit, update, check, review a draft, retire.
+
+Each of these is one use case in its caller's transaction. Whoever writes uses up
+their budget of writes first, whatever becomes of the write.
+"""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from mudra.registry.lifecycle.actor import Actor, may_submit
+from mudra.registry.lifecycle.decision import Decision, RegistryAction
+from mudra.registry.lifecycle.draft_review import DraftReview, review_draft
+from mudra.registry.lifecycle.record import Record
+from mudra.registry.lifecycle.refusal import NeedsOperator, NotYours, RegistryRefusal
+from mudra.registry.lifecycle.register import Command, decide, submit_entry, update_entry
+from mudra.registry.lifecycle.submission import Repeat
+from mudra.registry.payload.extend_vocabulary import read_vocabulary
+from mudra.registry.payload.refusals import PayloadRefused, TooManyWrites
+from mudra.registry.payload.url_rules import AddressPolicy
+from mudra.registry.payload.validation import CheckedPayload, check_submission
+from mudra.registry.payload.vocabulary import Vocabulary
+from mudra.registry.ports import Registry, VocabularyStore, WriteBudget
+from mudra.shared.entity_type import EntityType
+from mudra.shared.finding import Finding
+
+
+class Receipt(Struct, frozen=True):
+    """What the sender of a payload is told: its version, that version's status, and the notes."""
+
+    txnid: str
+    status: str
+    version: int
+    notes: Sequence[Finding] = ()
+
+
+class ReviewedDraft(Struct, frozen=True):
+    """A draft with the entity's record and the words that it may use."""
+
+    record: Record | None
+    vocabulary: Vocabulary
+    review: DraftReview
+
+
+Registered: TypeAlias = Receipt | TooManyWrites | PayloadRefused | RegistryRefusal
+
+
+class RegistrationService(Struct, frozen=True):
+    """The use cases of registration, in one transaction."""
+
+    registry: Registry
+    vocabulary: VocabularyStore
+    budget: WriteBudget
+    policy: AddressPolicy
+
+    async def submit(self, payload: object, entity_type: str, actor: Actor) -> Registered:
+        """Take the first payload of an entity; it is pending until an operator approves it."""
+        return await self._write(payload, entity_type, None, actor)
+
+    async def update(
+        self, payload: object, entity_type: str, entity_id: str, actor: Actor
+    ) -> Registered:
+        """Take an update: live at once, or pending when it touches what needs approval."""
+        return await self._write(payload, entity_type, entity_id, actor)
+
+    async def retire(
+        self, entity_type: EntityType, entity_id: str, reason: str, actor: Actor
+    ) -> Decision | TooManyWrites | RegistryRefusal:
+        """End an entry for good, in the name of the entity's admin or of an operator."""
+        wait_s = await self.budget.wait_s(actor.name)
+        if wait_s:
+            return TooManyWrites(wait_s)
+        action = RegistryAction.RETIRE
+        command = Command(action, entity_id, actor, reason, entity_type=entity_type)
+        return await decide(self.registry, command)
+
+    async def lint(
+        self, payload: object, entity_type: EntityType, actor: Actor
+    ) -> Sequence[Finding] | NotYours | NeedsOperator:
+        """Return what a submission of the payload would find; stores nothing."""
+        checked = await self._check(payload, entity_type, None)
+        if not isinstance(checked, CheckedPayload):
+            return checked
+        return may_submit(actor, checked.entry) or checked.notes
+
+    async def review(
+        self, payload: object, entity_type: str, entity_id: str, actor: Actor
+    ) -> ReviewedDraft:
+        """Check a draft of the entity's next version; `payload` may be a finding: it is no JSON."""
+        record = await self.registry.record(entity_id)
+        vocabulary = await read_vocabulary(self.vocabulary)
+        checked = self._check_draft(payload, entity_type, entity_id, vocabulary, actor)
+        return ReviewedDraft(record, vocabulary, review_draft(record, checked))
+
+    async def submit_draft(self, draft: DraftReview, actor: Actor) -> Registered:
+        """Submit or update what was reviewed in this transaction."""
+        if draft.checked is None:
+            return PayloadRefused(tuple(draft.findings))
+        wait_s = await self.budget.wait_s(actor.name)
+        if wait_s:
+            return TooManyWrites(wait_s)
+        return await self._store(draft.checked, actor, is_first=draft.is_first)
+
+    async def _write(
+        self, payload: object, entity_type: str, entity_id: str | None, actor: Actor
+    ) -> Registered:
+        wait_s = await self.budget.wait_s(actor.name)
+        if wait_s:
+            return TooManyWrites(wait_s)
+        checked = await self._check(payload, entity_type, entity_id)
+        if not isinstance(checked, CheckedPayload):
+            return PayloadRefused(tuple(checked))
+        return await self._store(checked, actor, is_first=entity_id is None)
+
+    async def _check(
+        self, payload: object, entity_type: str, entity_id: str | None
+    ) -> CheckedPayload | list[Finding]:
+        vocabulary = await read_vocabulary(self.vocabulary)
+        return check_submission(payload, self.policy, vocabulary, entity_type, entity_id)
+
+    def _check_draft(
+        self,
+        payload: object,
+        entity_type: str,
+        entity_id: str,
+        vocabulary: Vocabulary,
+        actor: Actor,
+    ) -> CheckedPayload | list[Finding]:
+        if isinstance(payload, Finding):
+            return [payload]
+        checked = check_submission(payload, self.policy, vocabulary, entity_type, entity_id)
+        if isinstance(checked, CheckedPayload) and may_submit(actor, checked.entry) is not None:
+            # All but the requester is compared with the address above.
+            return [Finding("$.requester.id", "is another entity's", entity_id)]
+        return checked
+
+    async def _store(self, checked: CheckedPayload, actor: Actor, *, is_first: bool) -> Registered:
+        write = submit_entry if is_first else update_entry
+        outcome = await write(self.registry, checked, actor)
+        if isinstance(outcome, Decision | Repeat):
+            txnid = checked.entry.txnid
+            return Receipt(txnid, outcome.status, outcome.version, checked.notes)
+        return outcome

@@ -1,0 +1,45 @@
+"""The operator's additions to the vocabulary: implements registry/ports.py `VocabularyStore`."""
+
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+
+from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.registry.payload.vocabulary import Addition, WordKind
+from mudra.storage.audit.audit_log import PostgresAuditLog
+from mudra.storage.database.database import Transaction
+from mudra.storage.registry.tables import registry_word
+
+
+class PostgresVocabulary:
+    """Implements `VocabularyStore`."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    async def additions(self) -> Sequence[Addition]:
+        """Return all additions in the order in which they were made."""
+        c = registry_word.c
+        rows = await self._tx.connection.execute(
+            sa.select(c.kind, c.word, c.variants).order_by(c.number)
+        )
+        return [Addition(WordKind(kind), word, tuple(more)) for kind, word, more in rows]
+
+    async def add(self, addition: Addition, actor: str) -> None:
+        """Store one addition, with its audit row."""
+        await self._tx.connection.execute(
+            sa.insert(registry_word).values(
+                kind=addition.kind.value,
+                word=addition.word,
+                variants=list(addition.variants),
+                added_by=actor,
+                added_at=await self._tx.now(),
+            )
+        )
+        await PostgresAuditLog(self._tx).note(
+            AuditEntry(
+                EventName.REGISTRY_VOCABULARY_CHANGE,
+                Caller(actor),
+                detail={"list": addition.kind.value, "word": addition.word},
+            )
+        )
