@@ -22,7 +22,8 @@ from mudra.metrics.ports import Incidents, Receipts, RollupQueries, Series
 from mudra.metrics.ports import Members as NetworkMembers
 from mudra.overview.mail_queue import MailQueue
 from mudra.registry.lifecycle.pending_entries import PendingEntries
-<<<<<<< HEAD
+from mudra.registry.lifecycle.registration import RegistrationService
+from mudra.registry.ports import Registry, VocabularyStore
 from mudra.tokens.ports import (
     IssuedTokens,
     KeyFetches,
@@ -32,16 +33,6 @@ from mudra.tokens.ports import (
     SigningKeys,
     TokenCounts,
 )
-=======
-from mudra.registry.lifecycle.registration import RegistrationService
-from mudra.registry.ports import Registry, VocabularyStore
-from mudra.storage.audit.search import PostgresAuditSearch
-from mudra.storage.identity.member_search import PostgresMemberSearch
-from mudra.storage.mail.mail_queue import PostgresMailQueue
-from mudra.tokens.issuing.token_count import TokenCounts
-from mudra.tokens.ports import IssuedTokens, Reminders, Secrets, SecretUses, SigningKeys
-from mudra.tokens.signing_keys.key_fetch import KeyFetches
->>>>>>> f9faddc (Give registry use cases the caller's transaction)
 
 TRANSACTION_S: Final = 3.0
 """A transaction has so long, in seconds, unless a use case asks for more (decision 0010)."""

@@ -1,12 +1,11 @@
 """The registry's storage in memory: the same promises as the database's, for one process."""
 
-import asyncio
 import datetime as dt
-from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Sequence
 
 from mudra.registry.directory.directory import Change, Directory
-from mudra.registry.lifecycle.decision import Decision, Facts, TokenEffect
+from mudra.registry.lifecycle.actor import Actor
+from mudra.registry.lifecycle.decision import Decision, Facts, RegistryAction, TokenEffect
 from mudra.registry.lifecycle.record import Record, Version, VersionStatus
 from mudra.registry.lifecycle.refusal import RegistryRefusal
 from mudra.registry.payload.certificate import KeyFacts
@@ -17,7 +16,7 @@ START = dt.datetime(2026, 1, 15, 9, 30, tzinfo=dt.UTC)
 
 
 class MemoryRegistry:
-    """Implements `Registry`, `HeldRegistry` and `DirectoryLog`; time moves by hand."""
+    """Implements `Registry` and `DirectoryLog`; time moves by hand."""
 
     def __init__(self) -> None:
         self.now = START
@@ -29,21 +28,18 @@ class MemoryRegistry:
         self.refusals: list[tuple[str, str, str, RegistryRefusal]] = []
         self.marker = 0
         self._directory = Directory()
-        self._lock = asyncio.Lock()
 
-    def held(self) -> AbstractAsyncContextManager["MemoryRegistry"]:
-        return self._locked()
-
-    @asynccontextmanager
-    async def _locked(self) -> AsyncIterator["MemoryRegistry"]:
-        async with self._lock:
-            yield self
+    async def lock(self) -> dt.datetime:
+        return self.now
 
     async def record(self, entity_id: str) -> Record | None:
         return self.records.get(entity_id)
 
-    async def history(self, entity_id: str) -> Record | None:
-        return self.records.get(entity_id)
+    async def live_entries(self) -> Sequence[bytes]:
+        listed = (await self.current()).listed.values()
+        return [
+            one.body for one in sorted(listed, key=lambda one: (one.entity_type, one.entity_id))
+        ]
 
     async def facts(self, entry: Entry, key: KeyFacts) -> Facts:
         own = entry.entityinfo.id
@@ -63,11 +59,11 @@ class MemoryRegistry:
                 return entity_id
         return ""
 
-    async def due(self) -> Sequence[Record]:
+    async def due(self, now: dt.datetime) -> Sequence[Record]:
         return [
             one
             for one in self.records.values()
-            if one.pending and one.pending.goes_live_at and one.pending.goes_live_at <= self.now
+            if one.pending and one.pending.goes_live_at and one.pending.goes_live_at <= now
         ]
 
     async def keep(self, decision: Decision) -> None:
@@ -88,9 +84,9 @@ class MemoryRegistry:
             )
 
     async def keep_refusal(
-        self, act: str, entity_id: str, actor: str, refusal: RegistryRefusal
+        self, action: RegistryAction, entity_id: str, actor: Actor, refusal: RegistryRefusal
     ) -> None:
-        self.refusals.append((act, entity_id, actor, refusal))
+        self.refusals.append((action, entity_id, actor.name, refusal))
 
     def mark_visibility(self) -> None:
         self.log.append(Change(len(self.log) + 1, self.now, None, "", None))

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from tests.support.template_database import prepare
 
-from mudra.audit.event import Caller
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
 from mudra.storage.database.embedded.server import embedded_server
@@ -23,12 +22,21 @@ class RegistryNode:
         self.offset = dt.timedelta()
         self.invalidation = CacheInvalidation(conninfo)
         self.database = Database(conninfo, self.invalidation, lambda: self.offset)
-        self.registry = PostgresRegistry(self.database, Caller("operator:olga", "192.0.2.7", "txn"))
         self.log = PostgresDirectoryLog(self.database, self.invalidation)
 
+    async def run(self, use_case, *arguments, **options):
+        """Run one use case of the registry in a transaction of its own."""
+        async with self.database.transaction() as transaction:
+            return await use_case(PostgresRegistry(transaction), *arguments, **options)
+
+    async def record(self, entity_id: str):
+        return await self.run(lambda registry: registry.record(entity_id))
+
+    async def now(self) -> dt.datetime:
+        return await self.run(lambda registry: registry.lock())
+
     async def mark_visibility(self) -> None:
-        async with self.registry.held() as held:
-            await held.mark_visibility()
+        await self.run(lambda registry: registry.mark_visibility())
 
 
 @contextlib.asynccontextmanager

@@ -10,13 +10,7 @@ from msgspec import Struct, field
 
 from mudra.audit.event import Caller
 from mudra.audit.verdict import AuditVerdict
-<<<<<<< HEAD
-from mudra.http.registry.registry_service import RegistryService
-=======
-from mudra.bootstrap.config import Settings
-from mudra.http.auth.verified_token_cache import VerifiedTokenCache
 from mudra.http.registry.signed_responses import DirectoryReads
->>>>>>> f9faddc (Give registry use cases the caller's transaction)
 from mudra.http.server.concurrency import Bulkhead, KeyedLock
 from mudra.identity.ports import PasswordHasher
 from mudra.overview.setting_details import SettingDetails
@@ -83,40 +77,6 @@ class RotateKeys(Protocol):
         """Let the next keys sign; in an emergency drop the present ones with their tokens."""
 
 
-<<<<<<< HEAD
-class WriteBudget(Protocol):
-    """How much each requester may write to the registry, the same on every node."""
-
-    async def wait_s(self, requester: str) -> int:
-        """Count one write and return 0, or the whole seconds until the next is permitted."""
-=======
-class IssueJournal(Protocol):
-    """Audit of entity tokens, written behind in batches (decision 0002)."""
-
-    def issued(  # each argument is one fact of the record
-        self, entity_id: str, address: str, txn_id: str, *, version: int, in_grace: bool, jti: str
-    ) -> None:
-        """Note a token that was issued; it is stored within a second."""
-
-    def refused(self, entity_id: str, address: str, txn_id: str, reason: str) -> None:
-        """Note a token that was refused; `entity_id` is empty when there is no such entity."""
-
-
-class RateLimit(Protocol):
-    """A limit per key."""
-
-    def wait_s(self, key: str) -> int:
-        """Count one use and return 0, or the seconds until the next is permitted."""
-
-
-class Revocations(Protocol):
-    """The entity tokens that were revoked, from memory where memory may be believed."""
-
-    async def holds(self, jti: str) -> bool:
-        """Tell whether a token was revoked."""
->>>>>>> f9faddc (Give registry use cases the caller's transaction)
-
-
 class TimeMachine(Protocol):
     """The sandbox's clock."""
 
@@ -145,16 +105,8 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
     key_fetches: KeyFetchLog
     rotate_keys: RotateKeys
     verify_audit: Callable[[Caller], Awaitable[AuditVerdict]]
-<<<<<<< HEAD
     push_rate: KeyedRateLimit
-    registry: RegistryService
-    registry_budget: WriteBudget
-=======
-    entity_rate: RateLimit
-    push_rate: RateLimit
     directory: DirectoryReads
-    secret_mac: Callable[[str, SecretText], bytes]
->>>>>>> f9faddc (Give registry use cases the caller's transaction)
     hasher: PasswordHasher
     random_bytes: Callable[[int], bytes]
     new_id: Callable[[], str]

@@ -122,17 +122,17 @@ def test_any_acts_give_the_same_records_and_the_same_log_as_in_memory(empty):
         async with registry_node(empty) as node:
             for number in range(400):
                 act = random_act(chance, memory.now)
-                outcome = await act(node.registry)
+                outcome = await node.run(act)
                 if isinstance(outcome, Decision):
                     memory.now = outcome.at
                 assert await act(memory) == outcome
                 if number % 50 == 49:
                     node.offset += dt.timedelta(minutes=40)
-                    async with node.registry.held() as held:
-                        memory.now = held.now
-                    assert {one.entity_id for one in await memory.due()} == set(await due_ids(node))
+                    memory.now = await node.now()
+                    due = {one.entity_id for one in await memory.due(memory.now)}
+                    assert due == await node.run(due_ids, memory.now)
             for entity_id, record in memory.records.items():
-                assert await node.registry.history(entity_id) == record
+                assert await node.record(entity_id) == record
             kept = await node.log.following(0, 10_000)
             assert [replace(one, at=None) for one in kept] == [
                 replace(one, at=None) for one in memory.log
@@ -142,21 +142,19 @@ def test_any_acts_give_the_same_records_and_the_same_log_as_in_memory(empty):
     asyncio.run(act_on_both())
 
 
-async def due_ids(node):
-    async with node.registry.held() as held:
-        return [one.entity_id for one in await held.due()]
+async def due_ids(registry, now):
+    return {one.entity_id for one in await registry.due(now)}
 
 
 def test_what_goes_live_later_goes_live_at_its_time_and_once(empty):
     async def story():
         async with registry_node(empty) as node:
-            await submit_entry(node.registry, checked(fip(0)), OPERATOR)
-            async with node.registry.held() as held:
-                due = held.now + dt.timedelta(hours=1)
-            await decide(node.registry, order(RegistryAction.APPROVE, "FIP-0", goes_live_at=due))
-            assert await put_due_live(node.registry) == 0
+            await node.run(submit_entry, checked(fip(0)), OPERATOR)
+            due = await node.now() + dt.timedelta(hours=1)
+            await node.run(decide, order(RegistryAction.APPROVE, "FIP-0", goes_live_at=due))
+            assert await node.run(put_due_live) == 0
             node.offset = dt.timedelta(hours=1, seconds=1)
-            assert [await put_due_live(node.registry), await put_due_live(node.registry)] == [1, 0]
+            assert [await node.run(put_due_live), await node.run(put_due_live)] == [1, 0]
             assert "FIP-0" in (await node.log.current()).listed
 
     asyncio.run(story())
@@ -167,9 +165,7 @@ def test_two_who_submit_the_same_key_at_once_do_not_both_get_it(empty):
         async with registry_node(empty) as one, registry_node(empty) as two:
             outcomes = await asyncio.gather(
                 *(
-                    submit_entry(
-                        node.registry, checked(with_key(fip(n), 3)), OPERATOR, approved=True
-                    )
+                    node.run(submit_entry, checked(with_key(fip(n), 3)), OPERATOR, approved=True)
                     for n, node in enumerate([one, two, one, two, one, two])
                 )
             )
@@ -183,16 +179,18 @@ def test_another_node_shows_a_change_as_soon_as_it_is_committed(empty):
     async def story():
         async with registry_node(empty) as one, registry_node(empty) as two:
             for number in range(20):
-                await submit_entry(one.registry, checked(fip(number)), OPERATOR, approved=True)
+                await one.run(submit_entry, checked(fip(number)), OPERATOR, approved=True)
                 assert len((await two.log.current()).listed) == number + 1
 
     asyncio.run(story())
 
 
 async def broken_off(node):
-    async with node.registry.held() as held:
-        await held.mark_visibility()
+    async def mark_and_fail(registry):
+        await registry.mark_visibility()
         raise ZeroDivisionError
+
+    await node.run(mark_and_fail)
 
 
 def test_nothing_is_half_stored_when_a_write_breaks_off(empty):
@@ -200,7 +198,7 @@ def test_nothing_is_half_stored_when_a_write_breaks_off(empty):
         async with registry_node(empty) as node:
             with pytest.raises(ZeroDivisionError):
                 await broken_off(node)
-            await submit_entry(node.registry, checked(fip(0)), OPERATOR, approved=True)
+            await node.run(submit_entry, checked(fip(0)), OPERATOR, approved=True)
             assert [one.sequence for one in await node.log.following(0, 9)] == [1]
             assert await node.log.opened_at() == 0
             await node.mark_visibility()
@@ -212,10 +210,10 @@ def test_nothing_is_half_stored_when_a_write_breaks_off(empty):
 def test_the_directory_as_it_was_at_a_moment(empty):
     async def story():
         async with registry_node(empty) as node:
-            done = await submit_entry(node.registry, checked(fip(0)), OPERATOR, approved=True)
+            done = await node.run(submit_entry, checked(fip(0)), OPERATOR, approved=True)
             assert isinstance(done, Decision)
             node.offset = dt.timedelta(minutes=1)
-            await decide(node.registry, order(RegistryAction.SUSPEND, "FIP-0"))
+            await node.run(decide, order(RegistryAction.SUSPEND, "FIP-0"))
             then = await directory_at(node.log, done.at)
             assert (len(then.listed), len((await node.log.current()).listed)) == (1, 0)
 
@@ -239,7 +237,7 @@ def mirror_run(conninfo, changes, seed):
             async with registry_node(conninfo) as node:
                 for _ in range(chance.randrange(60, 200)):
                     now = dt.datetime.now(dt.UTC)
-                    await random_act(chance, now, reached // 30)(node.registry)
+                    await node.run(random_act(chance, now, reached // 30))
                     if chance.random() < 0.03:
                         which = chance.randrange(len(sights))
                         mirrors[which] = await follow(node.log, mirrors[which], sights[which])

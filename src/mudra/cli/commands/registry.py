@@ -21,7 +21,6 @@ from mudra.registry.lifecycle.history import history as steps_of
 from mudra.registry.lifecycle.record import Record, VersionStatus
 from mudra.registry.lifecycle.register import Command, Outcome, decide
 from mudra.shared.time_text import iso_ms
-from mudra.storage.registry.directory_log import PostgresDirectoryLog
 
 app = typer.Typer(no_args_is_help=True, help="The registry's entries: submit, decide, export.")
 registry_file.add_to(app)
@@ -163,11 +162,8 @@ def export(
     """Write all live entries as an array of payloads, as `import` reads them."""
 
     async def act(dependencies: Dependencies) -> bytes:
-        directory = await PostgresDirectoryLog(
-            dependencies.database, dependencies.invalidation
-        ).current()
-        listed = sorted(directory.listed.values(), key=lambda one: (one.entity_type, one.entity_id))
-        return b"[" + b",\n".join(one.body for one in listed) + b"]\n"
+        async with dependencies.unit_of_work() as work:
+            return b"[" + b",\n".join(await work.registry.live_entries()) + b"]\n"
 
     written = with_rooms(act, data_dir)
     if output is None:

@@ -120,7 +120,7 @@ def submit(
     async def act(dependencies: Dependencies) -> Line:
         async with dependencies.unit_of_work() as work:
             vocabulary = await read_vocabulary(work.vocabulary)
-            checked = check_payload(raw, dependencies.address_policy, vocabulary)
+            checked = check_payload(raw, work.registration.policy, vocabulary)
             if not isinstance(checked, CheckedPayload):
                 return _refused(checked)
             return _line(await submit_or_update(work.registry, checked, operator()), checked)
@@ -149,7 +149,8 @@ def import_file(
     async def act(dependencies: Dependencies) -> Imported:
         async with dependencies.unit_of_work() as work:
             vocabulary = await read_vocabulary(work.vocabulary)
-        checked = check_all(raws, dependencies.address_policy, vocabulary, older=older)
+            policy = work.registration.policy
+        checked = check_all(raws, policy, vocabulary, older=older)
         lines: list[Line] = []
         for one in track(checked, "importing", console=console, disable=as_json):
             try:

@@ -88,13 +88,7 @@ class Dependencies(Protocol):
     def outbox(self) -> Any: ...  # noqa: D102
 
     @property
-    def registry(self) -> Any: ...  # noqa: D102
-
-    @property
     def reach(self) -> Any: ...  # noqa: D102
-
-    @property
-    def address_policy(self) -> Any: ...  # noqa: D102
 
     @property
     def time_machine(self) -> Any: ...  # noqa: D102

@@ -9,7 +9,7 @@ from mudra.http.response.json_response import HandlerResult
 from mudra.identity.operators.operator import Scope
 from mudra.registry.lifecycle.actor import Actor, ActorKind, member_admin, operator
 from mudra.shared.refusal import Refusal
-from mudra.tokens.authentication.bearer import UserCaller
+from mudra.tokens.authentication.bearer import EntityCaller, UserCaller
 from mudra.tokens.authentication.token_check import VerifiedToken
 from mudra.tokens.issuing.claims import TokenKind
 from mudra.unit_of_work import UnitOfWork
@@ -28,11 +28,12 @@ async def as_registry_actor(
     sent: `received` is that, or the refusal of a body or query that was not accepted.
     """
     token = await verified_bearer(context)
-    entity = None
+    entity: EntityCaller | None = None
     if isinstance(token, VerifiedToken) and token.kind is TokenKind.ENTITY:
-        entity = await calling_entity(context.request, context.service)
-        if isinstance(entity, Refusal):
-            return entity
+        found = await calling_entity(context.request, context.service)
+        if isinstance(found, Refusal):
+            return found
+        entity = found
     address = address_of(context.request, context.service)
     async with context.service.unit_of_work() as work:
         if entity is not None:

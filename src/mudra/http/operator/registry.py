@@ -22,16 +22,10 @@ from mudra.http.registry.record_response import (
     record_response,
 )
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
-<<<<<<< HEAD
-from mudra.http.response.json_response import HandlerResult, refusal, success
-from mudra.identity.operators.operator import Operator, Scope
-from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
-=======
 from mudra.http.response.http_refusals import InvalidField
 from mudra.http.response.json_response import HandlerResult
-from mudra.identity.memberships.memberships import Scope
+from mudra.identity.operators.operator import Scope
 from mudra.registry.lifecycle.actor import operator
->>>>>>> f9faddc (Give registry use cases the caller's transaction)
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.refusal import UnknownEntity
 from mudra.registry.lifecycle.register import Command, decide

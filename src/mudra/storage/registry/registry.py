@@ -12,13 +12,8 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
-<<<<<<< HEAD
 from mudra.identity.memberships.member import MemberStatus, effective_status
-from mudra.registry.lifecycle.actor import ActorKind
-=======
-from mudra.identity.memberships.memberships import MemberStatus, lesser
 from mudra.registry.lifecycle.actor import Actor, ActorKind
->>>>>>> f9faddc (Give registry use cases the caller's transaction)
 from mudra.registry.lifecycle.decision import (
     Decision,
     Facts,
@@ -75,6 +70,17 @@ class PostgresRegistry:
     async def record(self, entity_id: str) -> Record | None:
         """Return everything stored about an entity."""
         return await read_record(self._tx, entity_id)
+
+    async def live_entries(self) -> Sequence[bytes]:
+        """Return the canonical form of every live entry, in the order of type and ID."""
+        e, v = registry_entity.c, registry_version.c
+        bodies = await self._tx.connection.scalars(
+            sa.select(v.body)
+            .join(registry_entity, v.entity_id == e.entity_id)
+            .where(e.standing == EntityStatus.LIVE.value, v.status == VersionStatus.LIVE.value)
+            .order_by(e.type.collate("C"), e.entity_id.collate("C"))
+        )
+        return [bytes(body) for body in bodies]
 
     async def facts(self, entry: Entry, key: KeyFacts) -> Facts:
         """Return which other entities hold the entry's handle, `kid` and modulus."""

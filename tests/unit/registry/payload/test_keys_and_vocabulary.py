@@ -13,7 +13,7 @@ from mudra.registry.payload.vocabulary import (
     Addition,
     WordKind,
     check_addition,
-    read_vocabulary,
+    parse_vocabulary,
     shipped_vocabulary,
 )
 
@@ -144,4 +144,4 @@ def test_an_addition_is_judged_before_it_is_made(addition, paths):
 
 def test_a_broken_vocabulary_file_is_refused():
     with pytest.raises(msgspec.ValidationError):
-        read_vocabulary(b'{"fitypes": ["DEPOSIT"], "identifierTypes": {}}')
+        parse_vocabulary(b'{"fitypes": ["DEPOSIT"], "identifierTypes": {}}')
