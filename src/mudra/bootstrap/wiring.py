@@ -20,8 +20,8 @@ from mudra.console.routes import console_pages
 from mudra.demo.network import DEMO_PASSWORD
 from mudra.http.app import build_app
 from mudra.http.dependencies import HttpDependencies
-from mudra.http.registry.signed_responses import DirectoryReads, SignedResponses
 from mudra.jobs.key_rotation import rotate_keys
+from mudra.registry.directory.signed_listings import DirectoryReads, SignedListings
 from mudra.shared.ids import fresh_id
 from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.storage.caching.credential_cache import CredentialCache
@@ -118,7 +118,7 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
         verify_audit=dependencies.verify_audit,
         directory=DirectoryReads(
             log=log,
-            responses=SignedResponses(
+            listings=SignedListings(
                 lambda body: keys.sign_detached(TokenKind.ENTITY, body),
                 lambda: keys.signing_kid(TokenKind.ENTITY),
             ),

@@ -10,10 +10,10 @@ from msgspec import Struct, field
 
 from mudra.audit.event import Caller
 from mudra.audit.verdict import AuditVerdict
-from mudra.http.registry.signed_responses import DirectoryReads
 from mudra.http.server.concurrency import Bulkhead, KeyedLock
 from mudra.identity.ports import PasswordHasher
 from mudra.overview.setting_details import SettingDetails
+from mudra.registry.directory.signed_listings import DirectoryReads
 from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.shared.secret_text import SecretText
 from mudra.storage.mail.outbox import Mail

@@ -15,7 +15,7 @@ from mudra.cli.local.registry_store import operator
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.output.output import Exit, fail, show_facts, show_json, show_table
-from mudra.http.registry.record_response import record_response
+from mudra.http.response.registry_record import record_response
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.history import history as steps_of
 from mudra.registry.lifecycle.record import Record, VersionStatus

@@ -13,7 +13,10 @@ from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
 from mudra.http.operator.shapes import DecisionRequest
 from mudra.http.registry.query import read_moment
-from mudra.http.registry.record_response import (
+from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
+from mudra.http.response.http_refusals import InvalidField
+from mudra.http.response.json_response import HandlerResult
+from mudra.http.response.registry_record import (
     DecisionResponse,
     PendingEntriesResponse,
     RecordResponse,
@@ -21,17 +24,13 @@ from mudra.http.registry.record_response import (
     pending_response,
     record_response,
 )
-from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
-from mudra.http.response.http_refusals import InvalidField
-from mudra.http.response.json_response import HandlerResult
 from mudra.identity.operators.operator import Scope
 from mudra.registry.lifecycle.actor import operator
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
+from mudra.registry.lifecycle.pending_entries import MAX_PENDING
 from mudra.registry.lifecycle.refusal import UnknownEntity
 from mudra.registry.lifecycle.register import Command, decide
 from mudra.unit_of_work import UnitOfWork
-
-MAX_PENDING: Final = 1000
 
 
 @get(

@@ -69,12 +69,12 @@ async def read_entries(
         directory = await reads.log.current()
         # Callers who see the same get the same bytes.
         key = (sight.within(kind), kind, entity_id)
-        signed = reads.responses.get(
+        signed = reads.listings.get(
             directory, key, lambda: _listing(directory, sight, kind, entity_id)
         )
     else:
         then = _listing(await directory_at(reads.log, moment), sight, kind, entity_id)
-        signed = None if then is None else reads.responses.sign(then)
+        signed = None if then is None else reads.listings.sign(then)
     if signed is None:
         return _refused(service, NoSuchAddress())
     return signed_response(request, signed, service.clock())
@@ -91,7 +91,7 @@ async def read_changes(request: AnyRequest, service: HttpDependencies) -> JsonRe
         return _refused(service, since)
     reads, sight = service.directory, _sight(caller, service)
     page = await changes_since(reads.log, sight, since)
-    signed = reads.responses.sign(changes_response(page))
+    signed = reads.listings.sign(changes_response(page))
     return signed_response(request, signed, service.clock())
 
 

@@ -6,12 +6,12 @@ from functools import lru_cache
 
 import msgspec
 
-from mudra.http.registry.signed_responses import SignedListing
 from mudra.http.request.envelope import new_txn_id
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.json_response import JsonResponse
 from mudra.registry.directory.directory import DirectoryListing
 from mudra.registry.directory.mirror import Page
+from mudra.registry.directory.signed_listings import SignedListing
 from mudra.registry.payload.entry import digest
 
 

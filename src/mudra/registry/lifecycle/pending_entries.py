@@ -1,13 +1,16 @@
 """What waits for an operator's word: a pending version beside the one that is live."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 from msgspec import Struct
 
 from mudra.registry.lifecycle.difference import FieldChange, Risk, difference
 from mudra.registry.lifecycle.record import EntityStatus, Version
 from mudra.shared.entity_type import EntityType
+
+MAX_PENDING: Final = 1000
+"""Pending versions that are listed at most."""
 
 
 class PendingEntry(Struct, frozen=True):

@@ -15,7 +15,6 @@ from mudra.console.framework.table import Column, Table
 from mudra.console.pages.operator.comparison import compared, new_key, whole
 from mudra.console.pages.operator.labels import approval_link, member_link, names_of, tone
 from mudra.http.dependencies import InjectedDependencies
-from mudra.http.operator.registry import MAX_PENDING
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.memberships.onboard import ENTITY_ID
@@ -24,7 +23,7 @@ from mudra.registry.lifecycle.actor import operator
 from mudra.registry.lifecycle.decision import MAX_REASON, Decision, RegistryAction
 from mudra.registry.lifecycle.difference import difference
 from mudra.registry.lifecycle.history import KeyPeriod, history, key_periods
-from mudra.registry.lifecycle.pending_entries import PendingEntry
+from mudra.registry.lifecycle.pending_entries import MAX_PENDING, PendingEntry
 from mudra.registry.lifecycle.record import Record
 from mudra.registry.lifecycle.refusal import UnknownEntity
 from mudra.registry.lifecycle.register import Command, decide

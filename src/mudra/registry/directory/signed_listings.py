@@ -1,4 +1,4 @@
-"""The directory's responses, signed and cached as finished bytes."""
+"""Listings of the directory, signed and cached as finished bytes."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -10,7 +10,7 @@ from mudra.registry.directory.directory import Directory, DirectoryListing
 from mudra.registry.ports import DirectoryLog
 
 _MAX_COUNT: Final = 2_000
-"""Cached responses. Three of them are whole lists, a megabyte each; others hold one entry."""
+"""Cached listings. Three of them are whole lists, a megabyte each; others hold one entry."""
 
 
 class SignedListing(Struct, frozen=True):
@@ -20,7 +20,7 @@ class SignedListing(Struct, frozen=True):
     signature: str
 
 
-class SignedResponses:
+class SignedListings:
     """Signed listings, cached as long as the directory and the signing key stay the same."""
 
     def __init__(self, sign: Callable[[bytes], str], signing_kid: Callable[[], str]) -> None:
@@ -54,7 +54,7 @@ class SignedResponses:
 
 
 class DirectoryReads(Struct, frozen=True):
-    """The directory and the signed responses of this process."""
+    """The directory and its signed listings, cached in this process."""
 
     log: DirectoryLog
-    responses: SignedResponses
+    listings: SignedListings
