@@ -27,6 +27,20 @@ _BASEURL = "vN:URL, several separated by commas, or one bare https URL"
 AnyIp = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
+_GLOBAL_UNICAST: Final = ipaddress.IPv6Network("2000::/3")
+_SPECIAL_IPV6: Final = tuple(
+    map(
+        ipaddress.IPv6Network,
+        (
+            "2001::/23",  # IETF protocol assignments, with Teredo: RFC 2928
+            "2001:db8::/32",  # documentation: RFC 3849
+            "2002::/16",  # 6to4: RFC 3056, deprecated by RFC 7526
+            "3fff::/20",  # documentation: RFC 9637
+        ),
+    )
+)
+
+
 class AddressPolicy(Struct, frozen=True):
     """What the operator allows beyond public https; both are meant for a sandbox."""
 
@@ -202,10 +216,25 @@ def ip_faults(address: AnyIp, policy: AddressPolicy) -> list[Fault]:
     for one in (address, *_embedded(address)):
         if one.is_multicast or one.is_unspecified or str(one) == "255.255.255.255":
             return [Fault(f"is the address {address}, which no machine has", "a host's address")]
-        if not one.is_global and not policy.allow_private:
+        if not _is_global_unicast(one) and not policy.allow_private:
             problem = f"is the address {address}, which is private or reserved"
             return [Fault(problem, "a public address")]
     return []
+
+
+def _is_global_unicast(address: AnyIp) -> bool:
+    """Return whether the Internet routes an address to one host.
+
+    For IPv6 only 2000::/3 counts (RFC 4291 2.4, IANA registry), less what is special inside it:
+    a list of what is forbidden misses the next special block.
+    """
+    if isinstance(address, ipaddress.IPv4Address):
+        return address.is_global
+    return (
+        address in _GLOBAL_UNICAST
+        and address.is_global
+        and not any(address in network for network in _SPECIAL_IPV6)
+    )
 
 
 def _embedded(address: AnyIp) -> list[AnyIp]:
