@@ -7,6 +7,8 @@ import hashlib
 from typing import Any
 
 # Four real public keys; their private parts were never kept.
+from mudra.registry.payload.weak_keys import weakness
+
 MODULI = (
     (
         "rmvBLvYtQV0CsgmX0s7A1GUhdDvfIg_YKPKcJHfrPoHHA4fCIIIwozAjpFacus2-xgZrkoHegaDMp1GNv_m2Mn"
@@ -38,8 +40,8 @@ MODULI = (
 def jwk(number: int = 0) -> dict[str, str]:
     """Give a public JWK that the registry takes; another number gives another key.
 
-    Beyond the real ones the moduli are random odd numbers without small factors:
-    nobody can sign with them, which no test of the registry needs.
+    Beyond the real ones the moduli are random odd numbers without a known weakness:
+    no one can sign with them, which no test of the registry needs.
     """
     n = MODULI[number] if number < len(MODULI) else _made_up_modulus(number)
     return {"alg": "RS256", "kty": "RSA", "use": "sig", "kid": f"kid-{number}", "e": "AQAB", "n": n}
@@ -49,14 +51,9 @@ def jwk(number: int = 0) -> dict[str, str]:
 def _made_up_modulus(number: int) -> str:
     seed = b"".join(hashlib.sha256(f"{number}/{part}".encode()).digest() for part in range(8))
     candidate = int.from_bytes(seed) | (1 << 2047) | 1
-    while any(candidate % prime == 0 for prime in _small_primes()):
+    while weakness(candidate):
         candidate += 2
     return base64.urlsafe_b64encode(candidate.to_bytes(256)).rstrip(b"=").decode()
-
-
-@functools.cache
-def _small_primes() -> tuple[int, ...]:
-    return tuple(n for n in range(3, 2000) if all(n % d for d in range(2, int(n**0.5) + 1)))
 
 
 def fip(number: int = 0, **changes: Any) -> dict[str, Any]:

@@ -15,7 +15,7 @@ def b64(number: int) -> str:
     return base64.urlsafe_b64encode(octets).rstrip(b"=").decode()
 
 
-CLOSE = (2**1024 + 643) * (2**1024 + 1185)
+CLOSE = (2**1024 + 643) * (2**1024 + 1081)
 
 # base payload, member to replace, its new value, path of the finding, words in its sentence
 WRONG_MEMBERS: list[tuple[Any, str, object, str, str]] = [

@@ -99,9 +99,9 @@ MORE_WRONG: list[tuple[Any, str, object, str, str]] = [
     (fip, "entityinfo.certificate.n", b64(2**2047 - 1), f"{CERT}.n", "has 2047 bits"),
     (fip, "entityinfo.certificate.n", b64(2**8192 + 1), f"{CERT}.n", "2048 to 8192 bits"),
     (fip, "entityinfo.certificate.n", b64(2**2047), f"{CERT}.n", "even number"),
-    (fip, "entityinfo.certificate.n", b64(2**2048 - 1), f"{CERT}.n", "easily factored"),
-    (fip, "entityinfo.certificate.n", b64((2**1024 + 643) ** 2), f"{CERT}.n", "easily factored"),
-    (fip, "entityinfo.certificate.n", b64(CLOSE), f"{CERT}.n", "easily factored"),
+    (fip, "entityinfo.certificate.n", b64(2**2048 - 1), f"{CERT}.n", "small prime factor"),
+    (fip, "entityinfo.certificate.n", b64((2**1024 + 643) ** 2), f"{CERT}.n", "power of one prime"),
+    (fip, "entityinfo.certificate.n", b64(CLOSE), f"{CERT}.n", "close"),
     (fip, "entityinfo.certificate.n", "A" * 20_000, f"{CERT}.n", "has 20000 characters"),
     (fip, "entityinfo.baseurl", "V2:https://user:pass@a.example", f"{INFO}.baseurl", "credentials"),
     # the gateway

@@ -7,7 +7,6 @@ import base64
 import binascii
 import enum
 import hashlib
-import math
 from collections.abc import Callable
 from typing import Final
 
@@ -24,6 +23,7 @@ from mudra.registry.payload.inspection import (
     is_empty,
     member,
 )
+from mudra.registry.payload.weak_keys import weakness
 
 MIN_BITS: Final = 2048
 MAX_BITS: Final = 8192
@@ -34,10 +34,6 @@ MAX_EXPONENT: Final = 2**31 - 1
 PRIVATE_MEMBERS: Final = ("d", "p", "q", "dp", "dq", "qi", "oth", "k")
 _PUBLIC_MEMBERS: Final = ("alg", "kty", "use", "kid", "e", "n")
 _OTHER_RFC_MEMBERS: Final = ("key_ops", "x5u", "x5c", "x5t", "x5t#S256")
-_SMALL_PRIMES: Final = math.prod(
-    n for n in range(3, 2000) if all(n % d for d in range(2, math.isqrt(n) + 1))
-)
-_FERMAT_ROUNDS: Final = 100
 
 _KID = TextRule("a text of 1 to 256 characters", 256)
 _E = TextRule("Base64url without padding, usually AQAB", 16)
@@ -188,23 +184,8 @@ def _modulus_faults(n: int) -> list[Fault]:
         return [Fault(f"has {bits} bits", allowed)]
     if n % 2 == 0:
         return [Fault("is an even number, so it is no RSA modulus", allowed)]
-    if math.gcd(n, _SMALL_PRIMES) != 1 or _falls_to_fermat(n):
-        return [Fault("is easily factored, so anyone can sign with it", "a newly made key")]
-    return []
-
-
-def _falls_to_fermat(n: int) -> bool:
-    """Whether the two primes lie so close that Fermat's method finds them at once.
-
-    Keys of this kind were sold by printer vendors (CVE-2022-26320).
-    """
-    a = math.isqrt(n)
-    for _ in range(_FERMAT_ROUNDS):
-        rest = a * a - n
-        if rest >= 0 and math.isqrt(rest) ** 2 == rest:
-            return True
-        a += 1
-    return False
+    problem = weakness(n)
+    return [Fault(problem, "a newly made key")] if problem else []
 
 
 def _decoded(text: str) -> bytes | None:

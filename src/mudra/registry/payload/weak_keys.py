@@ -1,0 +1,60 @@
+"""RSA moduli that anyone can factor, or that are no product of two primes at all.
+
+The classes of weak keys are those that badkeys (badkeys.info) looks for. Number theory comes
+from gmpy2; a modulus of 8192 bits takes about 0.05 s.
+"""
+
+import math
+from typing import Final
+
+import gmpy2
+
+_TRIAL_LIMIT: Final = 1 << 16
+_FERMAT_ROUNDS: Final = 100
+_ROCA_PRIMES: Final = (11, 13, 17, 19, 37, 53, 61, 71, 73, 79, 97, 103, 107, 109, 127, 151, 157)
+
+
+def _primes_below(limit: int) -> list[int]:
+    sieve = bytearray([1]) * limit
+    for number in range(2, math.isqrt(limit) + 1):
+        if sieve[number]:
+            sieve[number * number :: number] = bytes(len(range(number * number, limit, number)))
+    return [number for number in range(3, limit) if sieve[number]]
+
+
+_SMALL_PRIMES: Final = gmpy2.mpz(math.prod(_primes_below(_TRIAL_LIMIT)))
+_ROCA_RESIDUES: Final = {
+    prime: frozenset(pow(65537, power, prime) for power in range(prime)) for prime in _ROCA_PRIMES
+}
+
+
+def weakness(modulus: int) -> str | None:
+    """Return why an odd modulus is no safe RSA modulus; None when no weakness is known."""
+    n = gmpy2.mpz(modulus)
+    if gmpy2.gcd(n, _SMALL_PRIMES) != 1:
+        return "has a small prime factor, so anyone can sign with it"
+    if gmpy2.is_power(n):
+        return "is a power of one prime, so anyone can sign with it"
+    if _primes_are_close(modulus):
+        return "has two primes so close that anyone can find them (CVE-2022-26320)"
+    if _is_roca(modulus):
+        return "was made by a library whose keys can be factored (ROCA, CVE-2017-15361)"
+    if gmpy2.is_strong_prp(n, 2):
+        return "is a prime itself, so it is no RSA modulus"
+    return None
+
+
+def _primes_are_close(n: int) -> bool:
+    """Return whether Fermat's method finds the two primes at once."""
+    a = math.isqrt(n)
+    for _ in range(_FERMAT_ROUNDS):
+        rest = a * a - n
+        if rest >= 0 and math.isqrt(rest) ** 2 == rest:
+            return True
+        a += 1
+    return False
+
+
+def _is_roca(n: int) -> bool:
+    """Return whether n has the fingerprint of Infineon's RSALib: a power of 65537 modulo each."""
+    return all(n % prime in residues for prime, residues in _ROCA_RESIDUES.items())
