@@ -82,5 +82,18 @@ class RequestLog:
             lines, self._waiting = self._waiting, []
             if lines:
                 text = b"".join(self._encoder.encode(line) + b"\n" for line in lines)
-                self._stream.write(text.decode())
+                self._stream.write(_ascii(text.decode()))
                 self._stream.flush()
+
+
+def _ascii(text: str) -> str:
+    r"""Escape what is not ASCII as JSON does.
+
+    A path may hold U+2028, C1 controls or bidirectional marks, which a terminal or a log
+    viewer takes for line ends or reorders.
+    """
+    if text.isascii():
+        return text
+    units = text.encode("utf-16-be", "surrogatepass")
+    pairs = (units[at : at + 2] for at in range(0, len(units), 2))
+    return "".join(chr(one[1]) if one < b"\0\x80" else f"\\u{one.hex()}" for one in pairs)

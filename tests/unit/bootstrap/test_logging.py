@@ -4,11 +4,12 @@ import io
 import json
 import logging
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import pytest
 import structlog
 
-from mudra.bootstrap.logging import set_up_logging
+from mudra.bootstrap.logging import RequestLine, RequestLog, set_up_logging
 
 
 class Pieces(io.StringIO):
@@ -42,3 +43,15 @@ def test_a_line_and_its_end_are_one_write(stream: Pieces) -> None:
     for write in stream.writes:
         assert write.count("\n") == 1
         assert write.endswith("\n")
+
+
+def test_a_path_cannot_break_or_reorder_a_request_line() -> None:
+    stream = io.StringIO()
+    log = RequestLog(stream)
+    path = "/a\u2028forged\u2029\u0085\u009b31m\u202egnp.exe\u2066"
+
+    log.note(RequestLine(datetime(2026, 1, 1, tzinfo=UTC), "request", "GET", path, 404, 1.0, "::1"))
+    log.flush()
+
+    assert stream.getvalue().isascii()
+    assert json.loads(stream.getvalue())["path"] == path
