@@ -25,7 +25,7 @@ FRESH_GOAL_S = 6.0
 WARM_GOAL_S = 2.0
 LIBRARIES = (
     "alembic.command", "argon2", "cryptography.x509", "jinja2", "joserfc.jwk", "litestar",
-    "procrastinate", "prometheus_client", "psycopg_pool", "sqlalchemy.ext.asyncio", "structlog",
+    "prometheus_client", "sqlalchemy.ext.asyncio", "structlog",
     "typer", "uvicorn", "uvloop",
 )  # fmt: skip  # a list of names
 _NO_CODE = re.compile("node_modules")

@@ -1,18 +1,19 @@
-"""The process of a node that does timed and queued work."""
+"""The process of a node that runs the periodic jobs."""
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+import signal
+from collections.abc import AsyncIterator, Callable
+from datetime import timedelta
 
-import structlog
 import uvloop
 
 from mudra.audit.ports import AuditLog
 from mudra.audit.sealing import BATCH, seal_next
+from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.parent_watch import on_parent_exit
-from mudra.bootstrap.telemetry import MAILS, MAILS_FAILING, SIGN_IN_FAILURES
-from mudra.jobs.app import STOP_S, Jobs, job_app, run_jobs
+from mudra.bootstrap.telemetry import JOB_RUNS, MAILS, MAILS_FAILING, SIGN_IN_FAILURES
 from mudra.jobs.deliver_mail import deliver_due
 from mudra.jobs.key_rotation import maintain_keys
 from mudra.jobs.metrics_jobs import metrics_jobs
@@ -22,93 +23,46 @@ from mudra.jobs.notification_jobs import (
     remind_members,
     watch_sign_ins,
 )
+from mudra.jobs.scheduler import Job, Scheduler
 from mudra.mail.smtp import mail_server
 from mudra.registry.lifecycle.register import put_due_live
-from mudra.shared.unavailable import DatabaseUnavailable
 from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.audit.chain import PostgresLedger
+from mudra.storage.database.job_runs import PostgresJobRuns
 from mudra.storage.database.purge_expired import purge_expired
 from mudra.storage.mail.outbox import OUTBOX_CHANGED, PostgresOutbox
-from mudra.storage.metrics.alarms import WEBHOOKS_CHANGED
-
-_log = structlog.get_logger()
 
 
 def run_jobs_process(dependencies: Dependencies, lifeline: int, ready: Callable[[], None]) -> None:
-    """Work until told to stop, or until the supervisor is gone."""
+    """Run jobs until stopped, or until the supervisor is gone."""
     uvloop.run(_work(dependencies, lifeline, ready))
 
 
 async def _work(dependencies: Dependencies, lifeline: int, ready: Callable[[], None]) -> None:
+    stop = asyncio.Event()
     loop = asyncio.get_running_loop()
-    told = asyncio.Event()
-    for number in (2, 15):
-        loop.add_signal_handler(number, told.set)
-    on_parent_exit(lifeline, told.set)
-    due, messages, sums = asyncio.Event(), asyncio.Event(), asyncio.Event()
-    dependencies.invalidation.on_change(lambda key: _wake(key, due, OUTBOX_CHANGED))
-    dependencies.invalidation.on_change(lambda key: _wake(key, messages, WEBHOOKS_CHANGED))
-    dependencies.invalidation.on_change(lambda key: _wake(key, sums))
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    on_parent_exit(lifeline, stop.set)
+    runs = PostgresJobRuns(dependencies.database.conninfo)
+    scheduler = Scheduler(
+        [*_jobs(dependencies), *metrics_jobs(dependencies)],
+        runs,
+        ServiceClock(),  # slots are of real time, also where the sandbox's clock was moved
+        lambda job, outcome: JOB_RUNS.labels(job, outcome).inc(),
+    )
+    dependencies.invalidation.on_change(scheduler.wake)
     await dependencies.invalidation.start()
     if dependencies.settings.sandbox:
         await dependencies.time_machine.load()
-    chores = _chores(dependencies)
-    app = job_app(dependencies.database.conninfo, chores)
-    tasks = [
-        asyncio.create_task(run_jobs(app), name="jobs"),
-        asyncio.create_task(_at_changes(due, _in_order(chores)), name="changes"),
-        # Apart: a receiver may let us wait, and alarms must not.
-        asyncio.create_task(_at_changes(messages, [chores.metrics.tell]), name="messages"),
-        # Apart: those of a long past take minutes, and mails and alarms must not wait for them.
-        asyncio.create_task(_at_changes(sums, [chores.metrics.roll_up]), name="sums"),
-    ]
     ready()
-    telling = asyncio.create_task(told.wait(), name="told")
-    await asyncio.wait([telling, *tasks], return_when=asyncio.FIRST_COMPLETED)
-    dead = [task for task in tasks if task.done()]
-    pending = {telling, *tasks}
-    while pending:  # once may be too little: a lost database can take the cancellation's place
-        for task in pending:
-            task.cancel()
-        _, pending = await asyncio.wait(pending, timeout=STOP_S + 1)
+    await scheduler.run(stop)
     await dependencies.invalidation.stop()
+    await runs.close()
     await dependencies.database.close()
-    for task in dead:
-        await task  # what ended it ends this process, and the supervisor starts another
 
 
-def _wake(key: str, due: asyncio.Event, outbox: str = "*") -> None:
-    """Something waits to be sent, or the sandbox's clock has moved: no waiting for the schedule."""
-    if key in {outbox, "*"} or key.startswith("clock:"):
-        due.set()
-
-
-def _in_order(chores: Jobs) -> Sequence[Callable[[], Awaitable[None]]]:
-    return (
-        chores.remind,
-        chores.deliver_mail,
-        chores.keep_keys_ready,
-        chores.put_due_live,
-        chores.metrics.watch,
-        chores.seal_audit,
-    )
-
-
-async def _at_changes(due: asyncio.Event, chores: Sequence[Callable[[], Awaitable[None]]]) -> None:
-    """Do at once what waits for the schedule otherwise; one that fails stops no other."""
-    while True:
-        await due.wait()
-        due.clear()
-        for chore in chores:
-            try:
-                await chore()
-            except DatabaseUnavailable as error:
-                _log.warning("chore waits for the database", error=str(error))
-            except Exception:  # noqa: BLE001  # whatever it was, the others must go on
-                _log.exception("chore failed; the schedule comes back to it")
-
-
-def _chores(dependencies: Dependencies) -> Jobs:
+def _jobs(dependencies: Dependencies) -> list[Job]:
     @contextlib.asynccontextmanager
     async def open_outbox() -> AsyncIterator[tuple[PostgresOutbox, AuditLog]]:
         async with dependencies.database.transaction() as transaction:
@@ -122,11 +76,11 @@ def _chores(dependencies: Dependencies) -> Jobs:
             )
             await deliver_due(open_outbox, server, lambda how: MAILS.labels(how).inc())
 
-    async def look_after_mail() -> None:
+    async def send_mail() -> None:
         await deliver_mail()
         MAILS_FAILING.set(await raise_mail_alarms(dependencies))
 
-    async def look_at_sign_ins() -> None:
+    async def count_failed_sign_ins() -> None:
         SIGN_IN_FAILURES.set(await watch_sign_ins(dependencies))
 
     async def remind() -> None:
@@ -144,16 +98,27 @@ def _chores(dependencies: Dependencies) -> Jobs:
         async with dependencies.unit_of_work() as work:
             await put_due_live(work.registry)
 
-    return Jobs(
-        keep_keys_ready=keys,
-        deliver_mail=look_after_mail,
-        clear_out=clear,
-        remind=remind,
-        watch_sign_ins=look_at_sign_ins,
-        metrics=metrics_jobs(dependencies),
-        seal_audit=lambda: _seal_audit(dependencies),
-        put_due_live=go_live,
-    )
+    minute = timedelta(minutes=1)
+    return [
+        Job(name="keys", every=10 * minute, run=keys, follows_clock=True),
+        Job(
+            name="mail",
+            every=minute,
+            run=send_mail,
+            wake_on=OUTBOX_CHANGED,
+            follows_clock=True,
+        ),
+        Job(name="go-live", every=minute, run=go_live, follows_clock=True),
+        Job(name="clear-out", every=60 * minute, offset=17 * minute, run=clear),
+        Job(name="remind", every=10 * minute, run=remind, follows_clock=True),
+        Job(name="sign-ins", every=minute, run=count_failed_sign_ins),
+        Job(
+            name="seal-audit",
+            every=minute,
+            run=lambda: _seal_audit(dependencies),
+            follows_clock=True,
+        ),
+    ]
 
 
 async def _seal_audit(dependencies: Dependencies) -> None:

@@ -43,6 +43,7 @@ SIGN_IN_FAILURES = Gauge(
     "Failed sign-ins of the last five minutes, over all names and addresses",
     multiprocess_mode="livemax",
 )
+JOB_RUNS = Counter("mudra_job_runs_total", "Runs of periodic jobs", ["job", "outcome"])
 SUMS_MADE = Counter("mudra_metrics_sums_made_total", "Hours and days of sums made", ["grain"])
 RECOUNTS = Counter(
     "mudra_metrics_recounted_total", "Sums compared with raw rows", ["grain", "outcome"]

@@ -10,9 +10,9 @@ import structlog
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.telemetry import RECOUNTS, SUMS_MADE, WEBHOOK_MESSAGES
 from mudra.jobs.deliver_webhooks import deliver_messages
-from mudra.jobs.metrics_tasks import MetricsJobs
 from mudra.jobs.metrics_watch import forget, watch
-from mudra.storage.metrics.alarms import PostgresWebhooks
+from mudra.jobs.scheduler import Job
+from mudra.storage.metrics.alarms import WEBHOOKS_CHANGED, PostgresWebhooks
 from mudra.storage.metrics.partitions import (
     FORMER,
     HOURS,
@@ -31,8 +31,8 @@ RECOUNTED_DAYS: Final = 9
 _log = structlog.get_logger()
 
 
-def metrics_jobs(dependencies: Dependencies) -> MetricsJobs:
-    """Make the chores over the storage of this process."""
+def metrics_jobs(dependencies: Dependencies) -> list[Job]:
+    """Return the jobs for network metrics: rollups, partitions, incidents, webhooks."""
     # A dashboard shows "no data" for a counter that never counted, where 0 is meant.
     for grain in ("hour", "day"):
         for outcome in ("equal", "different"):
@@ -65,7 +65,21 @@ def metrics_jobs(dependencies: Dependencies) -> MetricsJobs:
             open_webhooks, dependencies.reach, lambda how: WEBHOOK_MESSAGES.labels(how).inc()
         )
 
-    return MetricsJobs(roll_up, make_partitions, drop_old, count_anew, look, tell)
+    minute, day = timedelta(minutes=1), timedelta(days=1)
+    return [
+        Job(name="metrics-sums", every=minute, run=roll_up, follows_clock=True),
+        Job(name="metrics-watch", every=minute / 3, run=look, follows_clock=True),
+        Job(
+            name="metrics-webhooks",
+            every=minute / 3,
+            run=tell,
+            wake_on=WEBHOOKS_CHANGED,
+            follows_clock=True,
+        ),
+        Job(name="metrics-partitions", every=60 * minute, offset=7 * minute, run=make_partitions),
+        Job(name="metrics-retention", every=day, offset=100 * minute, run=drop_old),
+        Job(name="metrics-recount", every=day, offset=140 * minute, run=count_anew),
+    ]
 
 
 async def make_all_sums(dependencies: Dependencies, *, patient: bool = False) -> int:

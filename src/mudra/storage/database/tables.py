@@ -200,3 +200,15 @@ service_fact: Final = sa.Table(
     sa.Column("name", sa.Text, primary_key=True),
     sa.Column("value", sa.Text, nullable=False),
 )
+
+job_run: Final = sa.Table(
+    "job_run",
+    metadata,
+    sa.Column("name", sa.Text, primary_key=True),
+    # The time slot of the last run that succeeded: a slot is run once in the network.
+    _at("slot", nullable=True),
+    _at("started_at", nullable=True),
+    _at("finished_at", nullable=True),
+    sa.Column("failures", sa.Integer, nullable=False, server_default="0"),
+    sa.Column("error", sa.Text, nullable=False, server_default=""),
+)

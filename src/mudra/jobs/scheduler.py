@@ -1,0 +1,139 @@
+"""Runs periodic jobs: each once in the network for each time slot, however many nodes there are.
+
+A job that the process is woken for (an email was queued, the sandbox's clock was moved) runs at
+once, as well as in its slots.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Final, Protocol
+
+import structlog
+from msgspec import Struct
+
+from mudra.shared.clock import Clock
+from mudra.shared.unavailable import DatabaseUnavailable
+
+STOP_S: Final = 5.0
+"""How long a run may go on after the stop; then its transaction is rolled back."""
+_MAX_WAIT_S: Final = 60.0
+"""A slot that another node failed in, or was killed in, is taken over after this time."""
+_EPOCH: Final = datetime(2000, 1, 1, tzinfo=UTC)
+_log = structlog.get_logger()
+
+
+class Job(Struct, frozen=True, kw_only=True):
+    """One periodic job. Run twice, it must do no more than once."""
+
+    name: str
+    every: timedelta
+    offset: timedelta = timedelta()
+    """Where in its period it runs, from midnight of UTC on."""
+    run: Callable[[], Awaitable[None]]
+    wake_on: str = ""
+    """The change that it runs after at once, besides its period."""
+    follows_clock: bool = False
+    """Whether it runs at once when the sandbox's clock is moved."""
+
+    def is_woken_by(self, change: str) -> bool:
+        """Report whether a change makes it run at once; `*` is any change, after an outage."""
+        if change == self.wake_on != "":
+            return True
+        return self.follows_clock and (change == "*" or change.startswith("clock:"))
+
+
+class JobRuns(Protocol):
+    """The record of runs that all nodes share."""
+
+    async def begin(self, name: str, every: timedelta, offset: timedelta) -> datetime | None:
+        """Claim the run of the current time slot; None when it is done, or another node has it."""
+
+    async def end(self, name: str, slot: datetime, error: str) -> None:
+        """Record how a claimed run ended (`error` is empty after a success), and release it."""
+
+
+class Scheduler:
+    """Runs the jobs of this process side by side, each one after itself."""
+
+    def __init__(
+        self,
+        jobs: Sequence[Job],
+        runs: JobRuns,
+        clock: Clock,
+        count: Callable[[str, str], None],
+    ) -> None:
+        """`count` is called with a job's name and `succeeded` or `failed` after each run."""
+        self._jobs = jobs
+        self._runs = runs
+        self._clock = clock
+        self._count = count
+        self._woken = {job.name: asyncio.Event() for job in jobs}
+        self._changed = {job.name: False for job in jobs}
+        self._stopping = False
+
+    def wake(self, change: str) -> None:
+        """Run at once the jobs that follow this change."""
+        for job in self._jobs:
+            if job.is_woken_by(change):
+                self._changed[job.name] = True
+                self._woken[job.name].set()
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Run jobs until `stop` is set; a run that is under way has some seconds to finish."""
+        tasks = [asyncio.create_task(self._repeat(job), name=job.name) for job in self._jobs]
+        stopped = asyncio.create_task(stop.wait())
+        await asyncio.wait([stopped, *tasks], return_when=asyncio.FIRST_COMPLETED)
+        self._stopping = True
+        for event in self._woken.values():
+            event.set()
+        _, pending = await asyncio.wait(tasks, timeout=STOP_S)
+        while pending:  # once may be too little: a lost database can take the cancellation's place
+            for task in pending:
+                task.cancel()
+            _, pending = await asyncio.wait(pending, timeout=1)
+        stopped.cancel()
+        for task in tasks:
+            if not task.cancelled():
+                task.result()  # a fault of the scheduler itself ends the process
+
+    async def _repeat(self, job: Job) -> None:
+        woken = self._woken[job.name]
+        while not self._stopping:
+            woken.clear()
+            if self._changed[job.name]:
+                self._changed[job.name] = False
+                await self._attempt(job)
+            else:
+                await self._run_slot(job)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(woken.wait(), self._wait_s(job))
+
+    async def _run_slot(self, job: Job) -> None:
+        try:
+            slot = await self._runs.begin(job.name, job.every, job.offset)
+            if slot is not None:
+                await self._runs.end(job.name, slot, await self._attempt(job))
+        except DatabaseUnavailable as error:
+            _log.warning("job waits for the database", job=job.name, error=str(error))
+
+    async def _attempt(self, job: Job) -> str:
+        """Run the job; returns the kind of its failure, empty after a success."""
+        try:
+            await job.run()
+        except DatabaseUnavailable as error:
+            _log.warning("job waits for the database", job=job.name, error=str(error))
+            failure = type(error).__name__
+        except Exception as error:  # noqa: BLE001  # logged; the other jobs must go on
+            _log.exception("job failed; it is tried again", job=job.name)
+            failure = type(error).__name__
+        else:
+            failure = ""
+        self._count(job.name, "failed" if failure else "succeeded")
+        return failure
+
+    def _wait_s(self, job: Job) -> float:
+        """Seconds until the next slot, or until another look at a slot that was not taken."""
+        since = (self._clock() - _EPOCH - job.offset) % job.every
+        return min(_MAX_WAIT_S, (job.every - since).total_seconds() + 0.02)

@@ -1,0 +1,95 @@
+"""Which runs of the periodic jobs are done: implements jobs/scheduler.py JobRuns.
+
+A job is claimed by an advisory lock of this process's own connection, so the claim ends with
+the process however it ends, and another node runs the job again.
+"""
+
+import contextlib
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import psycopg
+
+from mudra.shared.unavailable import DatabaseUnavailable
+
+_EPOCH: Final = datetime(2000, 1, 1, tzinfo=UTC)
+_RETRY_AFTER: Final = timedelta(minutes=5)
+
+_LOCK: Final = "SELECT pg_try_advisory_lock(hashtextextended('job:' || %s, 0))"
+_UNLOCK: Final = "SELECT pg_advisory_unlock(hashtextextended('job:' || %s, 0))"
+_START: Final = """
+INSERT INTO job_run AS known (name, started_at) VALUES (%(name)s, clock_timestamp())
+ON CONFLICT (name) DO UPDATE SET started_at = EXCLUDED.started_at
+WHERE (known.slot IS NULL OR known.slot < date_bin(%(every)s, clock_timestamp(), %(origin)s))
+  AND (known.failures = 0 OR known.started_at < clock_timestamp() - %(retry_after)s)
+RETURNING date_bin(%(every)s, clock_timestamp(), %(origin)s)
+"""
+_SUCCEEDED: Final = """
+UPDATE job_run SET slot = %(slot)s, finished_at = clock_timestamp(), failures = 0, error = ''
+WHERE name = %(name)s
+"""
+_FAILED: Final = """
+UPDATE job_run SET finished_at = clock_timestamp(), failures = failures + 1, error = %(error)s
+WHERE name = %(name)s
+"""
+
+
+class PostgresJobRuns:
+    """The record of all nodes' runs, over one connection of this process."""
+
+    def __init__(self, conninfo: str) -> None:
+        self._conninfo = conninfo
+        self._connection: psycopg.AsyncConnection[tuple[object, ...]] | None = None
+
+    async def begin(self, name: str, every: timedelta, offset: timedelta) -> datetime | None:
+        """Claim the run of the current time slot; None when it is done, or another node has it.
+
+        Slots begin at whole multiples of `every`, plus `offset`, in UTC. A run that failed is
+        due again after 5 minutes, or in the next slot when that comes first.
+        """
+        values = {
+            "name": name,
+            "every": every,
+            "origin": _EPOCH + offset,
+            "retry_after": min(_RETRY_AFTER, every) * 0.9,
+        }
+        async with self._connected() as connection:
+            locked = await (await connection.execute(_LOCK, [name])).fetchone()
+            if locked != (True,):
+                return None
+            started = await (await connection.execute(_START, values)).fetchone()
+            if started is None:
+                await connection.execute(_UNLOCK, [name])
+                return None
+        slot = started[0]
+        assert isinstance(slot, datetime)
+        return slot
+
+    async def end(self, name: str, slot: datetime, error: str) -> None:
+        """Record how a claimed run ended (`error` is empty after a success), and release it."""
+        values = {"name": name, "slot": slot, "error": error}
+        async with self._connected() as connection:
+            await connection.execute(_FAILED if error else _SUCCEEDED, values)
+            await connection.execute(_UNLOCK, [name])
+
+    async def close(self) -> None:
+        """Close the connection, which releases every claim."""
+        if self._connection is not None:
+            await self._connection.close()
+
+    @contextlib.asynccontextmanager
+    async def _connected(
+        self,
+    ) -> AsyncIterator[psycopg.AsyncConnection[tuple[object, ...]]]:
+        try:
+            if self._connection is None or self._connection.closed:
+                self._connection = await psycopg.AsyncConnection.connect(
+                    self._conninfo,
+                    autocommit=True,
+                    connect_timeout=5,
+                    options="-c timezone=UTC -c statement_timeout=2000",
+                )
+            yield self._connection
+        except psycopg.OperationalError as error:
+            raise DatabaseUnavailable(type(error).__name__) from error

@@ -1,0 +1,142 @@
+"""The scheduler runs what is due, at once what it is woken for, and stops in time."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+from mudra.jobs.scheduler import Job, Scheduler
+from mudra.shared.unavailable import DatabaseUnavailable
+
+NOW = datetime(2026, 3, 4, 9, 30, 20, tzinfo=UTC)
+
+
+class Runs:
+    """Every slot is due once."""
+
+    def __init__(self) -> None:
+        self.done: set[str] = set()
+        self.ended: list[tuple[str, str]] = []
+
+    async def begin(self, name: str, _every: timedelta, _offset: timedelta) -> datetime | None:
+        if name in self.done:
+            return None
+        self.done.add(name)
+        return NOW
+
+    async def end(self, name: str, _slot: datetime, error: str) -> None:
+        self.ended.append((name, error))
+
+
+def schedule(*jobs: Job, runs: Runs | None = None) -> tuple[Scheduler, Runs, list[tuple[str, str]]]:
+    counted: list[tuple[str, str]] = []
+    runs = runs or Runs()
+    count = lambda name, outcome: counted.append((name, outcome))  # noqa: E731
+    return Scheduler(jobs, runs, lambda: NOW, count), runs, counted
+
+
+def job(run, name="mail", every=timedelta(minutes=1), **more) -> Job:
+    return Job(name=name, every=every, run=run, **more)
+
+
+async def run_until(scheduler: Scheduler, done: asyncio.Event) -> None:
+    stop = asyncio.Event()
+    running = asyncio.create_task(scheduler.run(stop))
+    await asyncio.wait_for(done.wait(), 10)
+    stop.set()
+    await running
+
+
+def test_a_due_job_runs_and_its_success_is_recorded():
+    async def story():
+        done = asyncio.Event()
+
+        async def send() -> None:
+            done.set()
+
+        scheduler, runs, counted = schedule(job(send))
+        await run_until(scheduler, done)
+        return runs.ended, counted
+
+    assert asyncio.run(story()) == ([("mail", "")], [("mail", "succeeded")])
+
+
+def test_a_job_that_fails_is_recorded_and_stops_no_other():
+    async def story():
+        done = asyncio.Event()
+
+        async def fail() -> None:
+            raise ValueError
+
+        async def send() -> None:
+            done.set()
+
+        scheduler, runs, counted = schedule(job(fail, "keys"), job(send))
+        await run_until(scheduler, done)
+        return sorted(runs.ended), sorted(counted)
+
+    ended, counted = asyncio.run(story())
+    assert ended == [("keys", "ValueError"), ("mail", "")]
+    assert counted == [("keys", "failed"), ("mail", "succeeded")]
+
+
+def test_a_job_runs_at_once_after_the_change_that_wakes_it():
+    async def story():
+        ran: list[str] = []
+        twice = asyncio.Event()
+
+        async def send() -> None:
+            twice.set() if "mail" in ran else scheduler.wake("outbox")
+            ran.append("mail")
+
+        async def other() -> None:
+            ran.append("keys")
+
+        scheduler, _, _ = schedule(job(send, wake_on="outbox"), job(other, "keys"))
+        await run_until(scheduler, twice)
+        return ran.count("keys")
+
+    assert asyncio.run(story()) == 1
+
+
+def test_a_moved_clock_wakes_the_jobs_that_follow_it_and_no_others():
+    mail = job(None, wake_on="outbox", follows_clock=True)
+    daily = job(None, "recount")
+
+    assert mail.is_woken_by("clock:1000")
+    assert mail.is_woken_by("*")
+    assert mail.is_woken_by("outbox")
+    assert not mail.is_woken_by("webhooks")
+    assert not daily.is_woken_by("clock:1000")
+    assert not daily.is_woken_by("")
+
+
+def test_a_database_that_is_away_is_waited_for():
+    async def story():
+        asked = asyncio.Event()
+
+        class Away(Runs):
+            async def begin(self, *_: object) -> None:
+                asked.set()
+                raise DatabaseUnavailable
+
+        scheduler, _, counted = schedule(job(None), runs=Away())
+        await run_until(scheduler, asked)
+        return counted
+
+    assert asyncio.run(story()) == []
+
+
+def test_a_run_that_does_not_end_is_cancelled_after_the_stop(monkeypatch):
+    monkeypatch.setattr("mudra.jobs.scheduler.STOP_S", 0.01)
+
+    async def story():
+        begun = asyncio.Event()
+
+        async def hang() -> None:
+            begun.set()
+            await asyncio.Event().wait()
+
+        scheduler, runs, _ = schedule(job(hang))
+        await run_until(scheduler, begun)
+        return runs.ended
+
+    assert asyncio.run(story()) == []
