@@ -61,7 +61,7 @@ def test_a_draft_outlives_the_session_that_it_was_typed_in(tour: Visit) -> None:
     for look in tour.looks():
         assert tour.violations() == [], look
         assert tour.fits(), look
-    page.get_by_role("button", name="Discard it").click()
+    page.get_by_role("button", name="Discard them").click()
     expect(page.get_by_label("Code")).to_have_value("")
     page.reload()
     expect(page.get_by_label("Code")).to_have_value("")
@@ -76,21 +76,21 @@ def test_a_verdict_is_of_the_draft_that_is_seen(tour: Visit) -> None:
     signed_in(page, member)
     page.route("**/registration/check", lambda at: at.abort())
     page.get_by_label("Code").fill("REG-1")
-    expect(verdict).to_contain_text("the service could not judge this draft")
+    expect(verdict).to_contain_text("the service is not available")
     page.unroute("**/registration/check")
     page.get_by_label("Code").fill("REG-2")
-    expect(verdict).to_contain_text("findings refuse this draft")
+    expect(verdict).to_contain_text("fields need attention")
 
     key.fill('{"kty":')
     page.get_by_label("Code").fill("REG-3")
-    expect(verdict).to_contain_text("A field is not JSON yet")
+    expect(verdict).to_contain_text("A field is not valid JSON")
     expect(key).to_have_value('{"kty":')  # typing elsewhere takes nothing away
     page.get_by_role("button", name="Submit").click()
     expect(key).to_be_focused()
     page.get_by_label("Payload").fill("")
     expect(page.locator("#findings")).to_contain_text("it is empty")
-    expect(verdict).to_contain_text("1 finding refuses")
-    expect(page.get_by_text("The form rests until")).to_be_visible()
+    expect(verdict).to_contain_text("1 field needs attention")
+    expect(page.get_by_text("Fix the JSON to use the form")).to_be_visible()
     assert tour.violations() == []
     page.get_by_label("Payload").fill('{"entityinfo": {"fitypes": "DEPOSIT"}}')
     page.get_by_label("TERM_DEPOSIT", exact=True).check()

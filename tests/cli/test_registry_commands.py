@@ -188,7 +188,7 @@ def test_lint_asks_the_service_for_its_own_words_and_rules(
     assert online == {"payloads": 1, "passes": True, "findings": []}
     assert {"$.type", "$.entityinfo"} <= {one["path"] for one in wrong["findings"]}
     assert "the entity that you act for" in others
-    assert "--older and --sandbox are for offline" in " ".join(both.split())
+    assert "--older and --sandbox work offline only" in " ".join(both.split())
 
 
 def test_a_word_that_an_operator_adds_is_taken_from_then_on(service: Service, tmp_path):

@@ -65,7 +65,7 @@ def test_findings_come_as_a_fragment_while_one_types(browser: Reader, member: Me
 
     assert fragment.status_code == 200
     assert "<html" not in fragment.text
-    assert "1 finding refuses" in fragment.text
+    assert "1 field needs attention" in fragment.text
     assert 'id="verdict" role="status" hx-swap-oob="true"' in fragment.text
 
 
@@ -82,8 +82,8 @@ def test_a_draft_is_submitted_corrected_and_shown_with_its_difference(
     assert versions[1].startswith("1,submitted,")
 
     waiting = browser.get(page).text
-    assert "Version 1 waits for the operator's approval since" in waiting
-    assert "the version that waits says the same" in waiting
+    assert "Version 1 has been awaiting approval since" in waiting
+    assert "No changes to submit: equal to the pending version." in waiting
     again = draft(browser, member)
     again["entityinfo"] |= {"name": "Another Name", "ips": ["198.51.100.7", "198.51.100.8"]}
     checked = browser.act(page, f"{page}/check", payload=json.dumps(again))
@@ -92,16 +92,16 @@ def test_a_draft_is_submitted_corrected_and_shown_with_its_difference(
     assert (
         f'<td class="words"><code>198.51.100.7</code></td><td class="words">{both}' in checked.text
     )
-    assert "Nothing is wrong with this draft" in checked.text
-    assert "Difference to the version that waits" in checked.text
+    assert "No errors in this draft" in checked.text
+    assert "Changes to the pending version" in checked.text
 
     why = ("--reason", "no contract")
     member.service.cli("registry", "reject", member.entity_id, *why)
     rejected = browser.get(page).text
     assert "Version 1 was rejected: no contract" in rejected
-    assert "The same as version 1, which was rejected." in rejected
+    assert "Equal to version 1, which was rejected." in rejected
     checked = browser.act(page, f"{page}/check", payload=json.dumps(again))
-    assert "<strong>Nothing is wrong with this draft." in checked.text
+    assert "<strong>No errors in this draft." in checked.text
 
 
 def test_a_requester_that_is_another_is_found_before_one_submits(
@@ -111,9 +111,9 @@ def test_a_requester_that_is_another_is_found_before_one_submits(
     payload["requester"]["id"] = "SOMEBODY-ELSE"
     checked = browser.act(page, f"{page}/check", payload=json.dumps(payload))
 
-    assert "1 finding refuses" in checked.text
+    assert "1 field needs attention" in checked.text
     assert (
-        f'$.requester.id</code> is another&#39;s. <span class="quiet">Allowed: {member.entity_id}'
+        f'$.requester.id</code> is another entity&#39;s. <span class="quiet">Allowed: {member.entity_id}'
         in (checked.text)
     )
 

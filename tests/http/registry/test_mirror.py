@@ -42,21 +42,19 @@ class Writer:
         number = self.chance.randrange(MEMBERS)
         make = MAKERS[number % len(MAKERS)]
         payload = make(number, name=f"Name {self.count}")
-        entity_id, registry = payload["entityinfo"]["id"], self.node.registry
+        entity_id, run = payload["entityinfo"]["id"], self.node.run
         standing = self.standing.get(number, "none")
         if standing == "none":
-            done = await submit_entry(registry, checked(payload), OPERATOR, approved=True)
+            done = await run(submit_entry, checked(payload), OPERATOR, approved=True)
             self.standing[number] = "live"
         elif standing == "suspended":
-            done = await decide(registry, Command(RegistryAction.RESTORE, entity_id, OPERATOR))
+            done = await run(decide, Command(RegistryAction.RESTORE, entity_id, OPERATOR))
             self.standing[number] = "live"
         elif self.chance.random() < 0.15:
-            done = await decide(
-                registry, Command(RegistryAction.SUSPEND, entity_id, OPERATOR, "a test")
-            )
+            done = await run(decide, Command(RegistryAction.SUSPEND, entity_id, OPERATOR, "a test"))
             self.standing[number] = "suspended"
         else:
-            done = await update_entry(registry, checked(payload), OPERATOR)
+            done = await run(update_entry, checked(payload), OPERATOR)
         assert isinstance(done, Decision), done
         assert done.publication is not None
         self.count += 1
