@@ -26,13 +26,13 @@ from mudra.registry.lifecycle.registration import RegistrationService
 from mudra.registry.ports import Registry, VocabularyStore
 from mudra.tokens.ports import (
     IssuedTokens,
-    KeyFetches,
     Reminders,
     Secrets,
     SecretUses,
-    SigningKeys,
     TokenCounts,
 )
+from mudra.tokens.secrets.secret_service import SecretService
+from mudra.tokens.signing_keys.signing_key_service import SigningKeyService
 
 TRANSACTION_S: Final = 3.0
 """A transaction has so long, in seconds, unless a use case asks for more (decision 0010)."""
@@ -57,15 +57,15 @@ class UnitOfWork(Struct, frozen=True):
     mail_queue: MailQueue
     audit_search: AuditSearch
     secrets: Secrets
+    secret_service: SecretService
     uses: SecretUses
     reminders: Reminders
     tokens: IssuedTokens
     token_counts: TokenCounts
-    keys: SigningKeys
-    key_fetches: KeyFetches
     registry: Registry
     vocabulary: VocabularyStore
     registration: RegistrationService
+    signing_keys: SigningKeyService
     pending_entries: PendingEntries
     receive_service: ReceiveService
     receipts: Receipts

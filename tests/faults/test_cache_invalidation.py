@@ -12,8 +12,8 @@ from tests.support.nodes import Node, Nodes, two_nodes
 from mudra.bootstrap.dependencies import build_dependencies
 from mudra.storage.caching.cache_invalidation import BELIEF_S
 from mudra.storage.tokens.tokens import entity_key
-from mudra.tokens.authentication.secret_check import SecretAccepted, SecretUnknown
-from mudra.tokens.secrets.manage_secret import SecretDetails
+from mudra.tokens.authentication.secret_check import AuthenticatedEntity, SecretUnknown
+from mudra.tokens.secrets.secret_service import SecretDetails
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def test_a_node_whose_connection_falls_silent_believes_nothing_after_1_s(
     old = nodes.do(nodes.a.onboard("F-silent-FIP"))
 
     def kept() -> bool:  # a busy machine may be late with its proof
-        assert isinstance(nodes.do(node.verdict("F-silent-FIP", old)), SecretAccepted)
+        assert isinstance(nodes.do(node.check("F-silent-FIP", old)), AuthenticatedEntity)
         return node.cache.get_cached("F-silent-FIP") is not None
 
     until(kept)
@@ -74,7 +74,7 @@ def test_a_node_whose_connection_falls_silent_believes_nothing_after_1_s(
 
         assert believed_s < BELIEF_S + 0.1
         assert isinstance(reset, SecretDetails)
-        verdict = nodes.do(node.verdict("F-silent-FIP", old))
+        verdict = nodes.do(node.check("F-silent-FIP", old))
         assert isinstance(verdict, SecretUnknown)  # read from the database
     finally:
         os.kill(pid, signal.SIGCONT)
@@ -86,7 +86,7 @@ def test_a_reset_waits_out_a_node_that_fell_silent_just_before(
 ) -> None:
     node, pid = third
     old = nodes.do(nodes.a.onboard("F-just-FIP"))
-    assert isinstance(nodes.do(node.verdict("F-just-FIP", old)), SecretAccepted)
+    assert isinstance(nodes.do(node.check("F-just-FIP", old)), AuthenticatedEntity)
 
     os.kill(pid, signal.SIGSTOP)
     try:
@@ -94,7 +94,7 @@ def test_a_reset_waits_out_a_node_that_fell_silent_just_before(
         assert isinstance(nodes.do(nodes.a.reset("F-just-FIP")), SecretDetails)
         took_s = time.monotonic() - started
 
-        assert isinstance(nodes.do(node.verdict("F-just-FIP", old)), SecretUnknown)
+        assert isinstance(nodes.do(node.check("F-just-FIP", old)), SecretUnknown)
         assert took_s < 2
     finally:
         os.kill(pid, signal.SIGCONT)
@@ -106,7 +106,7 @@ def test_a_node_whose_connection_is_cut_believes_nothing_until_it_listens_again(
     node, pid = third
     key = entity_key("F-cut-FIP")
     old = nodes.do(nodes.a.onboard("F-cut-FIP"))
-    assert isinstance(nodes.do(node.verdict("F-cut-FIP", old)), SecretAccepted)
+    assert isinstance(nodes.do(node.check("F-cut-FIP", old)), AuthenticatedEntity)
 
     os.kill(pid, signal.SIGTERM)
     until(lambda: not node.dependencies.invalidation.is_valid(key), BELIEF_S + 0.1)
@@ -127,7 +127,7 @@ def test_a_reset_whose_transaction_fails_leaves_the_old_secret_in_force(nodes: N
         nodes.do(reset_then_fail())
 
     for node in (nodes.a, nodes.b):
-        assert isinstance(nodes.do(node.verdict("F-rolled-FIP", old)), SecretAccepted)
+        assert isinstance(nodes.do(node.check("F-rolled-FIP", old)), AuthenticatedEntity)
 
 
 def test_a_node_that_joins_amid_a_change_believes_nothing_until_it_must_be_over(
@@ -156,7 +156,7 @@ def test_a_foreign_notification_makes_nodes_read_anew_and_listen_on(nodes: Nodes
     old = nodes.do(nodes.a.onboard("F-foreign-FIP"))
 
     def kept() -> bool:
-        assert isinstance(nodes.do(nodes.b.verdict("F-foreign-FIP", old)), SecretAccepted)
+        assert isinstance(nodes.do(nodes.b.check("F-foreign-FIP", old)), AuthenticatedEntity)
         return nodes.b.cache.get_cached("F-foreign-FIP") is not None
 
     until(kept)
@@ -166,7 +166,7 @@ def test_a_foreign_notification_makes_nodes_read_anew_and_listen_on(nodes: Nodes
 
     until(kept)
     assert isinstance(nodes.do(nodes.a.reset("F-foreign-FIP")), SecretDetails)
-    assert isinstance(nodes.do(nodes.b.verdict("F-foreign-FIP", old)), SecretUnknown)
+    assert isinstance(nodes.do(nodes.b.check("F-foreign-FIP", old)), SecretUnknown)
 
 
 def test_a_node_that_leaves_is_waited_for_no_more_though_it_never_spoke(nodes: Nodes) -> None:

@@ -17,7 +17,7 @@ NOWHERE = "postgresql://postgres@127.0.0.1:1/mudra"
 def test_keys_once_read_are_published_on_and_a_node_that_read_none_says_so(tmp_path: Path) -> None:
     with two_nodes(tmp_path / "data") as nodes:
         dependencies = nodes.a.dependencies
-        made = nodes.do(maintain_keys(dependencies))
+        made = nodes.do(maintain_keys(dependencies.unit_of_work))
         gone = Database(NOWHERE, dependencies.invalidation, lambda: dependencies.clock.offset)
         keys = NodeKeys(
             dependencies.database,

@@ -22,14 +22,14 @@ from hypothesis.stateful import (
 from tests.support.nodes import Node, Nodes
 
 from mudra.tokens.authentication.secret_check import (
-    SecretAccepted,
+    AuthenticatedEntity,
     SecretExpired,
     SecretGraceEnded,
     SecretUnknown,
 )
-from mudra.tokens.secrets.manage_secret import NothingInGrace, SecretDetails
 from mudra.tokens.secrets.reset_rule import ResetLimitReached, ResetTooSoon
 from mudra.tokens.secrets.secret import EntitySecret
+from mudra.tokens.secrets.secret_service import NothingInGrace, SecretDetails
 
 MINUTES_A_DAY = 24 * 60
 HALF_A_DAY = 12 * 60
@@ -93,8 +93,8 @@ class Model:
         if kept is None:
             return SecretUnknown
         if kept.is_current:
-            return SecretAccepted if self.now < kept.expires else SecretExpired
-        return SecretAccepted if kept is self.grace() else SecretGraceEnded
+            return AuthenticatedEntity if self.now < kept.expires else SecretExpired
+        return AuthenticatedEntity if kept is self.grace() else SecretGraceEnded
 
 
 class SecretLife(RuleBasedStateMachine):
@@ -163,9 +163,9 @@ class SecretLife(RuleBasedStateMachine):
 
     @rule(at=either, text=texts)
     def ask_for_a_token(self, at: str, text: str) -> None:
-        verdict = self.nodes.do(self._node(at).verdict(self.entity_id, text))
-        assert type(verdict) is self.model.verdict(text)
-        if isinstance(verdict, SecretAccepted):
+        verdict = self.nodes.do(self._node(at).check(self.entity_id, text))
+        assert type(verdict) is self.model.check(text)
+        if isinstance(verdict, AuthenticatedEntity):
             assert (verdict.grace_until is not None) == (text != self.model.current.text)
 
     @invariant()
@@ -175,13 +175,12 @@ class SecretLife(RuleBasedStateMachine):
             assert shown.text.reveal() == self.model.current.text
             assert (shown.in_grace is not None) == (self.model.grace() is not None)
             verdicts = [
-                self.nodes.do(node.verdict(self.entity_id, kept.text))
-                for kept in self.model.secrets
+                self.nodes.do(node.check(self.entity_id, kept.text)) for kept in self.model.secrets
             ]
-            accepted = [v for v in verdicts if isinstance(v, SecretAccepted)]
+            accepted = [v for v in verdicts if isinstance(v, AuthenticatedEntity)]
             assert len(accepted) <= 2
             assert [type(v) for v in verdicts] == [
-                self.model.verdict(kept.text) for kept in self.model.secrets
+                self.model.check(kept.text) for kept in self.model.secrets
             ]
 
 

@@ -33,7 +33,7 @@ steps = st.lists(
 
 
 class Keys:
-    """Carries plans out as tokens/signing_keys/rotate_keys.py does, without a database."""
+    """Carries plans out as tokens/signing_keys/signing_key_service.py does, without a database."""
 
     def __init__(self, kind: TokenKind) -> None:
         self.kind = kind
@@ -44,8 +44,8 @@ class Keys:
         """Do what is due at `now`."""
         due = plan(list(self.keys.values()), now, rotate_after=ROTATE_AFTER, rotate_now=rotate_now)
         if due.handover is not None:
-            former, following, at = due.handover.former, due.handover.following, due.handover.at
-            self.keys[former.kid] = replace(former, retires_at=at)
+            previous, following, at = due.handover.previous, due.handover.following, due.handover.at
+            self.keys[previous.kid] = replace(previous, retires_at=at)
             self.keys[following.kid] = replace(following, active_from=at)
         if due.make_active:
             self._make(now, now)

@@ -20,19 +20,14 @@ from mudra.audit.event import Caller
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import Dependencies, build_dependencies
 from mudra.bootstrap.serve import open_store
+from mudra.identity.accounts.user import User, UserState
 from mudra.shared.secret_text import SecretText
 from mudra.storage.caching.credential_cache import CredentialCache
 from mudra.storage.database.tables import entity
 from mudra.storage.tokens.tokens import PostgresSecrets
-from mudra.tokens.authentication.secret_check import SecretVerdict, judge
-from mudra.tokens.secrets.manage_secret import (
-    ResetCommand,
-    SecretDetails,
-    read_secret,
-    reset_secret,
-    retire_old_secret,
-)
+from mudra.tokens.authentication.secret_check import EntityAuthentication, check_secret
 from mudra.tokens.secrets.secret import first_secret, new_secret_text
+from mudra.tokens.secrets.secret_service import ResetCommand, SecretDetails
 
 T = TypeVar("T")
 CALLER = Caller("user:test")
@@ -64,34 +59,31 @@ class Node:
     async def reset(self, entity_id: str, expiry_days: int = 180, keep_days: int = 0) -> object:
         """Reset as the HTTP edge does."""
         async with self.dependencies.unit_of_work() as work:
-            return await reset_secret(
-                ResetCommand(entity_id, expiry_days, keep_days),
-                (entity_id,),
-                CALLER,
-                secrets=work.secrets,
-                journal=work.journal,
-                random_bytes=secrets.token_bytes,
-            )
+            command = ResetCommand(entity_id, expiry_days, keep_days)
+            return await work.secret_service.reset(command, admin_of(entity_id), CALLER)
 
     async def read(self, entity_id: str) -> SecretDetails:
         """Read as the HTTP edge does."""
         async with self.dependencies.unit_of_work() as work:
-            shown = await read_secret(entity_id, (entity_id,), CALLER, work.secrets, work.journal)
-        assert isinstance(shown, SecretDetails)
-        return shown
+            details = await work.secret_service.read(entity_id, admin_of(entity_id), CALLER)
+        assert isinstance(details, SecretDetails)
+        return details
 
     async def retire(self, entity_id: str) -> object:
         """End a grace period early as the HTTP edge does."""
         async with self.dependencies.unit_of_work() as work:
-            return await retire_old_secret(
-                entity_id, (entity_id,), CALLER, work.secrets, work.journal
-            )
+            return await work.secret_service.retire(entity_id, admin_of(entity_id), CALLER)
 
-    async def verdict(self, entity_id: str, secret: str) -> SecretVerdict:
-        """Judge a secret as the hot path does: from memory where that may be believed."""
-        known = self.cache.get_cached(entity_id) or await self.cache.of(entity_id)
+    async def check(self, entity_id: str, secret: str) -> EntityAuthentication:
+        """Check a secret as the hot path does: from memory where it is valid."""
+        known = await self.cache.find(entity_id)
         mac = self.dependencies.seal.secret_mac(entity_id, SecretText(secret))
-        return judge(known, mac, self.dependencies.clock())
+        return check_secret(known, mac, self.dependencies.clock())
+
+
+def admin_of(entity_id: str) -> User:
+    """Return an admin of one entity, who need not be stored."""
+    return User("u1", "admin@kaveri.example", "Asha", UserState.ACTIVE, None, (entity_id,))
 
 
 @dataclass

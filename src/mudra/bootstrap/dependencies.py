@@ -3,6 +3,7 @@
 import contextlib
 import secrets
 from collections.abc import AsyncIterator, Callable, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -28,6 +29,7 @@ from mudra.storage.audit.search import PostgresAuditSearch
 from mudra.storage.audit.witness import FileWitness
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.crypto.data_encryption import DataEncryption
+from mudra.storage.crypto.key_pairs import KeyPairs
 from mudra.storage.database.database import Database, Transaction
 from mudra.storage.database.time_machine import PostgresTimeMachine
 from mudra.storage.identity.attempts import PostgresAttempts
@@ -53,6 +55,8 @@ from mudra.storage.tokens.secret_use import PostgresSecretUses
 from mudra.storage.tokens.signing_keys import PostgresSigningKeys
 from mudra.storage.tokens.token_counts import PostgresTokenCounts
 from mudra.storage.tokens.tokens import PostgresIssuedTokens, PostgresSecrets
+from mudra.tokens.secrets.secret_service import SecretService
+from mudra.tokens.signing_keys.signing_key_service import SigningKeyService
 from mudra.unit_of_work import TRANSACTION_S, UnitOfWork
 from mudra.webhook.reach import Reach
 
@@ -155,6 +159,9 @@ class Dependencies(Struct, frozen=True):
             PostgresWriteBudget(transaction, self.settings.registry_writes_per_hour),
             self.address_policy,
         )
+        notices = NoticeService(memberships, outbox)
+        secret_store = PostgresSecrets(transaction, self.seal)
+        secret_uses = PostgresSecretUses(transaction)
         network = OnboardedMembers(transaction)
         alarm_service = self._alarm_desk(transaction, network, journal)
         return UnitOfWork(
@@ -166,7 +173,7 @@ class Dependencies(Struct, frozen=True):
             outbox=outbox,
             memberships=memberships,
             sessions=PostgresSessions(transaction),
-            notices=NoticeService(memberships, outbox),
+            notices=notices,
             admins=AdminService(people, memberships, link_service, journal, fresh_id),
             members=MemberStatusService(people, memberships, journal),
             accounts=AccountService(
@@ -175,16 +182,24 @@ class Dependencies(Struct, frozen=True):
             member_search=PostgresMemberSearch(transaction),
             mail_queue=PostgresMailQueue(transaction),
             audit_search=PostgresAuditSearch(transaction),
-            secrets=PostgresSecrets(transaction, self.seal),
-            uses=PostgresSecretUses(transaction),
+            secrets=secret_store,
+            secret_service=SecretService(
+                secret_store, secret_uses, notices, journal, secrets.token_bytes
+            ),
+            uses=secret_uses,
             reminders=PostgresReminders(transaction),
             tokens=tokens,
             token_counts=PostgresTokenCounts(transaction),
-            keys=PostgresSigningKeys(transaction, self.seal),
-            key_fetches=PostgresKeyFetches(transaction),
             registry=registration.registry,
             vocabulary=registration.vocabulary,
             registration=registration,
+            signing_keys=SigningKeyService(
+                PostgresSigningKeys(transaction, self.seal),
+                PostgresKeyFetches(transaction),
+                journal,
+                KeyPairs(self.settings.signing_key_bits, self.clock).new,
+                timedelta(days=self.settings.key_rotation_days),
+            ),
             pending_entries=PostgresPendingEntries(transaction),
             receive_service=ReceiveService(
                 PostgresReports(transaction, self.partitions), network, journal

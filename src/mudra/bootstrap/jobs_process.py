@@ -88,7 +88,7 @@ def _jobs(dependencies: Dependencies) -> list[Job]:
         await remind_members(dependencies)
 
     async def keys() -> None:
-        await maintain_keys(dependencies)
+        await maintain_keys(dependencies.unit_of_work)
 
     async def clear() -> None:
         async with dependencies.database.transaction() as transaction:

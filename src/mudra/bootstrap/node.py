@@ -111,7 +111,7 @@ async def _prepare(settings: Settings, conninfo: str, seal: DataEncryption, demo
     dependencies = build_dependencies(settings, conninfo, seal)
     if settings.sandbox:
         await dependencies.time_machine.load()
-    await maintain_keys(dependencies)
+    await maintain_keys(dependencies.unit_of_work)
     await keep_visibility(dependencies.database, opened=settings.registry_open)
     if demo is not Demo.NONE:
         await set_up_demo(dependencies)

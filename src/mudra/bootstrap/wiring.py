@@ -20,7 +20,6 @@ from mudra.console.routes import console_pages
 from mudra.demo.network import DEMO_PASSWORD
 from mudra.http.app import build_app
 from mudra.http.dependencies import HttpDependencies
-from mudra.jobs.key_rotation import rotate_keys
 from mudra.registry.directory.signed_listings import DirectoryReads, SignedListings
 from mudra.shared.ids import fresh_id
 from mudra.shared.rate_limit import KeyedRateLimit
@@ -114,7 +113,6 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
         ),
         signer=keys,
         key_fetches=key_fetches,
-        rotate_keys=partial(rotate_keys, dependencies),
         verify_audit=dependencies.verify_audit,
         directory=DirectoryReads(
             log=log,

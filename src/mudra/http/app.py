@@ -48,7 +48,6 @@ from mudra.http.server.options import with_options
 from mudra.http.server.router import Router
 from mudra.http.token import (
     entity_secret,
-    entity_secret_use,
     entity_token,
     oauth,
     user_token,
@@ -181,10 +180,7 @@ def _litestar(service: HttpDependencies, pages: Pages, lost: NotFoundPage = _no_
                 route_handlers=[
                     user_token.generate,
                     entity_token.described_route(service),
-                    entity_secret.read,
-                    entity_secret.reset,
-                    entity_secret.retire,
-                    entity_secret_use.use,
+                    *entity_secret.handlers,
                     *entity_admins.handlers,
                     *own_activity.handlers,
                     *own_sessions.handlers,

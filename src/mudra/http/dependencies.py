@@ -18,11 +18,9 @@ from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.shared.secret_text import SecretText
 from mudra.storage.mail.outbox import Mail
 from mudra.tokens.authentication.bearer import BearerAuthenticator
-from mudra.tokens.issuing.claims import TokenKind
 from mudra.tokens.issuing.issue_entity_token import EntityTokenIssuer
 from mudra.tokens.issuing.issue_user_token import UserTokenIssuer
 from mudra.tokens.ports import KeyFetchLog, Signer
-from mudra.tokens.signing_keys.rotate_keys import KeyChange
 from mudra.unit_of_work import OpenUnitOfWork
 
 Network = IPv4Network | IPv6Network
@@ -68,15 +66,6 @@ class HttpSettings(Protocol):
         """The mail server, None when emails stay in the development mailbox."""
 
 
-class RotateKeys(Protocol):
-    """Rotates signing keys in a transaction of its own."""
-
-    async def __call__(
-        self, kinds: frozenset[TokenKind], caller: Caller, *, emergency: bool
-    ) -> Sequence[KeyChange]:
-        """Let the next keys sign; in an emergency drop the present ones with their tokens."""
-
-
 class TimeMachine(Protocol):
     """The sandbox's clock."""
 
@@ -103,7 +92,6 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
     bearer: BearerAuthenticator
     signer: Signer
     key_fetches: KeyFetchLog
-    rotate_keys: RotateKeys
     verify_audit: Callable[[Caller], Awaitable[AuditVerdict]]
     push_rate: KeyedRateLimit
     directory: DirectoryReads

@@ -18,7 +18,7 @@ from mudra.metrics.rollup.coverage import closed_before
 from mudra.registry.lifecycle.record import EntityStatus, Record, VersionStatus
 from mudra.shared.entity_type import EntityType
 from mudra.shared.time_text import span
-from mudra.tokens.secrets.manage_secret import SecretUsage
+from mudra.tokens.secrets.secret_service import SecretUsage
 from mudra.unit_of_work import UnitOfWork
 
 _DAY: Final = timedelta(days=1)

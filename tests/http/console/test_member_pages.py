@@ -149,7 +149,7 @@ def test_a_reset_keeps_the_old_secret_in_grace_and_says_when_the_next_is_permitt
     assert "is permitted from" in done.text
     soon = browser.act(page, f"{page}/reset", **(sent | {"version": "2"}))
     assert soon.status_code == 429
-    assert "Nothing was reset; when the next reset is permitted stands below." in soon.text
+    assert "Nothing was reset; see below when the next reset is permitted." in soon.text
 
     service.advance("PT6M")
     browser.sign_in(member.email)

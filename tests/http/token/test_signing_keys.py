@@ -95,7 +95,7 @@ def test_a_rotated_key_was_published_before_it_signs_and_old_tokens_stand(
 ) -> None:
     service, secret = keyed_member.service, keyed_member.secret()
     before = keyed_member.entity_token(secret).json()["accessToken"]
-    service.advance("PT1H")  # whatever waits is ripe now, or gets ripe below
+    service.advance("PT1H")  # a pending key is usable now, or becomes so below
 
     changes = json.loads(service.cli("keys", "rotate", "--kind", "entity", "--json").stdout)
     following = next(c["kid"] for c in changes if c["what"] == "signs from")
@@ -137,7 +137,7 @@ def test_a_second_rotation_while_one_is_under_way_does_nothing(keyed: Service) -
     third = keyed.cli("keys", "rotate")
 
     assert len(active(keyed, "entity")) == len(active(keyed, "user")) == 1
-    assert "under way already" in third.output
+    assert "already in progress" in third.output
     assert again.exit_code == third.exit_code == 0
     assert {k["kid"] for k in under_way} <= {k["kid"] for k in listed(keyed)}
 
@@ -174,16 +174,16 @@ def test_an_emergency_drops_the_key_and_every_token_that_it_signed(
 
 def test_keys_are_rotated_by_the_service_itself_after_30_days(keyed_member: Member) -> None:
     service, secret = keyed_member.service, keyed_member.secret()
-    (former,) = active(service, "entity")
+    (previous,) = active(service, "entity")
     token = keyed_member.entity_token(secret).json()["accessToken"]
 
     service.advance("P30D")
-    service.wait_until(lambda: active(service, "entity") != [former])
+    service.wait_until(lambda: active(service, "entity") != [previous])
 
     fresh = keyed_member.entity_token(secret).json()["accessToken"]
-    assert kid_of(fresh) != former
+    assert kid_of(fresh) != previous
     assert verified(service, fresh)
-    assert former in jwks(service)  # retired just now: its last token has yet to end
-    assert kid_of(token) == former
+    assert previous in jwks(service)  # retired just now: its last token has yet to end
+    assert kid_of(token) == previous
     service.advance("P1DT1H6M1S")
-    assert former not in jwks(service)
+    assert previous not in jwks(service)

@@ -8,10 +8,10 @@ from mudra.metrics.incidents.incident import AaCalls, AaReporting, Ending, FipAp
 from mudra.overview.action_items import Facts, attention
 from mudra.registry.lifecycle.record import EntityStatus, Record
 from mudra.shared.entity_type import EntityType
-from mudra.tokens.secrets.manage_secret import SecretUsage
 from mudra.tokens.secrets.old_secret_use import NEVER_USED, AddressUse, SecretUse
 from mudra.tokens.secrets.reset_rule import ResetPermitted
 from mudra.tokens.secrets.secret import EntitySecret, SecretState
+from mudra.tokens.secrets.secret_service import SecretUsage
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 

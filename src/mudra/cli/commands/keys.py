@@ -1,7 +1,9 @@
 """mudra keys: the signing keys of the service."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
+import msgspec
 import typer
 
 from mudra.audit.event import Caller, EventName
@@ -10,16 +12,16 @@ from mudra.cli.local.program import Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.output.output import show_json, show_table
-from mudra.http.operator.keys import fetches_of, key_fields
-from mudra.jobs.key_rotation import rotate_keys
+from mudra.http.operator.keys import key_response
+from mudra.http.operator.shapes import SigningKeyResponse
 from mudra.shared.time_text import iso_ms
 from mudra.tokens.issuing.claims import TokenKind
-from mudra.tokens.signing_keys.rotate_keys import KeyChange
+from mudra.tokens.signing_keys.signing_key_service import KEY_CHANGE_S, KeyChange
 
 app = typer.Typer(no_args_is_help=True, help="Signing keys of the service.")
 
-_WORDS = {
-    EventName.KEYS_SIGNING_CREATE: "made and published",
+_EVENT_TEXTS = {
+    EventName.KEYS_SIGNING_CREATE: "created and published",
     EventName.KEYS_SIGNING_ACTIVATE: "signs from",
     EventName.KEYS_SIGNING_RETIRE: "stops signing at",
     EventName.KEYS_SIGNING_DROP: "dropped at",
@@ -29,26 +31,22 @@ _WORDS = {
 
 @app.command("list", epilog="Example: mudra keys list --json")
 def list_keys(data_dir: DataDir = None, as_json: AsJson = False) -> None:
-    """List the signing keys and where each stands in its life; as JSON, who fetched each, too."""
+    """List the signing keys and their states; as JSON, also who fetched each key."""
 
-    async def act(dependencies: Dependencies) -> list[dict[str, object]]:
+    async def handle(dependencies: Dependencies) -> list[SigningKeyResponse]:
         async with dependencies.unit_of_work() as work:
-            keys, now = await work.keys.all_keys(), await work.people.now()
-            fetches = await work.key_fetches.fetches()
-        return [
-            key_fields(key) | {"state": key.state(now).value, "fetches": fetches_of(key, fetches)}
-            for key in keys
-        ]
+            keys = await work.signing_keys.list(await work.people.now())
+        return [key_response(one) for one in keys]
 
-    rows = with_rooms(act, data_dir)
+    keys = with_rooms(handle, data_dir)
     if as_json:
-        show_json(rows)
+        show_json(msgspec.to_builtins(keys))
         return
     show_table(
         ["KID", "FOR", "STATE", "PUBLISHED", "SIGNS FROM", "STOPS AT"],
         [
-            [str(r[n]) for n in ("kid", "kind", "state", "createdAt", "activeFrom", "retiresAt")]
-            for r in rows
+            [one.kid, one.kind, one.state, one.created_at, one.active_from, one.retires_at]
+            for one in keys
         ],
     )
 
@@ -67,17 +65,20 @@ def rotate(
 ) -> None:
     """Let the next key sign, as soon as it has been published for an hour.
 
-    Tokens of the former key stay valid to their end. With --emergency the key
-    goes at once and its tokens with it.
+    Tokens signed by the current key stay valid until they expire. With --emergency
+    the key is dropped immediately and its tokens end.
     """
     kinds = frozenset([kind] if kind else TokenKind)
 
-    async def act(dependencies: Dependencies) -> list[KeyChange]:
-        return await rotate_keys(dependencies, kinds, Caller(operator_name()), emergency=emergency)
+    async def handle(dependencies: Dependencies) -> Sequence[KeyChange]:
+        async with dependencies.unit_of_work(within_s=KEY_CHANGE_S) as work:
+            return await work.signing_keys.rotate(
+                kinds, Caller(operator_name()), await work.people.now(), emergency=emergency
+            )
 
-    changes = with_rooms(act, data_dir)
+    changes = with_rooms(handle, data_dir)
     rows = [
-        {"kid": c.kid, "kind": c.kind.value, "what": _WORDS[c.event], "at": iso_ms(c.at)}
+        {"kid": c.kid, "kind": c.kind.value, "what": _EVENT_TEXTS[c.event], "at": iso_ms(c.at)}
         for c in changes
     ]
     if as_json:
@@ -85,4 +86,4 @@ def rotate(
     elif rows:
         show_table(["KID", "FOR", "WHAT", "AT"], [list(row.values()) for row in rows])
     else:
-        typer.echo("A rotation is under way already: nothing to do. See mudra keys list.")
+        typer.echo("A rotation is already in progress: nothing to do. See mudra keys list.")

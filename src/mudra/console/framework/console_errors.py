@@ -16,12 +16,6 @@ class StaleForm(Refusal, frozen=True):
     """The form lacks the session's word: it was opened before the last sign-in."""
 
 
-class SecretMoved(Refusal, frozen=True):
-    """The form is about a secret that another reset has replaced since the page was opened."""
-
-    version: int
-
-
 class ProofTooOld(Refusal, frozen=True):
     """The password was typed too long ago to show or change a secret, and none came along."""
 
@@ -56,15 +50,6 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
                 ErrorCode.UNAUTHORIZED,
                 "this form was opened before you last signed in, so nothing was changed; "
                 "open the page again",
-            ),
-        ),
-        _row(
-            SecretMoved,
-            lambda r: Problem(
-                409,
-                ErrorCode.CONFLICT,
-                "the secret was reset since this page was opened: "
-                f"version {r.version} is the current one; nothing was changed now",
             ),
         ),
         _row(

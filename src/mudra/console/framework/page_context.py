@@ -12,6 +12,7 @@ from mudra.identity.accounts.user import User
 from mudra.identity.memberships.member_search import MemberRow
 from mudra.identity.operators.operator import Operator, Scope
 from mudra.identity.sessions.session import Session
+from mudra.shared.refusal import Refusal
 from mudra.unit_of_work import UnitOfWork
 
 
@@ -29,7 +30,7 @@ class PageContext(Struct, frozen=True):
     session: Session
     now: datetime
     entity: MemberRow | None = None
-    proof_refused: object | None = None
+    proof_refused: Refusal | None = None
 
     @property
     def service(self) -> HttpDependencies:

@@ -32,7 +32,7 @@ from mudra.identity.memberships.member_search import MemberFilter
 from mudra.identity.operators.operator import NoOperator, Operator, Scope
 from mudra.identity.sessions.session import session_key
 from mudra.shared.secret_text import SecretText
-from mudra.unit_of_work import UnitOfWork
+from mudra.unit_of_work import TRANSACTION_S, UnitOfWork
 
 Fields = Mapping[str, str]
 """What a form sent."""
@@ -100,9 +100,12 @@ async def operator_act(
     scope: Scope,
     do: FormHandler,
     limits: BodyLimits = FORM_LIMITS,
+    *,
+    within_s: float = TRANSACTION_S,
 ) -> Response[str] | Response[bytes]:
     """Take a form from an operator who has the scope."""
-    return await _done(request, service, _scoped(scope), do, limits)
+    fields = await read_form(request.receive, request.scope["headers"], limits)
+    return await _taken(new_context(request, service), fields, _scoped(scope), do, within_s)
 
 
 async def operator_export(
@@ -171,9 +174,13 @@ async def _done(
 
 
 async def _taken(
-    context: RequestContext, fields: object, gate: _Gate, do: FormHandler
+    context: RequestContext,
+    fields: object,
+    gate: _Gate,
+    do: FormHandler,
+    within_s: float = TRANSACTION_S,
 ) -> Response[str] | Response[bytes]:
-    async with context.service.unit_of_work() as work:
+    async with context.service.unit_of_work(within_s=within_s) as work:
         page_context = await _signed_in(context, work)
         if page_context is None:
             return form_without_session(context, fields)

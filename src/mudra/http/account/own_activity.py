@@ -23,7 +23,7 @@ from mudra.identity.memberships.member import NotYourEntity
 from mudra.identity.memberships.member_search import MemberFilter
 from mudra.overview.action_items import ActionItem, attention, facts_of
 from mudra.shared.time_text import iso_ms
-from mudra.tokens.secrets.manage_secret import SecretUsage, secret_use
+from mudra.tokens.secrets.secret_service import SecretUsage
 from mudra.unit_of_work import UnitOfWork
 
 DAYS: Final = timedelta(days=14)
@@ -91,7 +91,7 @@ async def own_attention(request: AnyRequest, service: InjectedDependencies) -> R
 
     async def act(work: UnitOfWork, _: Caller, user: User, order: EntityQuery) -> HandlerResult:
         entity_id = order.entity_id
-        used = await secret_use(entity_id, user.administers, work.secrets, work.uses)
+        used = await work.secret_service.usage(entity_id, user)
         if not isinstance(used, SecretUsage):
             return used
         (member,) = await work.member_search.members(MemberFilter(entity_id=entity_id), "", 1)

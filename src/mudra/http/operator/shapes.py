@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct, field
 
 from mudra.http.account.people_requests import Email, Name
-from mudra.http.response.response_body import ResponseBody
+from mudra.http.response.response_body import DateTime, ResponseBody
 
 _Reason = Annotated[str, Meta(max_length=500, description="a reason of at most 500 characters")]
 _Version = Annotated[
@@ -39,7 +39,7 @@ class DecisionRequest(Struct, frozen=True):
 
 
 class RotationRequest(Struct, frozen=True):
-    """Let the next key sign; `kind` empty for both, `emergency` to drop the present one now."""
+    """Let the next key sign; `kind` empty for both, `emergency` to drop the current one now."""
 
     kind: Annotated[Literal["", "entity", "user"], Meta(description="entity or user")] = ""
     emergency: bool = False
@@ -53,23 +53,60 @@ class OperatorRequest(Struct, frozen=True):
     name: Name = ""
 
 
+class DayCountResponse(Struct, kw_only=True):
+    """Tokens issued on one day of UTC."""
+
+    day: Annotated[str, Meta(extra_json_schema={"format": "date"})]
+    count: int
+
+
 class TokenCountsResponse(ResponseBody, kw_only=True):
     """Tokens issued by day of UTC; days without any are left out."""
 
     entity_id: str = field(name="entityId")
-    days: list[dict[str, object]]
+    days: list[DayCountResponse]
+
+
+class KeyFetchResponse(Struct, kw_only=True, rename="camel"):
+    """How often a member fetched a key; an empty `entityId` is all other addresses together."""
+
+    entity_id: str
+    count: int
+    first_at: DateTime
+    last_at: DateTime
+
+
+class SigningKeyResponse(Struct, kw_only=True, rename="camel"):
+    """A signing key; a time that is not set yet is empty."""
+
+    kid: str
+    kind: str
+    created_at: DateTime
+    active_from: str
+    retires_at: str
+    state: str
+    fetches: list[KeyFetchResponse]
+
+
+class KeyChangeResponse(Struct, kw_only=True):
+    """One thing that was done to a key."""
+
+    kid: str
+    kind: str
+    event: str
+    at: DateTime
 
 
 class KeysResponse(ResponseBody, kw_only=True):
     """The signing keys, and how often each was fetched by whom."""
 
-    keys: list[dict[str, object]]
+    keys: list[SigningKeyResponse]
 
 
 class RotationResponse(ResponseBody, kw_only=True):
-    """What was done to which key; nothing when a rotation is under way already."""
+    """What was done to which key; nothing when a rotation is already in progress."""
 
-    changes: list[dict[str, object]]
+    changes: list[KeyChangeResponse]
 
 
 class SettingsResponse(ResponseBody, kw_only=True):

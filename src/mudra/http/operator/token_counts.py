@@ -1,4 +1,4 @@
-"""/operator/v1/members/{id}/tokens: how many tokens a member was given, by day (scope members)."""
+"""/operator/v1/members/{id}/tokens: how many tokens a member was issued, by day (scope members)."""
 
 from datetime import timedelta
 from typing import Final
@@ -12,7 +12,7 @@ from mudra.http.account.people_requests import NoParameters
 from mudra.http.auth.as_operator import as_operator
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
-from mudra.http.operator.shapes import TokenCountsResponse
+from mudra.http.operator.shapes import DayCountResponse, TokenCountsResponse
 from mudra.http.request.request_context import AnyRequest, receive_query
 from mudra.http.response.json_response import HandlerResult
 from mudra.identity.memberships.admins import NoSuchEntity
@@ -32,15 +32,15 @@ async def token_counts(
     """Count the Entity Access Tokens of the last 90 days of UTC; days without any are left out."""
     context, order = receive_query(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, _: Caller, _order: NoParameters) -> HandlerResult:
+    async def handle(work: UnitOfWork, _: Caller, _order: NoParameters) -> HandlerResult:
         if await work.people.member(entity_id) is None:
             return NoSuchEntity(entity_id)
         since = (await work.people.now()).date() - timedelta(days=DAYS - 1)
         counts = await work.token_counts.by_day(entity_id, since)
-        days = [{"day": one.day.isoformat(), "count": one.count} for one in counts]
-        return {"entityId": entity_id, "days": days}
+        days = [DayCountResponse(day=one.day.isoformat(), count=one.count) for one in counts]
+        return TokenCountsResponse(entity_id=entity_id, days=days)
 
-    return await as_operator(context, order, Scope.MEMBERS, act)
+    return await as_operator(context, order, Scope.MEMBERS, handle)
 
 
 handlers: Final[list[ControllerRouterHandler]] = [token_counts]

@@ -92,8 +92,8 @@ from mudra.tokens.authentication.secret_check import (
     SecretUnknown,
 )
 from mudra.tokens.authentication.token_check import TokenExpired, TokenInvalid, TokenRevoked
-from mudra.tokens.secrets.manage_secret import NothingInGrace
 from mudra.tokens.secrets.reset_rule import ResetLimitReached, ResetTooSoon
+from mudra.tokens.secrets.secret_service import NothingInGrace, SecretChanged
 
 _WRONG_SECRET: Final = "id or secret is wrong, or the entity is not active"  # noqa: S105
 _WRONG_PASSWORD: Final = "username or password is wrong, or the account is not active"  # noqa: S105
@@ -192,6 +192,13 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
         # Entity secrets
         _row(
             NotYourEntity, lambda _: unauthorized("the token gives no admin right on this entityId")
+        ),
+        _row(
+            SecretChanged,
+            lambda r: conflict(
+                "the secret was reset since this page was opened: "
+                f"version {r.version} is the current one; nothing was changed now"
+            ),
         ),
         _row(SecretUnknown, lambda _: unauthorized(_WRONG_SECRET)),
         _row(

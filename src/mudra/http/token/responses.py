@@ -63,16 +63,16 @@ class EntitySecretRetireResponse(ResponseBody, kw_only=True):
     old_secret_validity: Annotated[int, Meta(ge=0, le=0)] = field(name="oldSecretValidity")
 
 
-class AddressUse(Struct, kw_only=True):
-    """Tokens that one secret gave to one address."""
+class AddressUseResponse(Struct, kw_only=True):
+    """Tokens issued for one secret to one address."""
 
     address: str
     count: int
     last_used_at: DateTime = field(name="lastUsedAt")
 
 
-class SecretUse(Struct, kw_only=True):
-    """The use of one secret; `summary` says it for people, such as "last used 26 hours ago"."""
+class SecretUseResponse(Struct, kw_only=True):
+    """The use of one secret; `summary` is for people, such as "last used 26 hours ago"."""
 
     version: int
     count: int
@@ -80,15 +80,17 @@ class SecretUse(Struct, kw_only=True):
     last_used_at: DateTime | UnsetType = field(name="lastUsedAt", default=UNSET)
     ends_at: DateTime = field(name="endsAt")
     summary: str
-    addresses: Annotated[list[AddressUse], Meta(description="the latest twenty, the latest first")]
+    addresses: Annotated[
+        list[AddressUseResponse], Meta(description="the latest twenty, the latest first")
+    ]
 
 
 class EntitySecretUseResponse(ResponseBody, kw_only=True):
-    """When and from where the secrets were used; `old` only while its grace period runs."""
+    """When and from where the secrets were used; `old` only during its grace period."""
 
     entity_id: str = field(name="entityId")
-    current: SecretUse
-    old: SecretUse | UnsetType = UNSET
+    current: SecretUseResponse
+    old: SecretUseResponse | UnsetType = UNSET
 
 
 class PasswordResponse(ResponseBody, kw_only=True):

@@ -7,11 +7,8 @@ from time import monotonic
 from typing import Final
 
 import msgspec
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric import rsa
 from joserfc.jwk import RSAKey
 
-from mudra.shared.secret_text import SecretText
 from mudra.shared.unavailable import DatabaseUnavailable
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.crypto.data_encryption import DataEncryption
@@ -19,7 +16,6 @@ from mudra.storage.crypto.token_signer import TokenSigner
 from mudra.storage.database.database import Database
 from mudra.storage.tokens.signing_keys import KEYS_CHANGED, PostgresSigningKeys
 from mudra.tokens.issuing.claims import Claims, TokenKind
-from mudra.tokens.ports import KeyMaterial
 from mudra.tokens.signing_keys.key_lifecycle import SigningKey, published, signing
 
 _READ_ANEW_S: Final = 60.0
@@ -146,24 +142,3 @@ class NodeKeys:
         return msgspec.json.encode(
             {"keys": [key.public_jwk for key in published(self._keys, self._clock())]}
         )
-
-
-def new_key_material(kind: TokenKind, bits: int, new_id: Callable[[], str]) -> KeyMaterial:
-    """Make an RSA key pair; takes from tens of milliseconds to a second."""
-    private = rsa.generate_private_key(public_exponent=65537, key_size=bits)
-    pem = private.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    ).decode()
-    kid = new_id()
-    numbers = RSAKey.import_key(pem).as_dict(private=False)
-    public_jwk = {
-        "kty": "RSA",
-        "use": "sig",
-        "alg": "RS256",
-        "kid": kid,
-        "n": str(numbers["n"]),
-        "e": str(numbers["e"]),
-    }
-    return KeyMaterial(kid, kind, public_jwk, SecretText(pem))

@@ -98,15 +98,15 @@ class PostgresSecrets:
             .where(c.entity_id == entity_id, c.state != "ended")
             .values(state="ended", sealed=None)
         )
-        former = rotation.former
-        if former.state is SecretState.GRACE:
+        previous = rotation.previous
+        if previous.state is SecretState.GRACE:
             await self._tx.connection.execute(
                 sa.update(entity_secret)
-                .where(c.entity_id == entity_id, c.version == former.version)
+                .where(c.entity_id == entity_id, c.version == previous.version)
                 .values(
                     state="grace",
-                    grace_until=former.grace_until,
-                    grace_days=former.grace_days,
+                    grace_until=previous.grace_until,
+                    grace_days=previous.grace_days,
                 )
             )
         await self._insert(rotation.new, text)

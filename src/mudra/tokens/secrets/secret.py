@@ -1,7 +1,7 @@
 """The entity secret and its life (spec 3): current, in grace, ended.
 
-At most two secrets are valid at once. Grace never outlives the secret's own
-expiry. Instants are cut to milliseconds, so that stored and shown ones agree.
+At most two secrets are valid at once. A grace period never ends after the secret's
+own expiry. Times are truncated to milliseconds, so that stored and shown ones agree.
 """
 
 import base64
@@ -20,7 +20,7 @@ _SECRET_BYTES: Final = 32
 
 
 class SecretState(enum.StrEnum):
-    """Where a secret stands in its life."""
+    """The state of a secret in its life."""
 
     CURRENT = "current"
     GRACE = "grace"
@@ -31,7 +31,7 @@ class EntitySecret(Struct, frozen=True):
     """One secret of an entity without its text.
 
     `grace_until` and `grace_days` are set once it was replaced with a grace
-    period; they stay after that ended, so that its bearer can be told so.
+    period; they stay after that ended, so that a client that uses it learns why it fails.
     """
 
     entity_id: str
@@ -43,7 +43,7 @@ class EntitySecret(Struct, frozen=True):
     grace_days: int = 0
 
     def in_grace(self, now: datetime) -> bool:
-        """Tell whether this replaced secret may still be used at `now`."""
+        """Return whether this replaced secret may still be used at `now`."""
         return (
             self.state is SecretState.GRACE
             and self.grace_until is not None
@@ -52,10 +52,10 @@ class EntitySecret(Struct, frozen=True):
 
 
 class Rotation(Struct, frozen=True):
-    """What a reset changes: the new current secret, and what becomes of the former."""
+    """What a reset changes: the new current secret, and the previous one after it."""
 
     new: EntitySecret
-    former: EntitySecret
+    previous: EntitySecret
     grace_days: int
 
 
@@ -78,9 +78,9 @@ def first_secret(entity_id: str, now: datetime, expiry_days: int = MAX_EXPIRY_DA
 
 
 def rotate(current: EntitySecret, now: datetime, expiry_days: int, keep_days: int) -> Rotation:
-    """Replace `current`: the former one goes into grace for `keep_days`, or ends at once.
+    """Replace `current`: it enters a grace period of `keep_days`, or ends at once.
 
-    An expired secret gets no grace: it is of no use already.  # spec 3
+    An expired secret gets no grace period: it no longer works anyway.  # spec 3
     """
     at = to_millisecond(now)
     new = EntitySecret(
@@ -92,7 +92,7 @@ def rotate(current: EntitySecret, now: datetime, expiry_days: int, keep_days: in
     )
     if keep_days == 0 or current.expires_at <= at:
         return Rotation(new, _ended(current), 0)
-    former = EntitySecret(
+    previous = EntitySecret(
         entity_id=current.entity_id,
         version=current.version,
         state=SecretState.GRACE,
@@ -101,7 +101,7 @@ def rotate(current: EntitySecret, now: datetime, expiry_days: int, keep_days: in
         grace_until=min(at + timedelta(days=keep_days), current.expires_at),
         grace_days=keep_days,
     )
-    return Rotation(new, former, keep_days)
+    return Rotation(new, previous, keep_days)
 
 
 def _ended(secret: EntitySecret) -> EntitySecret:
@@ -117,5 +117,5 @@ def _ended(secret: EntitySecret) -> EntitySecret:
 
 
 def to_millisecond(at: datetime) -> datetime:
-    """Cut an instant to whole milliseconds."""
+    """Truncate a time to whole milliseconds."""
     return at.replace(microsecond=at.microsecond // 1000 * 1000)

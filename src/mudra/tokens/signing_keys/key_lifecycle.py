@@ -1,9 +1,9 @@
 """The life of a signing key (quality K1 to K4): pending, active, retiring, gone.
 
-A key is published in the JWKS from the moment it exists. A pending one, made in
-advance, has been public longer than any verifier caches by the time that it
-signs. Which key signs is a matter of time alone (`active_from`), so that all
-nodes change over at the same instant without a message between them.
+A key is published in the JWKS from the moment it exists. A pending one is made in
+advance: it has been public longer than any verifier caches before it signs. Which
+key signs depends on time alone (`active_from`), so that all nodes change over at
+the same instant without a message between them.
 """
 
 import enum
@@ -23,7 +23,7 @@ PUBLISHED_AFTER: Final = LEEWAY + JWKS_MAX_AGE + timedelta(hours=1)
 
 
 class KeyState(enum.StrEnum):
-    """Where a signing key stands at an instant."""
+    """The state of a signing key at an instant."""
 
     PENDING = "pending"
     ACTIVE = "active"
@@ -47,7 +47,7 @@ class SigningKey(Struct, frozen=True):
     revoked_at: datetime | None = None
 
     def state(self, now: datetime) -> KeyState:
-        """Tell what the key is at `now`."""
+        """Return the state of the key at `now`."""
         if self.revoked_at is not None and self.revoked_at <= now:
             return KeyState.RETIRED
         if self.active_from is None or now < self.active_from:
@@ -57,19 +57,19 @@ class SigningKey(Struct, frozen=True):
         return KeyState.RETIRING if now < self.leaves_jwks_at() else KeyState.RETIRED
 
     def leaves_jwks_at(self) -> datetime:
-        """Tell when the last token that it signed has ended everywhere (K3)."""
+        """Return when the last token that it signed has expired everywhere (K3)."""
         assert self.retires_at is not None
         return self.retires_at + self.kind.life + PUBLISHED_AFTER
 
-    def ripe_at(self) -> datetime:
-        """Tell when every verifier can have seen it."""
+    def usable_from(self) -> datetime:
+        """Return from when every verifier can have seen it."""
         return self.created_at + max(PUBLISHED_AHEAD, 2 * JWKS_MAX_AGE)
 
 
 class Handover(Struct, frozen=True):
-    """The next key signs from `at`; the former one stops then."""
+    """The next key signs from `at`; the previous one stops then."""
 
-    former: SigningKey
+    previous: SigningKey
     following: SigningKey
     at: datetime
 
@@ -90,36 +90,36 @@ def plan(
     rotate_after: timedelta,
     rotate_now: bool = False,
 ) -> KeyPlan:
-    """Say what is due for the keys of one kind.
+    """Return what is due for the keys of one kind.
 
     The very first key signs at once, since no verifier exists yet. With
-    `rotate_now` the pending key follows as soon as it is ripe.
+    `rotate_now` the pending key follows as soon as it is usable.
     """
     live = [key for key in keys if key.state(now) is not KeyState.RETIRED]
     active = next((key for key in live if key.state(now) is KeyState.ACTIVE), None)
-    waiting = [key for key in live if key.state(now) is KeyState.PENDING]
-    unscheduled = [key for key in waiting if key.active_from is None]
-    spent = tuple(
+    pending = [key for key in live if key.state(now) is KeyState.PENDING]
+    unscheduled = [key for key in pending if key.active_from is None]
+    unneeded = tuple(
         key.kid for key in keys if key.state(now) in {KeyState.RETIRING, KeyState.RETIRED}
     )
     if active is None:
-        return KeyPlan(True, not unscheduled, None, spent)  # noqa: FBT003
+        return KeyPlan(True, not unscheduled, None, unneeded)  # noqa: FBT003
     if active.retires_at is not None:
-        return KeyPlan(False, not unscheduled, None, spent)  # noqa: FBT003
+        return KeyPlan(False, not unscheduled, None, unneeded)  # noqa: FBT003
     if not unscheduled:
-        return KeyPlan(False, True, None, spent)  # noqa: FBT003
+        return KeyPlan(False, True, None, unneeded)  # noqa: FBT003
     following = min(unscheduled, key=lambda key: key.created_at)
     assert active.active_from is not None
     due = rotate_now or now >= active.active_from + rotate_after
-    handover = Handover(active, following, max(now, following.ripe_at())) if due else None
-    return KeyPlan(False, handover is not None, handover, spent)  # noqa: FBT003
+    handover = Handover(active, following, max(now, following.usable_from())) if due else None
+    return KeyPlan(False, handover is not None, handover, unneeded)  # noqa: FBT003
 
 
 def published(keys: Sequence[SigningKey], now: datetime) -> list[SigningKey]:
     """List the keys that verifiers must know at `now`, the signing ones first."""
     order = {KeyState.ACTIVE: 0, KeyState.PENDING: 1, KeyState.RETIRING: 2}
-    shown = [key for key in keys if key.state(now) in order]
-    return sorted(shown, key=lambda key: (order[key.state(now)], key.kind, key.created_at))
+    found = [key for key in keys if key.state(now) in order]
+    return sorted(found, key=lambda key: (order[key.state(now)], key.kind, key.created_at))
 
 
 def signing(keys: Sequence[SigningKey], kind: TokenKind, now: datetime) -> SigningKey | None:

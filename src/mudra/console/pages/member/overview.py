@@ -13,7 +13,7 @@ from mudra.console.framework.page_results import Outcome, RenderedPage
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.overview.action_items import attention, facts_of
-from mudra.tokens.secrets.manage_secret import SecretUsage, secret_use
+from mudra.tokens.secrets.secret_service import SecretUsage
 
 _DAY: Final = timedelta(days=1)
 
@@ -26,7 +26,7 @@ async def overview(
 
     async def look(page_context: PageContext) -> Outcome:
         work = page_context.work
-        used = await secret_use(entity_id, page_context.user.administers, work.secrets, work.uses)
+        used = await work.secret_service.usage(entity_id, page_context.user)
         if not isinstance(used, SecretUsage):
             return used
         record = await work.registry.record(entity_id)

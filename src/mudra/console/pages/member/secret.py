@@ -1,4 +1,4 @@
-"""A member's secret: its state and use, shown after a typed password, reset, retired."""
+"""A member's secret: its state and use; show (after a typed password), reset and retire it."""
 
 from typing import Final
 
@@ -6,7 +6,7 @@ from litestar import Response, get, post
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
-from mudra.console.framework.console_errors import ProofTooOld, SecretMoved, page_problem
+from mudra.console.framework.console_errors import ProofTooOld, page_problem
 from mudra.console.framework.navigation import member_path
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import Fields, member_act, member_page, member_proven_act
@@ -18,18 +18,13 @@ from mudra.http.request.request_context import AnyRequest
 from mudra.http.request.validation import decode_struct
 from mudra.http.response.problem import ErrorCode, Problem
 from mudra.http.token.requests import EntitySecretResetRequest
-from mudra.http.token.secret_reset import reset_and_notify
-from mudra.tokens.secrets.manage_secret import (
-    ResetCommand,
-    SecretDetails,
-    SecretUsage,
-    read_secret,
-    retire_old_secret,
-    secret_use,
-)
+from mudra.identity.memberships.member import NotYourEntity
+from mudra.shared.refusal import Refusal
+from mudra.shared.secret_text import SecretText
 from mudra.tokens.secrets.old_secret_use import AddressUse, last_use_sentence
 from mudra.tokens.secrets.reset_rule import ResetLimitReached, ResetPermitted
-from mudra.tokens.secrets.secret import MAX_EXPIRY_DAYS, MAX_GRACE_DAYS, EntitySecret
+from mudra.tokens.secrets.secret import MAX_EXPIRY_DAYS, MAX_GRACE_DAYS
+from mudra.tokens.secrets.secret_service import ResetCommand, SecretDetails, SecretUsage
 
 _PATH: Final = "/entity/{entity_id:str}/secret"
 _PAGES = Response[str] | Response[bytes]
@@ -58,39 +53,34 @@ async def show(
 ) -> _PAGES:
     """Show the state of the secret, never its text."""
 
-    async def look(page_context: PageContext) -> Outcome:
-        used = await _use(page_context)
-        if not isinstance(used, SecretUsage):
-            return used
+    async def handle(page_context: PageContext) -> Outcome:
+        usage = await _usage(page_context)
+        if isinstance(usage, Refusal):
+            return usage
         return (
-            _CURRENT.export(used.current_use.addresses, page_context.query)
-            or _OLD.export(used.old_use.addresses, page_context.query)
-            or _page(page_context, used)
+            _CURRENT.export(usage.current_use.addresses, page_context.query)
+            or _OLD.export(usage.old_use.addresses, page_context.query)
+            or _page(page_context, usage)
         )
 
-    return await member_page(request, service, entity_id, look)
+    return await member_page(request, service, entity_id, handle)
 
 
 @post(f"{_PATH}/show", include_in_schema=False, status_code=200)
 async def show_text(
     entity_id: FromPath[str], request: AnyRequest, service: InjectedDependencies
 ) -> _PAGES:
-    """Show the secret itself, once, to one who has just typed the password."""
+    """Show the secret itself, once, to an admin who has just typed the password."""
 
-    async def do(page_context: PageContext, _: Fields) -> Outcome:
-        used = await _use(page_context)
-        if not isinstance(used, SecretUsage) or not page_context.may_show_secrets:
-            return _unproven(page_context, used)
-        read = await read_secret(
-            entity_id,
-            page_context.user.administers,
-            page_context.caller,
-            page_context.work.secrets,
-            page_context.work.journal,
+    async def handle(page_context: PageContext, _: Fields) -> Outcome:
+        if not page_context.may_show_secrets:
+            return await _outcome(page_context, _proof_refusal(page_context))
+        details = await page_context.work.secret_service.read(
+            entity_id, page_context.user, page_context.caller
         )
-        return _page(page_context, used, text=read) if isinstance(read, SecretDetails) else read
+        return await _outcome(page_context, details)
 
-    return await member_proven_act(request, service, entity_id, do)
+    return await member_proven_act(request, service, entity_id, handle)
 
 
 @post(f"{_PATH}/reset", include_in_schema=False, status_code=200)
@@ -99,34 +89,31 @@ async def reset(
 ) -> _PAGES:
     """Reset the secret and show the new one."""
 
-    async def do(page_context: PageContext, fields: Fields) -> Outcome:
-        used = await _use(page_context)
-        if not isinstance(used, SecretUsage) or not page_context.may_show_secrets:
-            return _unproven(page_context, used, fields)
-        if fields.get("version") != str(used.current.version):
-            return _page(
-                page_context, used, problem=page_problem(SecretMoved(used.current.version))
-            )
-        order = decode_struct(_wire(entity_id, fields), EntitySecretResetRequest)
-        if not isinstance(order, EntitySecretResetRequest):
-            return _page(page_context, used, problem=page_problem(order), typed=fields)
-        done = await reset_and_notify(
-            ResetCommand(entity_id, order.secret_expiry_days, order.old_secret_validity),
-            page_context.user,
-            page_context.caller,
-            page_context.work,
-            service.random_bytes,
+    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
+        if not page_context.may_show_secrets:
+            return await _outcome(page_context, _proof_refusal(page_context), typed=fields)
+        received = decode_struct(
+            {
+                "entityId": entity_id,
+                "secretExpiryDays": _number(fields, "secretExpiryDays"),
+                "oldSecretValidity": _number(fields, "oldSecretValidity"),
+            },
+            EntitySecretResetRequest,
         )
-        if not isinstance(done, SecretDetails):
-            return _page(page_context, used, problem=page_problem(done))
-        now_used = await _use(page_context)
-        return (
-            _page(page_context, now_used, text=done, told="reset")
-            if isinstance(now_used, SecretUsage)
-            else now_used
+        if isinstance(received, Refusal):
+            return await _outcome(page_context, received, typed=fields)
+        command = ResetCommand(
+            entity_id,
+            received.secret_expiry_days,
+            received.old_secret_validity,
+            _version(fields),
         )
+        details = await page_context.work.secret_service.reset(
+            command, page_context.user, page_context.caller
+        )
+        return await _outcome(page_context, details, done="reset")
 
-    return await member_proven_act(request, service, entity_id, do, service.reset_turns)
+    return await member_proven_act(request, service, entity_id, handle, service.reset_turns)
 
 
 @post(f"{_PATH}/retire", include_in_schema=False)
@@ -135,86 +122,86 @@ async def retire(
 ) -> _PAGES:
     """End the grace period of the old secret early."""
 
-    async def do(page_context: PageContext, fields: Fields) -> Outcome:
-        used = await _use(page_context)
-        if not isinstance(used, SecretUsage):
-            return used
-        # One of another reset than the reader saw, which programs may well use.
-        if used.old is not None and fields.get("version") != str(used.old.version):
-            return _page(
-                page_context, used, problem=page_problem(SecretMoved(used.current.version))
-            )
-        old = await retire_old_secret(
-            entity_id,
-            page_context.user.administers,
-            page_context.caller,
-            page_context.work.secrets,
-            page_context.work.journal,
+    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
+        # The version that the reader saw: programs may well use that of a later reset.
+        old = await page_context.work.secret_service.retire(
+            entity_id, page_context.user, page_context.caller, _version(fields)
         )
-        if not isinstance(old, EntitySecret):
-            return _page(page_context, used, problem=page_problem(old))
+        if isinstance(old, Refusal):
+            return await _outcome(page_context, old)
         return GoTo(f"{member_path(entity_id, 'secret')}?told=retired")
 
-    return await member_act(request, service, entity_id, do)
+    return await member_act(request, service, entity_id, handle)
 
 
-async def _use(page_context: PageContext) -> SecretUsage | object:
-    work = page_context.work
-    return await secret_use(
-        page_context.member.entity_id, page_context.user.administers, work.secrets, work.uses
+async def _usage(page_context: PageContext) -> SecretUsage | NotYourEntity:
+    return await page_context.work.secret_service.usage(
+        page_context.member.entity_id, page_context.user
     )
 
 
-def _unproven(page_context: PageContext, used: object, typed: Fields | None = None) -> Outcome:
-    if not isinstance(used, SecretUsage):
-        return used
-    refused = (
-        page_context.proof_refused if page_context.proof_refused is not None else ProofTooOld()
-    )
-    return _page(page_context, used, problem=page_problem(refused), typed=typed)
+def _proof_refusal(page_context: PageContext) -> Refusal:
+    return page_context.proof_refused or ProofTooOld()
 
 
-def _wire(entity_id: str, fields: Fields) -> dict[str, object]:
-    """Name the fields as the API does; a number that is none stays as it was typed."""
-    wire: dict[str, object] = {"entityId": entity_id}
-    for name in ("secretExpiryDays", "oldSecretValidity"):
-        typed = fields.get(name, "")
-        short = typed.isascii() and typed.isdigit() and len(typed) <= 4  # noqa: PLR2004
-        wire[name] = int(typed) if short else typed
-    return wire
+def _number(fields: Fields, name: str) -> int | str:
+    """Return a whole number; anything else as it was typed, for the error text."""
+    typed = fields.get(name, "")
+    is_short_number = typed.isascii() and typed.isdigit() and len(typed) <= 4  # noqa: PLR2004
+    return int(typed) if is_short_number else typed
+
+
+def _version(fields: Fields) -> int:
+    """Return the version of the secret that the form is about; 0, which no secret has, for none."""
+    typed = _number(fields, "version")
+    return typed if isinstance(typed, int) else 0
+
+
+async def _outcome(
+    page_context: PageContext,
+    details: SecretDetails | Refusal,
+    *,
+    done: str = "",
+    typed: Fields | None = None,
+) -> Outcome:
+    """Show the page with the secret, or with why it was refused."""
+    usage = await _usage(page_context)
+    if isinstance(usage, Refusal):
+        return usage
+    if isinstance(details, Refusal):
+        return _page(page_context, usage, problem=page_problem(details), typed=typed)
+    return _page(page_context, usage, text=details.text, done=done)
 
 
 def _page(
     page_context: PageContext,
-    used: SecretUsage,
+    usage: SecretUsage,
     *,
-    text: SecretDetails | None = None,
+    text: SecretText | None = None,
     problem: Problem | None = None,
-    told: str = "",
+    done: str = "",
     typed: Fields | None = None,
 ) -> RenderedPage:
     """Show the page; with what was `typed` into the dialog of a reset, that is open again."""
-    proven = page_context.may_show_secrets
-    permitted = isinstance(used.next_reset, ResetPermitted)
+    next_reset = usage.next_reset
+    permitted = isinstance(next_reset, ResetPermitted)
     return RenderedPage(
         "secret.html",
         {
-            "used": used,
-            "text": text.text if text else None,
-            "current_view": _CURRENT.view(used.current_use.addresses, page_context.query),
-            "current_words": last_use_sentence(used.current_use, used.now),
-            "old_view": _OLD.view(used.old_use.addresses, page_context.query),
-            "old_words": last_use_sentence(used.old_use, used.now),
-            "problem": sentence(_words(problem)) if problem else "",
+            "usage": usage,
+            "text": text,
+            "current_view": _CURRENT.view(usage.current_use.addresses, page_context.query),
+            "current_summary": last_use_sentence(usage.current_use, usage.now),
+            "old_view": _OLD.view(usage.old_use.addresses, page_context.query),
+            "old_summary": last_use_sentence(usage.old_use, usage.now),
+            "problem": sentence(_problem_text(problem)) if problem else "",
             "typed": typed,
-            "told": told or page_context.query.get("told", ""),
-            "proven": proven,
+            "done": done or page_context.query.get("told", ""),
+            "proven": page_context.may_show_secrets,
             "permitted": permitted,
-            "left": used.next_reset.left if isinstance(used.next_reset, ResetPermitted) else 0,
-            "retry_at": None
-            if isinstance(used.next_reset, ResetPermitted)
-            else used.next_reset.retry_at,
-            "limit_reached": isinstance(used.next_reset, ResetLimitReached),
+            "left": next_reset.left if isinstance(next_reset, ResetPermitted) else 0,
+            "retry_at": None if isinstance(next_reset, ResetPermitted) else next_reset.retry_at,
+            "limit_reached": isinstance(next_reset, ResetLimitReached),
             "max_expiry": MAX_EXPIRY_DAYS,
             "max_grace": MAX_GRACE_DAYS,
         },
@@ -222,10 +209,10 @@ def _page(
     )
 
 
-def _words(problem: Problem) -> str:
+def _problem_text(problem: Problem) -> str:
     if problem.code in {ErrorCode.RESET_TOO_SOON, ErrorCode.RESET_LIMIT_REACHED}:
-        return "nothing was reset; when the next reset is permitted stands below"
-    if problem.status == 401:  # noqa: PLR2004  # the only 401 here is of the typed password
+        return "nothing was reset; see below when the next reset is permitted"
+    if problem.status == 401:  # noqa: PLR2004  # the only 401 here is a wrong password
         return "that is not your password; nothing was shown or changed"
     wait = problem.headers.get("Retry-After", "")
     return problem.sentence.replace("wait as Retry-After says", f"try again in {wait} seconds")

@@ -1,6 +1,5 @@
-"""Signing keys: where each stands, who has fetched it, and their rotation."""
+"""Signing keys: the state of each, who has fetched it, and their rotation."""
 
-from collections.abc import Sequence
 from typing import Final
 
 from litestar import Response, get, post
@@ -9,7 +8,7 @@ from msgspec import Struct
 
 from mudra.console.framework.navigation import operator_path
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_guards import Fields, operator_export, operator_page
+from mudra.console.framework.page_guards import Fields, operator_act, operator_page
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.table import Column, Table
 from mudra.http.dependencies import InjectedDependencies
@@ -19,17 +18,18 @@ from mudra.identity.operators.operator import Scope
 from mudra.tokens.issuing.claims import TokenKind
 from mudra.tokens.ports import KeyFetch
 from mudra.tokens.signing_keys.key_lifecycle import KeyState, SigningKey
+from mudra.tokens.signing_keys.signing_key_service import KEY_CHANGE_S, KeyDetails
 
-TOLD: Final = {
-    "rotated": "The next key is appointed: it signs as soon as everybody can have fetched it.",
-    "under-way": "A rotation is under way already: nothing was changed.",
-    "dropped": "The key is dropped, and every token that it signed has ended.",
+DONE_TEXTS: Final = {
+    "rotated": "The next key will sign as soon as everyone can have fetched it.",
+    "under-way": "A rotation is already in progress. Nothing was changed.",
+    "dropped": "The key was dropped, and every token that it signed has ended.",
 }
 STATES: Final = {
-    KeyState.ACTIVE: ("signs", "good"),
-    KeyState.PENDING: ("waits", "warn"),
-    KeyState.RETIRING: ("still checked", "quiet"),
-    KeyState.RETIRED: ("gone", "quiet"),
+    KeyState.ACTIVE: ("active", "good"),
+    KeyState.PENDING: ("pending", "warn"),
+    KeyState.RETIRING: ("retiring", "quiet"),
+    KeyState.RETIRED: ("retired", "quiet"),
 }
 KINDS: Final = {TokenKind.ENTITY: "Entity Access Tokens", TokenKind.USER: "User Access Tokens"}
 FETCHES: Final = Table[KeyFetch](
@@ -37,7 +37,7 @@ FETCHES: Final = Table[KeyFetch](
     "Who fetched the keys",
     (
         Column("kid", "Key", lambda f: f.kid, "code"),
-        Column("entity", "Member", lambda f: f.entity_id or "addresses of no member"),
+        Column("entity", "Member", lambda f: f.entity_id or "other addresses"),
         Column("count", "Times", lambda f: f.count, "number"),
         Column("first", "First", lambda f: f.first_at, "time"),
         Column("last", "Last", lambda f: f.last_at, "time"),
@@ -47,10 +47,10 @@ FETCHES: Final = Table[KeyFetch](
 
 
 class KeyRow(Struct, frozen=True):
-    """A key with what is told of it; `members` is how many have fetched it."""
+    """A key as the page shows it; `members` is how many have fetched it."""
 
     key: SigningKey
-    words: str
+    state: str
     tone: str
     members: int
     times: int
@@ -62,30 +62,29 @@ async def show_keys(
 ) -> Response[str] | Response[bytes]:
     """Show the keys that are published, and who has fetched them."""
 
-    async def look(page_context: PageContext) -> Outcome:
-        fetches = await page_context.work.key_fetches.fetches()
+    async def handle(page_context: PageContext) -> Outcome:
         keys = [
-            _shown(key, page_context, fetches)
-            for key in await page_context.work.keys.all_keys()
-            if key.state(page_context.now) is not KeyState.RETIRED
+            one
+            for one in await page_context.work.signing_keys.list(page_context.now)
+            if one.state is not KeyState.RETIRED
         ]
-        published = {one.key.kid for one in keys}
-        rows = [one for one in fetches if one.kid in published]
+        rows = [_row(one) for one in keys]
+        fetches = [fetch for one in keys for fetch in one.fetches]
         directory = await page_context.service.directory.log.current()
-        return FETCHES.export(rows, page_context.query) or RenderedPage(
+        return FETCHES.export(fetches, page_context.query) or RenderedPage(
             "operator_keys.html",
             {
                 "kinds": [
-                    (kind, title, [one for one in keys if one.key.kind is kind])
+                    (kind, title, [one for one in rows if one.key.kind is kind])
                     for kind, title in KINDS.items()
                 ],
                 "live_members": len(directory.listed),
-                "view": FETCHES.view(rows, page_context.query),
-                "told": TOLD.get(page_context.query.get("told", ""), ""),
+                "view": FETCHES.view(fetches, page_context.query),
+                "done": DONE_TEXTS.get(page_context.query.get("told", ""), ""),
             },
         )
 
-    return await operator_page(request, service, Scope.KEYS, look)
+    return await operator_page(request, service, Scope.KEYS, handle)
 
 
 @post("/operator/keys/rotate", include_in_schema=False)
@@ -94,27 +93,26 @@ async def rotate(
 ) -> Response[str] | Response[bytes]:
     """Rotate one kind of key; an emergency needs its kind typed."""
 
-    async def do(page_context: PageContext, fields: Fields) -> Outcome:
+    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
         kind = next((one for one in TokenKind if one == fields.get("kind")), None)
         if kind is None:
             return InvalidField("kind must be entity or user")
         emergency = fields.get("emergency") == "true"
         if emergency and fields.get("typed", "").strip().lower() != kind.value:
             return InvalidField(f"to drop the key, type the word {kind.value}")
-        changes = await service.rotate_keys(
-            frozenset([kind]), page_context.caller, emergency=emergency
+        changes = await page_context.work.signing_keys.rotate(
+            frozenset([kind]), page_context.caller, page_context.now, emergency=emergency
         )
         done = "dropped" if emergency else "rotated" if changes else "under-way"
         return GoTo(operator_path(f"keys?told={done}"))
 
-    return await operator_export(request, service, Scope.KEYS, do)
+    return await operator_act(request, service, Scope.KEYS, handle, within_s=KEY_CHANGE_S)
 
 
-def _shown(key: SigningKey, page_context: PageContext, fetches: Sequence[KeyFetch]) -> KeyRow:
-    mine = [one for one in fetches if one.kid == key.kid]
-    words, tone = STATES[key.state(page_context.now)]
-    members = sum(1 for one in mine if one.entity_id)
-    return KeyRow(key, words, tone, members, sum(one.count for one in mine))
+def _row(details: KeyDetails) -> KeyRow:
+    state, tone = STATES[details.state]
+    members = sum(1 for one in details.fetches if one.entity_id)
+    return KeyRow(details.key, state, tone, members, sum(one.count for one in details.fetches))
 
 
 handlers: Final[list[ControllerRouterHandler]] = [show_keys, rotate]

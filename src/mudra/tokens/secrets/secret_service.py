@@ -1,0 +1,197 @@
+"""Read, reset and retire an entity's secret (spec 2.3, 3, 4.2, 4.3, 8).
+
+Refusals are returned, so that the caller's transaction keeps their audit row.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from msgspec import Struct
+
+from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
+from mudra.audit.ports import AuditLog
+from mudra.identity.accounts.user import User
+from mudra.identity.memberships.member import NotYourEntity
+from mudra.identity.memberships.notices import NoticeService
+from mudra.identity.ports import NoticeKind
+from mudra.shared.refusal import Refusal
+from mudra.shared.secret_text import SecretText
+from mudra.shared.time_text import iso_ms
+from mudra.tokens.ports import SecretHolding, Secrets, SecretUses
+from mudra.tokens.secrets import reset_rule
+from mudra.tokens.secrets.old_secret_use import NEVER_USED, SecretUse
+from mudra.tokens.secrets.reset_rule import (
+    ResetDecision,
+    ResetLimitReached,
+    ResetPermitted,
+    ResetTooSoon,
+)
+from mudra.tokens.secrets.secret import EntitySecret, new_secret_text, rotate
+
+
+class NothingInGrace(Refusal, frozen=True):
+    """No old secret is in its grace period, so there is nothing to retire."""
+
+
+class SecretChanged(Refusal, frozen=True):
+    """Another reset replaced the secret that the request is about; `version` is the current one."""
+
+    version: int
+
+
+class SecretDetails(Struct, frozen=True):
+    """A secret with its text, for the one response that carries it.
+
+    `in_grace` is the old secret whose grace period has not ended.
+    """
+
+    secret: EntitySecret
+    text: SecretText
+    in_grace: EntitySecret | None
+
+    @property
+    def grace_days(self) -> int:
+        """Days granted at the last reset until that grace period ends, then 0."""
+        return self.in_grace.grace_days if self.in_grace else 0
+
+
+class SecretUsage(Struct, frozen=True):
+    """How the current secret, and the old one during its grace period, were used.
+
+    `next_reset` says whether a reset is permitted now, and if not, when; `then_reset`
+    from when another one is permitted if there is one now.
+    """
+
+    current: EntitySecret
+    current_use: SecretUse
+    old: EntitySecret | None
+    old_use: SecretUse
+    next_reset: ResetDecision
+    then_reset: datetime
+    now: datetime
+
+
+class ResetCommand(Struct, frozen=True):
+    """What a reset asks for, in whole days (spec 2.3).
+
+    With `expected_version`, the reset is refused when that is not the current secret.
+    """
+
+    entity_id: str
+    expiry_days: int
+    keep_old_days: int
+    expected_version: int | None = None
+
+
+class SecretService(Struct, frozen=True):
+    """What admins of an entity may do with its secret, in the caller's transaction."""
+
+    secrets: Secrets
+    uses: SecretUses
+    notices: NoticeService
+    audit_log: AuditLog
+    random_bytes: Callable[[int], bytes]
+
+    async def read(
+        self, entity_id: str, user: User, caller: Caller
+    ) -> SecretDetails | NotYourEntity:
+        """Return the current secret of an entity that the user administers."""
+        event = EventName.ENTITY_SECRET_READ
+        holding = await self.secrets.held(entity_id) if entity_id in user.administers else None
+        if holding is None:
+            return await self._not_yours(event, entity_id, caller)
+        await self._record(event, entity_id, caller, version=holding.current.version)
+        text = await self.secrets.text_of(holding.current)
+        return SecretDetails(holding.current, text, _secret_in_grace(holding))
+
+    async def reset(
+        self, command: ResetCommand, user: User, caller: Caller
+    ) -> SecretDetails | NotYourEntity | SecretChanged | ResetTooSoon | ResetLimitReached:
+        """Replace the secret, when the rule of spec 8 permits it, and email all admins."""
+        event, entity_id = EventName.ENTITY_SECRET_RESET, command.entity_id
+        holding = await self.secrets.locked(entity_id) if entity_id in user.administers else None
+        if holding is None:
+            return await self._not_yours(event, entity_id, caller)
+        if command.expected_version not in {None, holding.current.version}:
+            return SecretChanged(holding.current.version)
+        decision = reset_rule.decide(holding.resets, holding.now)
+        if not isinstance(decision, ResetPermitted):
+            reason = "too-soon" if isinstance(decision, ResetTooSoon) else "limit-reached"
+            await self._record(event, entity_id, caller, reason)
+            return decision
+        rotation = rotate(holding.current, holding.now, command.expiry_days, command.keep_old_days)
+        new, old = rotation.new, rotation.previous if rotation.grace_days else None
+        text = new_secret_text(self.random_bytes)
+        await self.secrets.replace(rotation, text)
+        await self._record(
+            event,
+            entity_id,
+            caller,
+            version=new.version,
+            expiry_days=command.expiry_days,
+            keep_old_days=rotation.grace_days,
+        )
+        await self.notices.tell(
+            entity_id,
+            NoticeKind.SECRET_RESET,
+            {
+                "reset_by": user.email,
+                "reset_at": iso_ms(new.created_at),
+                "expires_at": iso_ms(new.expires_at),
+                "old_secret_ends_at": iso_ms(old.grace_until) if old and old.grace_until else "",
+            },
+        )
+        return SecretDetails(new, text, old)
+
+    async def retire(
+        self, entity_id: str, user: User, caller: Caller, expected_version: int | None = None
+    ) -> EntitySecret | NotYourEntity | NothingInGrace | SecretChanged:
+        """End the grace period of the old secret early.
+
+        With `expected_version`, this is refused when that is not the old secret.
+        """
+        event = EventName.ENTITY_SECRET_RETIRE
+        holding = await self.secrets.locked(entity_id) if entity_id in user.administers else None
+        if holding is None:
+            return await self._not_yours(event, entity_id, caller)
+        old = _secret_in_grace(holding)
+        if old is None:
+            return NothingInGrace()
+        if expected_version not in {None, old.version}:
+            return SecretChanged(holding.current.version)
+        await self.secrets.end_grace(old, holding.now)
+        await self._record(event, entity_id, caller, version=old.version)
+        return old
+
+    async def usage(self, entity_id: str, user: User) -> SecretUsage | NotYourEntity:
+        """Return when and from where the secrets were used, and when the next reset may be."""
+        holding = await self.secrets.held(entity_id) if entity_id in user.administers else None
+        if holding is None:
+            return NotYourEntity()
+        old = _secret_in_grace(holding)
+        return SecretUsage(
+            holding.current,
+            await self.uses.of(entity_id, holding.current.version),
+            old,
+            await self.uses.of(entity_id, old.version) if old else NEVER_USED,
+            reset_rule.decide(holding.resets, holding.now),
+            reset_rule.permitted_after(holding.resets, holding.now),
+            holding.now,
+        )
+
+    async def _not_yours(self, event: EventName, entity_id: str, caller: Caller) -> NotYourEntity:
+        await self._record(event, entity_id, caller, "not-admin")
+        return NotYourEntity()
+
+    async def _record(
+        self, event: EventName, entity_id: str, caller: Caller, reason: str = "", **detail: int
+    ) -> None:
+        outcome = Outcome.REFUSED if reason else Outcome.SUCCESS
+        await self.audit_log.note(
+            AuditEntry(event, caller, entity_id, reason=reason, detail=detail, outcome=outcome)
+        )
+
+
+def _secret_in_grace(holding: SecretHolding) -> EntitySecret | None:
+    old = holding.in_grace
+    return old if old is not None and old.in_grace(holding.now) else None

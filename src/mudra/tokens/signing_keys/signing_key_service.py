@@ -1,0 +1,151 @@
+"""List signing keys, and make, appoint, retire and destroy them (quality K1 to K4)."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from msgspec import Struct
+
+from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.audit.ports import AuditLog
+from mudra.tokens.issuing.claims import TokenKind
+from mudra.tokens.ports import KeyFetch, KeyFetches, KeyMaterial, NewKey, SigningKeys
+from mudra.tokens.signing_keys.key_lifecycle import Handover, KeyState, SigningKey, plan
+
+KEY_CHANGE_S: Final = 60.0
+"""A transaction may take so long: making RSA keys takes seconds, and proves no hung database."""
+
+
+class KeyChange(Struct, frozen=True):
+    """One thing that was done: the key, and what happens to it at what time."""
+
+    kid: str
+    kind: TokenKind
+    event: EventName
+    at: datetime
+
+
+class KeyDetails(Struct, frozen=True):
+    """A key with its state, and who fetched it how often."""
+
+    key: SigningKey
+    state: KeyState
+    fetches: Sequence[KeyFetch]
+
+
+class SigningKeyService(Struct, frozen=True):
+    """What jobs and operators may do with signing keys, in the caller's transaction."""
+
+    keys: SigningKeys
+    key_fetches: KeyFetches
+    audit_log: AuditLog
+    new_key: NewKey
+    rotate_after: timedelta
+
+    async def list(self, now: datetime) -> Sequence[KeyDetails]:
+        """List all keys, the oldest first."""
+        fetches = await self.key_fetches.fetches()
+        return [
+            KeyDetails(key, key.state(now), [one for one in fetches if one.kid == key.kid])
+            for key in await self.keys.all_keys()
+        ]
+
+    async def maintain(
+        self, caller: Caller, now: datetime, rotate_now: frozenset[TokenKind] = frozenset()
+    ) -> Sequence[KeyChange]:
+        """Make, appoint, retire and destroy what is due; idempotent; one node at a time."""
+        known = await self.keys.locked_keys()
+        changes: list[KeyChange] = []
+        for kind in TokenKind:
+            due = plan(
+                [key for key in known if key.kind is kind],
+                now,
+                rotate_after=self.rotate_after,
+                rotate_now=kind in rotate_now,
+            )
+            # Made first: no node may wait for a key to be made while the change is announced.
+            active = await self.new_key(kind) if due.make_active else None
+            pending = await self.new_key(kind) if due.make_pending else None
+            if due.handover is not None:
+                changes += await self._hand_over(due.handover, caller)
+            if active is not None:
+                changes.append(await self._keep(active, caller, now, active_from=now))
+            if pending is not None:
+                changes.append(await self._keep(pending, caller, now))
+            for kid in due.destroy_private:
+                if await self.keys.destroy_private(kid):
+                    event = EventName.KEYS_SIGNING_DESTROY
+                    changes.append(await self._record(KeyChange(kid, kind, event, now), caller))
+        return changes
+
+    async def rotate(
+        self, kinds: frozenset[TokenKind], caller: Caller, now: datetime, *, emergency: bool
+    ) -> Sequence[KeyChange]:
+        """Let the next keys sign; in an emergency drop the current ones with all their tokens."""
+        if not emergency:
+            return await self.maintain(caller, now, kinds)
+        return [change for kind in sorted(kinds) for change in await self._drop(kind, caller, now)]
+
+    async def _drop(self, kind: TokenKind, caller: Caller, now: datetime) -> Sequence[KeyChange]:
+        """Drop the signing key of a kind at once, and every token that it signed.
+
+        The pending key takes over before its time; verifiers that cache reject its
+        tokens until they have fetched it, which is the lesser evil.
+        """
+        known = [key for key in await self.keys.locked_keys() if key.kind is kind]
+        pending = [key for key in known if key.state(now) is KeyState.PENDING]
+        replacement = None if pending else await self.new_key(kind)
+        next_pending = await self.new_key(kind)
+        changes: list[KeyChange] = []
+        for key in known:
+            if key.state(now) is KeyState.ACTIVE:
+                await self.keys.revoke(key.kid, now)
+                event = EventName.KEYS_SIGNING_DROP
+                changes.append(await self._record(KeyChange(key.kid, kind, event, now), caller))
+        if replacement is not None:
+            changes.append(await self._keep(replacement, caller, now, active_from=now))
+        else:
+            oldest = min(pending, key=lambda key: key.created_at)
+            await self.keys.appoint(oldest.kid, now)
+            event = EventName.KEYS_SIGNING_ACTIVATE
+            changes.append(await self._record(KeyChange(oldest.kid, kind, event, now), caller))
+        changes.append(await self._keep(next_pending, caller, now))
+        return changes
+
+    async def _hand_over(self, handover: Handover, caller: Caller) -> Sequence[KeyChange]:
+        previous, following, at = handover.previous, handover.following, handover.at
+        await self.keys.retire(previous.kid, at)
+        await self.keys.appoint(following.kid, at)
+        return [
+            await self._record(KeyChange(key.kid, key.kind, event, at), caller)
+            for key, event in (
+                (previous, EventName.KEYS_SIGNING_RETIRE),
+                (following, EventName.KEYS_SIGNING_ACTIVATE),
+            )
+        ]
+
+    async def _keep(
+        self,
+        material: KeyMaterial,
+        caller: Caller,
+        now: datetime,
+        *,
+        active_from: datetime | None = None,
+    ) -> KeyChange:
+        key = SigningKey(
+            kid=material.kid,
+            kind=material.kind,
+            created_at=now,
+            active_from=active_from,
+            retires_at=None,
+            public_jwk=material.public_jwk,
+        )
+        await self.keys.keep(key, material.private_pem)
+        return await self._record(
+            KeyChange(key.kid, key.kind, EventName.KEYS_SIGNING_CREATE, now), caller
+        )
+
+    async def _record(self, change: KeyChange, caller: Caller) -> KeyChange:
+        detail = {"kid": change.kid, "kind": change.kind.value, "at": change.at.isoformat()}
+        await self.audit_log.note(AuditEntry(change.event, caller, detail=detail))
+        return change
