@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Annotated
 
-import msgspec
 import typer
 
 from mudra.audit.event import Caller, EventName
@@ -12,11 +11,9 @@ from mudra.cli.local.program import Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.output.output import show_json, show_table
-from mudra.http.operator.keys import key_response
-from mudra.http.operator.shapes import SigningKeyResponse
 from mudra.shared.time_text import iso_ms
 from mudra.tokens.issuing.claims import TokenKind
-from mudra.tokens.signing_keys.signing_key_service import KEY_CHANGE_S, KeyChange
+from mudra.tokens.signing_keys.signing_key_service import KEY_CHANGE_S, KeyChange, KeyDetails
 
 app = typer.Typer(no_args_is_help=True, help="Signing keys of the service.")
 
@@ -33,22 +30,41 @@ _EVENT_TEXTS = {
 def list_keys(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """List the signing keys and their states; as JSON, also who fetched each key."""
 
-    async def handle(dependencies: Dependencies) -> list[SigningKeyResponse]:
+    async def handle(dependencies: Dependencies) -> Sequence[KeyDetails]:
         async with dependencies.unit_of_work() as work:
-            keys = await work.signing_keys.list(await work.people.now())
-        return [key_response(one) for one in keys]
+            return await work.signing_keys.list(await work.people.now())
 
-    keys = with_rooms(handle, data_dir)
+    rows = [_fields(one) for one in with_rooms(handle, data_dir)]
     if as_json:
-        show_json(msgspec.to_builtins(keys))
+        show_json(rows)
         return
+    names = ("kid", "kind", "state", "createdAt", "activeFrom", "retiresAt")
     show_table(
         ["KID", "FOR", "STATE", "PUBLISHED", "SIGNS FROM", "STOPS AT"],
-        [
-            [one.kid, one.kind, one.state, one.created_at, one.active_from, one.retires_at]
-            for one in keys
-        ],
+        [[str(row[name]) for name in names] for row in rows],
     )
+
+
+def _fields(details: KeyDetails) -> dict[str, object]:
+    """Return a key as /operator/v1/keys shows it."""
+    key = details.key
+    return {
+        "kid": key.kid,
+        "kind": key.kind.value,
+        "createdAt": iso_ms(key.created_at),
+        "activeFrom": iso_ms(key.active_from) if key.active_from else "",
+        "retiresAt": iso_ms(key.retires_at) if key.retires_at else "",
+        "state": details.state.value,
+        "fetches": [
+            {
+                "entityId": one.entity_id,
+                "count": one.count,
+                "firstAt": iso_ms(one.first_at),
+                "lastAt": iso_ms(one.last_at),
+            }
+            for one in details.fetches
+        ],
+    }
 
 
 @app.command(epilog="Example: mudra keys rotate --kind entity")

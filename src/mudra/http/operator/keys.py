@@ -34,7 +34,7 @@ async def list_keys(request: AnyRequest, service: InjectedDependencies) -> Respo
 
     async def handle(work: UnitOfWork, _: Caller, _received: NoParameters) -> HandlerResult:
         keys = await work.signing_keys.list(await work.people.now())
-        return KeysResponse(keys=[key_response(one) for one in keys])
+        return KeysResponse(keys=[_key(one) for one in keys])
 
     return await as_operator(context, received, Scope.KEYS, handle)
 
@@ -69,8 +69,7 @@ async def rotate(request: AnyRequest, service: InjectedDependencies) -> Response
     return await as_operator(context, received, Scope.KEYS, handle, within_s=KEY_CHANGE_S)
 
 
-def key_response(details: KeyDetails) -> SigningKeyResponse:
-    """Return a key as the API and `mudra keys list --json` show it."""
+def _key(details: KeyDetails) -> SigningKeyResponse:
     key = details.key
     return SigningKeyResponse(
         kid=key.kid,

@@ -8,7 +8,7 @@ from typing import Annotated
 from msgspec import Meta, Struct, field
 
 from mudra.shared.secret_text import SecretText
-from mudra.tokens.secrets.secret import MAX_EXPIRY_DAYS, MAX_GRACE_DAYS
+from mudra.tokens.secrets.secret import MAX_EXPIRY_DAYS, ExpiryDays, GraceDays
 
 EntityId = Annotated[
     str,
@@ -103,24 +103,8 @@ class EntitySecretResetRequest(Struct, frozen=True):
     """JSON of POST /entity/secret/reset (spec 2.3)."""
 
     entity_id: EntityId = field(name="entityId")
-    secret_expiry_days: Annotated[
-        int,
-        Meta(
-            ge=1,
-            le=MAX_EXPIRY_DAYS,
-            description=f"a whole number from 1 to {MAX_EXPIRY_DAYS}",
-            examples=[90],
-        ),
-    ] = field(name="secretExpiryDays", default=MAX_EXPIRY_DAYS)
-    old_secret_validity: Annotated[
-        int,
-        Meta(
-            ge=0,
-            le=MAX_GRACE_DAYS,
-            description=f"a whole number from 0 to {MAX_GRACE_DAYS}",
-            examples=[7],
-        ),
-    ] = field(name="oldSecretValidity", default=0)
+    secret_expiry_days: ExpiryDays = field(name="secretExpiryDays", default=MAX_EXPIRY_DAYS)
+    old_secret_validity: GraceDays = field(name="oldSecretValidity", default=0)
 
 
 class EntityQuery(Struct, frozen=True):

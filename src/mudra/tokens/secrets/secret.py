@@ -8,14 +8,32 @@ import base64
 import enum
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Annotated, Final, TypeAlias
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from mudra.shared.secret_text import SecretText
 
 MAX_EXPIRY_DAYS: Final = 180
 MAX_GRACE_DAYS: Final = 7
+ExpiryDays: TypeAlias = Annotated[
+    int,
+    Meta(
+        ge=1,
+        le=MAX_EXPIRY_DAYS,
+        description=f"a whole number from 1 to {MAX_EXPIRY_DAYS}",
+        examples=[90],
+    ),
+]
+GraceDays: TypeAlias = Annotated[
+    int,
+    Meta(
+        ge=0,
+        le=MAX_GRACE_DAYS,
+        description=f"a whole number from 0 to {MAX_GRACE_DAYS}",
+        examples=[7],
+    ),
+]
 _SECRET_BYTES: Final = 32
 
 

@@ -5,6 +5,7 @@ from typing import Final
 from litestar import Response, get, post
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
+from msgspec import Struct, field
 
 from mudra.console.framework.console_errors import ProofTooOld, page_problem
 from mudra.console.framework.navigation import member_path
@@ -17,17 +18,23 @@ from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.request.validation import decode_struct
 from mudra.http.response.problem import ErrorCode, Problem
-from mudra.http.token.requests import EntitySecretResetRequest
 from mudra.identity.memberships.member import NotYourEntity
 from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 from mudra.tokens.secrets.old_secret_use import AddressUse, last_use_sentence
 from mudra.tokens.secrets.reset_rule import ResetLimitReached, ResetPermitted
-from mudra.tokens.secrets.secret import MAX_EXPIRY_DAYS, MAX_GRACE_DAYS
+from mudra.tokens.secrets.secret import MAX_EXPIRY_DAYS, MAX_GRACE_DAYS, ExpiryDays, GraceDays
 from mudra.tokens.secrets.secret_service import ResetCommand, SecretDetails, SecretUsage
 
 _PATH: Final = "/entity/{entity_id:str}/secret"
 _PAGES = Response[str] | Response[bytes]
+
+
+class ResetForm(Struct, frozen=True):
+    """What the dialog of a reset sends, by the names of the API."""
+
+    secret_expiry_days: ExpiryDays = field(name="secretExpiryDays")
+    old_secret_validity: GraceDays = field(name="oldSecretValidity")
 
 
 def _uses(name: str, title: str) -> Table[AddressUse]:
@@ -93,21 +100,13 @@ async def reset(
         if not page_context.may_show_secrets:
             return await _outcome(page_context, _proof_refusal(page_context), typed=fields)
         received = decode_struct(
-            {
-                "entityId": entity_id,
-                "secretExpiryDays": _number(fields, "secretExpiryDays"),
-                "oldSecretValidity": _number(fields, "oldSecretValidity"),
-            },
-            EntitySecretResetRequest,
+            {name: _number(fields, name) for name in ("secretExpiryDays", "oldSecretValidity")},
+            ResetForm,
         )
         if isinstance(received, Refusal):
             return await _outcome(page_context, received, typed=fields)
-        command = ResetCommand(
-            entity_id,
-            received.secret_expiry_days,
-            received.old_secret_validity,
-            _version(fields),
-        )
+        expiry_days, keep_days = received.secret_expiry_days, received.old_secret_validity
+        command = ResetCommand(entity_id, expiry_days, keep_days, _version(fields))
         details = await page_context.work.secret_service.reset(
             command, page_context.user, page_context.caller
         )
