@@ -35,11 +35,10 @@ from mudra.bootstrap import wiring
 from mudra.bootstrap.command_line import run
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import build_dependencies
-from mudra.bootstrap.onboarding import onboard
 from mudra.bootstrap.serve import open_store
 from mudra.http.app import build_app
 from mudra.http.dependencies import HttpDependencies
-from mudra.identity.memberships.onboard import NewMember, Onboarded
+from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_member
 from mudra.registry.lifecycle.actor import operator
 from mudra.registry.lifecycle.decision import Decision, shown
 from mudra.registry.lifecycle.register import submit_entry
@@ -159,7 +158,7 @@ async def fill(data_dir: Path) -> tuple[str, int]:
         dependencies = build_dependencies(settings, conninfo, seal)
         async with dependencies.unit_of_work() as work:
             new = NewMember(READER, "AA", "Bench", "bench@bench.example")
-            assert isinstance(await onboard(new, Caller("operator:bench"), work), Onboarded)
+            assert isinstance(await onboard_member(work, new, Caller("operator:bench")), Onboarded)
             holding = await work.secrets.held(READER)
             assert holding is not None
             secret = (await work.secrets.text_of(holding.current)).reveal()

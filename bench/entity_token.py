@@ -31,9 +31,8 @@ from bench.support import Load, RunningService, cpu_seconds, form_request, pss_m
 from mudra.audit.event import Caller
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import build_dependencies
-from mudra.bootstrap.onboarding import onboard
 from mudra.bootstrap.serve import open_store
-from mudra.identity.memberships.onboard import NewMember, Onboarded
+from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_member
 from mudra.storage.database.deadline import TRANSACTION_S
 
 ENTITIES = 1000
@@ -172,7 +171,7 @@ async def _make_members(data_dir: Path, wanted: int, entity_type: str) -> dict[s
                 f"BENCH-{number}", entity_type, f"Bench {number}", "bench@bench.example"
             )
             async with dependencies.unit_of_work() as work:
-                result = await onboard(new, Caller("operator:bench"), work)
+                result = await onboard_member(work, new, Caller("operator:bench"))
                 assert isinstance(result, Onboarded), result
                 holding = await work.secrets.held(new.entity_id)
                 assert holding is not None

@@ -9,12 +9,17 @@ from typing import Final, Protocol
 from msgspec import Struct
 
 from mudra.audit.ports import AuditLog, AuditSearch
-from mudra.identity.accounts.account_service import AccountService
-from mudra.identity.accounts.link_service import LinkService
-from mudra.identity.memberships.admins import AdminService
-from mudra.identity.memberships.member_status import MemberStatusService
+from mudra.identity.accounts.email_link import LinkFactory
 from mudra.identity.memberships.notices import NoticeService
-from mudra.identity.ports import Attempts, Links, MemberSearch, Memberships, Outbox, People
+from mudra.identity.ports import (
+    Attempts,
+    FirstSecret,
+    Links,
+    MemberSearch,
+    Memberships,
+    Outbox,
+    People,
+)
 from mudra.identity.sessions.session import Sessions
 from mudra.metrics.notifications.alarm_service import AlarmService
 from mudra.metrics.payload.receive import ReceiveService
@@ -44,20 +49,18 @@ class UnitOfWork(Struct, frozen=True):
     journal: AuditLog
     people: People
     links: Links
-    link_service: LinkService
+    link_factory: LinkFactory
     attempts: Attempts
     outbox: Outbox
     memberships: Memberships
     sessions: Sessions
     notices: NoticeService
-    admins: AdminService
-    members: MemberStatusService
-    accounts: AccountService
     member_search: MemberSearch
     mail_queue: MailQueue
     audit_search: AuditSearch
     secrets: Secrets
     secret_service: SecretService
+    first_secret: FirstSecret
     uses: SecretUses
     reminders: Reminders
     tokens: IssuedTokens

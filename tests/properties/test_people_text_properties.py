@@ -5,7 +5,7 @@ import unicodedata
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mudra.identity.accounts.email_address import display_name, normalise_email, unsafe_in_mail
+from mudra.identity.accounts.email_address import display_name, normalize_email, unsafe_in_mail
 from mudra.identity.accounts.password_rules import PasswordContext, check_password
 
 CONTEXT = PasswordContext("asha@sunrise.example", "Asha Venkatesan", ("SUN-1",), ("Sunrise",))
@@ -30,14 +30,14 @@ def test_no_password_that_holds_a_name_is_accepted(before: str, after: str, name
 @settings(max_examples=300, deadline=None)
 @given(st.one_of(any_text, st.from_regex(r"[^@]{0,20}@[a-zà-ÿ.\-]{0,30}")))
 def test_an_accepted_address_is_plain_and_stays_as_it_is(typed: str):
-    kept = normalise_email(typed)
+    kept = normalize_email(typed)
 
     if isinstance(kept, str):
         assert kept.isascii()
         assert kept.isprintable()
         assert not set(kept) & set(' ,;<>()[]"\\')
         assert kept.count("@") == 1
-        assert normalise_email(kept) == kept
+        assert normalize_email(kept) == kept
         assert not unsafe_in_mail(kept)
 
 

@@ -20,7 +20,7 @@ from tests.support.operators import new_operator
 from tests.support.service import running_service
 from tests.support.smtp_sink import SmtpSink, smtp_sink
 
-from mudra.identity.accounts.email_address import display_name, normalise_email
+from mudra.identity.accounts.email_address import display_name, normalize_email
 from mudra.identity.ports import Notice, NoticeKind
 from mudra.mail.compose import EmailComposer
 from mudra.mail.email_message import Email
@@ -189,8 +189,8 @@ def test_no_mail_id_can_add_a_header():
 
 def test_no_payload_is_an_address():
     for payload in PAYLOADS:
-        assert normalise_email(payload) != "asha@bank.example"
-        assert not isinstance(normalise_email(payload), str)
+        assert normalize_email(payload) != "asha@bank.example"
+        assert not isinstance(normalize_email(payload), str)
 
 
 def test_a_service_writes_to_one_reader_whatever_an_operator_sends(tmp_path: Path):

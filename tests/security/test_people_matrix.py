@@ -124,7 +124,7 @@ def end_role(member: Member, email: str) -> None:
         async with dependencies.unit_of_work() as work:
             user = await work.people.by_username(email)
             assert user is not None
-            await work.memberships.keep_scopes(user.user_id, frozenset())
+            await work.memberships.set_scopes(user.user_id, frozenset())
 
     in_store(member.service, act)
 

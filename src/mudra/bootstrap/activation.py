@@ -2,7 +2,7 @@
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.identity.accounts.set_password import set_password
+from mudra.identity.accounts.set_password import store_password
 from mudra.identity.accounts.user import User
 from mudra.identity.ports import HashingBusy
 from mudra.mail.compose import links_in
@@ -27,15 +27,6 @@ async def activate(dependencies: Dependencies, invited: User, password_hash: str
         mail = (await dependencies.outbox(transaction).mails(to=invited.email))[-1]
     token = SecretText(links_in(mail.letter.text)[0].rpartition("/")[2])
     async with dependencies.unit_of_work() as work:
-        user = await set_password(
-            token,
-            password_hash,
-            Caller(f"user:{invited.user_id}"),
-            people=work.people,
-            links=work.links,
-            attempts=work.attempts,
-            tokens=work.tokens,
-            outbox=work.outbox,
-            journal=work.journal,
-        )
+        caller = Caller(f"user:{invited.user_id}")
+        user = await store_password(work, token, password_hash, caller)
     assert isinstance(user, User), user

@@ -13,10 +13,7 @@ from mudra.audit.verdict import AuditVerdict
 from mudra.bootstrap.audit_check import verify_audit
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.config import Settings
-from mudra.identity.accounts.account_service import AccountService
-from mudra.identity.accounts.link_service import LinkService
-from mudra.identity.memberships.admins import AdminService
-from mudra.identity.memberships.member_status import MemberStatusService
+from mudra.identity.accounts.email_link import LinkFactory
 from mudra.identity.memberships.notices import NoticeService
 from mudra.mail.compose import EmailComposer
 from mudra.metrics.notifications.alarm_service import AlarmService
@@ -57,6 +54,7 @@ from mudra.storage.tokens.token_counts import PostgresTokenCounts
 from mudra.storage.tokens.tokens import PostgresIssuedTokens, PostgresSecrets
 from mudra.tokens.secrets.secret_service import SecretService
 from mudra.tokens.signing_keys.signing_key_service import SigningKeyService
+from mudra.tokens.secrets.first_secret import FirstSecretService
 from mudra.unit_of_work import TRANSACTION_S, UnitOfWork
 from mudra.webhook.reach import Reach
 
@@ -145,14 +143,6 @@ class Dependencies(Struct, frozen=True):
         outbox = self.outbox(transaction)
         memberships = PostgresMemberships(transaction)
         tokens = PostgresIssuedTokens(transaction)
-        link_service = LinkService(
-            links=links,
-            outbox=outbox,
-            journal=journal,
-            people=people,
-            random_bytes=secrets.token_bytes,
-            page=self.settings.issuer + ACTIVATION_PATH,
-        )
         registration = RegistrationService(
             PostgresRegistry(transaction),
             PostgresVocabulary(transaction),
@@ -168,21 +158,17 @@ class Dependencies(Struct, frozen=True):
             journal=journal,
             people=people,
             links=links,
-            link_service=link_service,
+            link_factory=LinkFactory(secrets.token_bytes, self.settings.issuer + ACTIVATION_PATH),
             attempts=PostgresAttempts(transaction, self.seal),
             outbox=outbox,
             memberships=memberships,
             sessions=PostgresSessions(transaction),
             notices=notices,
-            admins=AdminService(people, memberships, link_service, journal, fresh_id),
-            members=MemberStatusService(people, memberships, journal),
-            accounts=AccountService(
-                people, memberships, link_service, tokens, outbox, journal, fresh_id
-            ),
             member_search=PostgresMemberSearch(transaction),
             mail_queue=PostgresMailQueue(transaction),
             audit_search=PostgresAuditSearch(transaction),
             secrets=secret_store,
+            first_secret=FirstSecretService(secret_store, journal, secrets.token_bytes),
             secret_service=SecretService(
                 secret_store, secret_uses, notices, journal, secrets.token_bytes
             ),

@@ -8,7 +8,6 @@ from typing import Final
 from mudra.audit.event import Caller
 from mudra.bootstrap.activation import activate, hash_once
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.bootstrap.onboarding import onboard
 from mudra.demo.network import (
     DEMO_NETWORK,
     DEMO_OPERATORS,
@@ -17,9 +16,9 @@ from mudra.demo.network import (
     DemoOperator,
 )
 from mudra.demo.registry import register_demo
-from mudra.identity.accounts.account_service import OperatorMade
 from mudra.identity.memberships.member_search import UserFilter
-from mudra.identity.memberships.onboard import NewMember, Onboarded
+from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_member
+from mudra.identity.operators.manage_operators import OperatorSaved, save_operator
 from mudra.identity.operators.operator import Scope
 
 _CALLER: Final = Caller("operator:sandbox")
@@ -51,19 +50,16 @@ async def set_up_demo(dependencies: Dependencies) -> None:
 async def _employ(dependencies: Dependencies, operator: DemoOperator, password_hash: str) -> None:
     scopes = frozenset(map(Scope, operator.scopes)) or frozenset(Scope)
     async with dependencies.unit_of_work() as work:
-        made = await work.accounts.make_operator(operator.email, operator.name, scopes, _CALLER)
-    assert isinstance(made, OperatorMade), made
+        made = await save_operator(work, operator.email, operator.name, scopes, _CALLER)
+    assert isinstance(made, OperatorSaved), made
     await activate(dependencies, made.user, password_hash)
 
 
 async def _join(dependencies: Dependencies, member: DemoMember, password_hash: str) -> None:
     async with dependencies.unit_of_work() as work:
-        result = await onboard(
-            NewMember(
-                member.entity_id, member.entity_type, member.name, member.admin, member.admin_name
-            ),
-            _CALLER,
-            work,
+        new = NewMember(
+            member.entity_id, member.entity_type, member.name, member.admin, member.admin_name
         )
+        result = await onboard_member(work, new, _CALLER)
     assert isinstance(result, Onboarded), result
     await activate(dependencies, result.admin, password_hash)

@@ -15,7 +15,7 @@ from litestar.types import ASGIApp, ControllerRouterHandler, Receive, Scope, Sen
 from msgspec import Struct
 
 from mudra.http import sandbox
-from mudra.http.account import entity_admins, own_activity, own_sessions, password
+from mudra.http.account import entity_admins, own_access, own_activity, password
 from mudra.http.dependencies import HttpDependencies, HttpSettings
 from mudra.http.health.metrics_routes import metrics_routes
 from mudra.http.openapi.document import document_router, openapi_config
@@ -183,7 +183,7 @@ def _litestar(service: HttpDependencies, pages: Pages, lost: NotFoundPage = _no_
                     *entity_secret.handlers,
                     *entity_admins.handlers,
                     *own_activity.handlers,
-                    *own_sessions.handlers,
+                    *own_access.handlers,
                     password.set_by_link,
                     password.forgot,
                 ],

@@ -14,7 +14,7 @@ from mudra.http.response.http_refusals import InvalidField
 from mudra.http.response.json_response import refusal, success
 from mudra.http.token.requests import ClockRequest, MailboxQuery
 from mudra.http.token.responses import ClockResponse, MailboxResponse, SandboxMail
-from mudra.identity.accounts.email_address import AddressRefused, normalise_email
+from mudra.identity.accounts.email_address import AddressRefused, normalize_email
 from mudra.mail.compose import links_in
 from mudra.shared.time_text import iso_ms
 from mudra.storage.mail.outbox import Mail
@@ -56,7 +56,7 @@ async def read_mailbox(request: AnyRequest, service: InjectedDependencies) -> Re
     if not isinstance(order, MailboxQuery):
         return refusal(context.envelope, order).response()
     assert service.mailbox is not None
-    address = normalise_email(order.to) if order.to else None
+    address = normalize_email(order.to) if order.to else None
     wanted = order.to if isinstance(address, AddressRefused) else address
     mails = await service.mailbox(wanted, int(order.limit))
     return success(

@@ -1,16 +1,19 @@
-"""What the use cases of this area ask of storage, hashing and mail.
+"""What the use cases of this area ask of storage, hashing and email.
 
-Every call to storage belongs to the caller's transaction.
+Every call to storage belongs to the transaction of the unit of work.
 """
 
 import enum
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Protocol
 
 from msgspec import Struct
 
-from mudra.identity.accounts.email_link import LinkRecord
+from mudra.audit.event import Caller
+from mudra.audit.ports import AuditLog
+from mudra.identity.accounts.email_link import LinkFactory, LinkRecord
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.accounts.user_token import HeldToken
 from mudra.identity.memberships.member import Admin, Member, MemberStatus
@@ -30,19 +33,24 @@ from mudra.shared.secret_text import SecretText
 class People(Protocol):
     """Users and the entities that they administer."""
 
+    def new_id(self) -> str:
+        """Return an ID for a new user."""
+
     async def by_username(self, username: str) -> User | None:
-        """Find a user by normalised e-mail address."""
+        """Find a user by normalized email address."""
 
     async def by_id(self, user_id: str) -> User | None:
         """Find a user by ID."""
 
     async def member(self, entity_id: str) -> Member | None:
-        """Find a member, holding its lock for this transaction."""
+        """Find a member and hold its lock for this transaction."""
 
     async def members(self) -> Sequence[Member]:
         """List all members by entity ID."""
 
-    async def add_member(self, entity_id: str, entity_type: str, name: str) -> None:
+    async def add_member(
+        self, entity_id: str, entity_type: str, name: str, status: MemberStatus
+    ) -> None:
         """Store a new member."""
 
     async def add_user(self, user: User) -> None:
@@ -51,49 +59,14 @@ class People(Protocol):
     async def add_admin(self, entity_id: str, user_id: str) -> None:
         """Make a user an admin of an entity."""
 
-    async def keep_password(self, user_id: str, password_hash: str) -> None:
+    async def set_password(self, user_id: str, password_hash: str) -> None:
         """Store a new password hash and make the account active."""
 
-    async def keep_rehashed(self, user_id: str, former: str, password_hash: str) -> bool:
-        """Store the same password hashed anew; False when it was changed meanwhile."""
+    async def replace_hash(self, user_id: str, previous: str, password_hash: str) -> bool:
+        """Store a new hash of the same password; False when the password has changed since."""
 
     async def now(self) -> datetime:
-        """The database's clock."""
-
-
-class Links(Protocol):
-    """One-use links that went out by mail."""
-
-    async def keep(self, link: LinkRecord) -> None:
-        """Store a new link and void the older ones of the same user."""
-
-    async def find(self, token_hash: bytes) -> LinkRecord | None:
-        """Find a link, holding its lock for this transaction."""
-
-    async def use(self, token_hash: bytes, now: datetime) -> None:
-        """Mark a link as used."""
-
-    async def sent_to(self, user_id: str, since: datetime) -> Sequence[datetime]:
-        """Times at which links went out to a user."""
-
-
-class Attempts(Protocol):
-    """Failed sign-ins, by keyed hash of the name and by address."""
-
-    async def of_account(self, username: str, *, lock: bool) -> History:
-        """Read the failures in a row of a name, whether or not it exists."""
-
-    async def keep(self, username: str, history: History) -> None:
-        """Store the failures in a row of a name."""
-
-    async def of_address(self, address: str, since: datetime) -> Sequence[datetime]:
-        """Times of failures from an address."""
-
-    async def address_failed(self, address: str, now: datetime) -> None:
-        """Note a failure from an address."""
-
-    async def guessed(self, user_id: str | None, failures: int, last_failure_at: datetime) -> None:
-        """Have the user told of the guessing; None costs the same and tells nobody."""
+        """Return the database's time."""
 
 
 class Memberships(Protocol):
@@ -108,7 +81,7 @@ class Memberships(Protocol):
     async def contact(self, entity_id: str) -> str:
         """Return the backup contact address of an entity; empty for none."""
 
-    async def keep_contact(self, entity_id: str, email: str) -> None:
+    async def set_contact(self, entity_id: str, email: str) -> None:
         """Store the backup contact address; empty for none."""
 
     async def entity_name(self, entity_id: str) -> str:
@@ -117,22 +90,21 @@ class Memberships(Protocol):
     async def set_state(self, user_id: str, state: UserState) -> None:
         """Store a user's state."""
 
-    async def keep_email(self, user_id: str, email: str) -> None:
-        """Store a user's new address; the account waits for its verification."""
+    async def set_email(self, user_id: str, email: str, state: UserState) -> None:
+        """Store a user's new address and the state that it puts the account in."""
 
     async def entry_status(self, entity_id: str) -> MemberStatus:
-        """What the registry entry allows, and allows until this transaction ends."""
+        """Return what the registry entry allows; it cannot change until this transaction ends."""
 
-    async def set_membership(self, entity_id: str, status: MemberStatus) -> MemberStatus:
-        """Store the operator's word on a member; gives the status that comes of it.
-
-        Every node is told before it becomes true.
-        """
+    async def set_status(
+        self, entity_id: str, membership: MemberStatus, effective: MemberStatus
+    ) -> None:
+        """Store the operator's decision and the status that follows; every node learns it first."""
 
     async def scopes(self, user_id: str) -> frozenset[Scope]:
         """Return the scopes of an operator; empty for anyone else."""
 
-    async def keep_scopes(self, user_id: str, scopes: frozenset[Scope]) -> None:
+    async def set_scopes(self, user_id: str, scopes: frozenset[Scope]) -> None:
         """Store an operator's scopes; none ends the role."""
 
     async def tokens(self, user_id: str) -> Sequence[HeldToken]:
@@ -158,20 +130,79 @@ class MemberSearch(Protocol):
         """List users by address."""
 
 
+class Links(Protocol):
+    """One-use links that were sent by email."""
+
+    async def add(self, link: LinkRecord) -> None:
+        """Store a new link and void the older ones of the same user."""
+
+    async def find(self, token_hash: bytes) -> LinkRecord | None:
+        """Find a link and hold its lock for this transaction."""
+
+    async def use(self, token_hash: bytes, now: datetime) -> None:
+        """Mark a link as used."""
+
+    async def sent_to(self, user_id: str, since: datetime) -> Sequence[datetime]:
+        """Return the times at which links were sent to a user."""
+
+
+class GuessedAccount(Struct, frozen=True):
+    """A user whose password someone is guessing."""
+
+    email: str
+    name: str
+    state: UserState
+    failures: int
+    last_failure_at: datetime
+
+
+class Attempts(Protocol):
+    """Failed sign-ins, by keyed hash of the name and by address."""
+
+    async def of_account(self, username: str, *, lock: bool) -> History:
+        """Read the failures in a row of a name, whether or not it exists."""
+
+    async def save(self, username: str, history: History) -> None:
+        """Store the failures in a row of a name."""
+
+    async def of_address(self, address: str, since: datetime) -> Sequence[datetime]:
+        """Return the times of failures from an address."""
+
+    async def address_failed(self, address: str, now: datetime) -> None:
+        """Record a failure from an address."""
+
+    async def count_since(self, since: datetime) -> int:
+        """Count the failures over all names and addresses."""
+
+    async def guessed(self, user_id: str | None, failures: int, last_failure_at: datetime) -> None:
+        """Queue a notice to the user; None takes the same time and notifies no one."""
+
+    async def take_guessed(self) -> Sequence[GuessedAccount]:
+        """Take the queued notices, so that no other transaction sends them."""
+
+
 class UserTokens(Protocol):
     """The tokens that a user holds."""
 
     async def revoke_user_tokens(self, user_id: str, now: datetime) -> int:
-        """End all tokens of a user and say how many; sessions of the console end too."""
+        """End all tokens of a user and return how many; sessions of the console end too."""
 
     async def revoke_one(self, user_id: str, jti: str, now: datetime) -> bool:
         """End one token of a user; False when it is not theirs or has ended already."""
 
 
+class FirstSecret(Protocol):
+    """Creates the first secret of a new member."""
+
+    async def create(self, entity_id: str, caller: Caller, now: datetime) -> None:
+        """Create and store it in this transaction."""
+
+
 class NoticeKind(enum.StrEnum):
-    """Which letter to write."""
+    """The emails that can be sent; the value is the name of the template."""
 
     INVITATION = "invitation"
+    ACCOUNT_INVITATION = "account_invitation"
     PASSWORD_RESET = "password_reset"  # noqa: S105  # a template's name
     PASSWORD_CHANGED = "password_changed"  # noqa: S105
     SECRET_RESET = "secret_reset"  # noqa: S105
@@ -184,7 +215,7 @@ class NoticeKind(enum.StrEnum):
 
 
 class Notice(Struct, frozen=True):
-    """A letter to be written: to whom, which, and the facts that it needs."""
+    """An email to be composed: its recipient, its kind, and the facts that it needs."""
 
     to: str
     kind: NoticeKind
@@ -192,10 +223,10 @@ class Notice(Struct, frozen=True):
 
 
 class Outbox(Protocol):
-    """Where letters are put in the transaction of the change that they tell of."""
+    """Takes emails in the transaction of the change that they report."""
 
     async def post(self, notice: Notice) -> None:
-        """Put a letter into the outbox; it is sent at least once after the commit."""
+        """Add an email; it is sent at least once after the commit."""
 
 
 class HashingBusy(Refusal, frozen=True):
@@ -211,7 +242,56 @@ class PasswordHasher(Protocol):
         """Hash a password."""
 
     async def verify(self, stored: str | None, password: SecretText) -> bool | HashingBusy:
-        """Check a password; without a stored hash this costs the same and is False."""
+        """Check a password; without a stored hash it takes as long and returns False."""
 
     def needs_rehash(self, stored: str) -> bool:
-        """Tell whether a stored hash has other parameters than those in force."""
+        """Return whether a stored hash has other parameters than those in force."""
+
+
+class Bulkhead(Protocol):
+    """Limits how many attempts run at the same time."""
+
+    wait_s: float
+
+    def turn(self) -> AbstractAsyncContextManager[bool]:
+        """Wait for a turn; False when none came within `wait_s` seconds."""
+
+
+class IdentityUnitOfWork(Protocol):
+    """What the use cases of this area need of one transaction."""
+
+    @property
+    def journal(self) -> AuditLog:
+        """The audit log."""
+
+    @property
+    def people(self) -> People:
+        """Users and members."""
+
+    @property
+    def memberships(self) -> Memberships:
+        """Admins, contacts and scopes."""
+
+    @property
+    def links(self) -> Links:
+        """One-use links."""
+
+    @property
+    def attempts(self) -> Attempts:
+        """Failed sign-ins."""
+
+    @property
+    def tokens(self) -> UserTokens:
+        """Tokens of users."""
+
+    @property
+    def first_secret(self) -> FirstSecret:
+        """The first secrets of members."""
+
+    @property
+    def outbox(self) -> Outbox:
+        """Emails to be sent."""
+
+    @property
+    def link_factory(self) -> LinkFactory:
+        """Makes links to the activation page."""

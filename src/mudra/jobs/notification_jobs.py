@@ -1,12 +1,11 @@
-"""Letters that time brings about: reminders of secrets, and word of guessed passwords."""
+"""Timed emails and alarms: reminders of secrets, guessed passwords, undelivered email."""
 
 import structlog
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.identity.ports import Notice, NoticeKind
-from mudra.identity.sign_in.throttle import ADDRESS_PERIOD, NETWORK_FAILURES
+from mudra.identity.sign_in.guessing import is_alarming, notify_guessed_users, recent_failures
+from mudra.identity.sign_in.throttle import ADDRESS_PERIOD
 from mudra.shared.time_text import iso_ms
-from mudra.storage.identity.sign_in_waits import failures_of_all, take_guessed
 from mudra.tokens.reminders.remind import LOOK_AHEAD, LOOK_BACK, remind
 
 _log = structlog.get_logger()
@@ -31,7 +30,7 @@ async def remind_members(dependencies: Dependencies) -> None:
 
 
 async def raise_mail_alarms(dependencies: Dependencies) -> int:
-    """Log each letter once that cannot be delivered; gives how many there are."""
+    """Log each email once that cannot be delivered; returns how many there are."""
     async with dependencies.unit_of_work() as work:
         new, failing = await work.mail_queue.raise_alarms()
     for mail_id in new:
@@ -40,10 +39,10 @@ async def raise_mail_alarms(dependencies: Dependencies) -> int:
 
 
 async def watch_sign_ins(dependencies: Dependencies) -> int:
-    """Alarm while many sign-ins fail over all names and addresses (quality A3); gives how many."""
-    async with dependencies.database.transaction() as transaction:
-        failures = await failures_of_all(transaction)
-    if failures >= NETWORK_FAILURES:
+    """Raise an alarm while many sign-ins fail (quality A3); returns how many."""
+    async with dependencies.unit_of_work() as work:
+        failures = await recent_failures(work)
+    if is_alarming(failures):
         _log.error(
             "many failed sign-ins",
             failures=failures,
@@ -54,18 +53,6 @@ async def watch_sign_ins(dependencies: Dependencies) -> int:
 
 
 async def notify_guessing(dependencies: Dependencies) -> None:
-    """Tell users of failed sign-ins at 5, 20 and 50 of them (decisions 3)."""
-    async with dependencies.database.transaction() as transaction:
-        outbox = dependencies.outbox(transaction)
-        for guessed in await take_guessed(transaction):
-            await outbox.post(
-                Notice(
-                    guessed.email,
-                    NoticeKind.SIGN_IN_WAITS,
-                    {
-                        "user_name": guessed.name,
-                        "failures": str(guessed.failures),
-                        "last_failure_at": iso_ms(guessed.last_failure_at),
-                    },
-                )
-            )
+    """Notify users of failed sign-ins (decisions 3)."""
+    async with dependencies.unit_of_work() as work:
+        await notify_guessed_users(work)

@@ -15,6 +15,7 @@ from mudra.shared.secret_text import SecretText
 _OF_SECRET: Final = ("user_name", "entity_id", "entity_name")
 FACTS: Final[Mapping[NoticeKind, tuple[str, ...]]] = {
     NoticeKind.INVITATION: ("user_name", "entity_name", "link", "valid_hours"),
+    NoticeKind.ACCOUNT_INVITATION: ("user_name", "link", "valid_hours"),
     NoticeKind.PASSWORD_RESET: ("user_name", "link", "valid_hours"),
     NoticeKind.PASSWORD_CHANGED: ("user_name",),
     # old_secret_ends_at is empty when the old secret ended at once.

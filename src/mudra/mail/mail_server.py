@@ -20,7 +20,7 @@ from mudra.identity.accounts.email_address import (
     AddressRefused,
     NameRefused,
     display_name,
-    normalise_email,
+    normalize_email,
 )
 from mudra.shared.loopback import is_loopback
 from mudra.shared.secret_text import SecretText
@@ -99,7 +99,7 @@ def _start_tls(option: str | None, host: str) -> bool:
 
 
 def _sender(sender: str) -> str:
-    address = normalise_email(sender)
+    address = normalize_email(sender)
     if isinstance(address, AddressRefused):
         raise MailUrlError(f"MUDRA_MAIL_FROM {address.problem}")
     return address

@@ -13,7 +13,7 @@ from typing import Final
 import aiosmtplib
 from msgspec import Struct
 
-from mudra.identity.accounts.email_address import normalise_email, unsafe_in_mail
+from mudra.identity.accounts.email_address import normalize_email, unsafe_in_mail
 from mudra.mail.email_message import Email
 from mudra.mail.facts import EmailFactsError
 from mudra.mail.mail_server import MailServer, MailUrlError, mail_server
@@ -120,7 +120,7 @@ async def send(server: MailServer, message: EmailMessage) -> None:
 def _check(letter: Email, sender: str, mail_id: str, sender_name: str) -> None:
     for field, address in (("to", letter.to), ("sender", sender)):
         # Equal but for case: nothing was cut off, mapped or cleaned away.
-        if normalise_email(address) != address.lower():
+        if normalize_email(address) != address.lower():
             raise EmailFactsError(f"{field} must be one plain e-mail address")
     for field, text in (("subject", letter.subject), ("sender's name", sender_name)):
         if unsafe_in_mail(text) or len(text) > _MAX_SUBJECT:

@@ -35,6 +35,11 @@ class QueuedMail(Struct, frozen=True):
         """Tell whether no further try will be made by itself."""
         return self.sent_at is None and self.next_attempt_at is None
 
+    @property
+    def state(self) -> str:
+        """`sent`, `given-up` or `waiting`."""
+        return "sent" if self.sent_at else "given-up" if self.given_up else "waiting"
+
 
 class MailQueue(Protocol):
     """The outbox as an operator sees it."""

@@ -70,8 +70,10 @@ def test_the_link_stands_alone_on_its_line_and_is_found(kind: NoticeKind):
     assert f'href="{LINK}"' in letter.html
 
 
-@pytest.mark.parametrize("kind", sorted(set(NoticeKind) - {"invitation", "password_reset"}))
-def test_other_letters_hold_no_link(kind: NoticeKind):
+@pytest.mark.parametrize(
+    "kind", sorted(set(NoticeKind) - {"invitation", "account_invitation", "password_reset"})
+)
+def test_other_emails_hold_no_link(kind: NoticeKind):
     assert links_in(write(kind).text) == []
 
 

@@ -1,7 +1,7 @@
-"""mudra admin: who looks after an entity, and the accounts of those people."""
+"""mudra admin: the admins of entities, and their accounts."""
 
-from collections.abc import Awaitable, Callable
-from typing import Annotated
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Annotated, TypeAlias, assert_never
 
 import msgspec
 import typer
@@ -14,18 +14,35 @@ from mudra.cli.local.store import with_rooms
 from mudra.cli.local.user import user_of
 from mudra.cli.output.output import fail, show_facts, show_json
 from mudra.cli.output.token_text import show_tokens
-from mudra.http.account.people_responses import warnings_of
-from mudra.http.account.people_shapes import token_details
+from mudra.http.account.admins import warnings_about
+from mudra.http.account.own_access import token_details
 from mudra.http.response.errors import problem_of
-from mudra.identity.accounts.account_service import AccountChanged, NoSuchUser
+from mudra.identity.accounts.manage_accounts import (
+    AccountChanged,
+    disable_account,
+    enable_account,
+    end_tokens,
+    invite_again,
+)
+from mudra.identity.accounts.refusals import NoSuchUser
 from mudra.identity.accounts.user import User
-from mudra.identity.memberships.admins import AdminsChanged
+from mudra.identity.accounts.user_token import HeldToken
+from mudra.identity.memberships.admins import (
+    AdminsChanged,
+    EntityAdmins,
+    Requester,
+    add_admin,
+    hand_over,
+    remove_admin,
+    set_contact,
+)
+from mudra.shared.refusal import Refusal
 from mudra.unit_of_work import UnitOfWork
 
 app = typer.Typer(no_args_is_help=True, help="Admins of entities, and their accounts.")
 
 EntityId = Annotated[str, typer.Argument(help="The entity's ID.")]
-Email = Annotated[str, typer.Argument(help="The admin's e-mail address.")]
+Email = Annotated[str, typer.Argument(help="The admin's email address.")]
 Name = Annotated[str, typer.Option(help="The admin's name.")]
 
 
@@ -37,17 +54,21 @@ def add(
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make somebody an admin of an entity; who has no account yet is invited by mail."""
-    _run(lambda work, by: work.admins.add(entity_id, email, name, by), data_dir, as_json=as_json)
+    """Make someone an admin of an entity; a person without an account is invited by email."""
+    _run(
+        lambda work, by: add_admin(work, Requester(by), entity_id, email, name),
+        data_dir,
+        as_json=as_json,
+    )
 
 
 @app.command(epilog="Example: mudra admin remove KAVERI-FIP lakshmi@kaveribank.example")
 def remove(
     entity_id: EntityId, email: Email, data_dir: DataDir = None, as_json: AsJson = False
 ) -> None:
-    """End somebody's rights on an entity at once; warns when nobody is left who can act."""
+    """Remove an admin of an entity immediately; warns if no admin who can act is left."""
     _run(
-        lambda work, by: work.admins.remove(entity_id, email, by, may_leave_none=True),
+        lambda work, by: remove_admin(work, Requester(by), entity_id, email),
         data_dir,
         as_json=as_json,
     )
@@ -65,9 +86,9 @@ def handover(
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Put one admin in the place of another."""
+    """Replace an admin by another."""
     _run(
-        lambda work, by: work.admins.hand_over(entity_id, leaving, email, name, by),
+        lambda work, by: hand_over(work, Requester(by), entity_id, leaving, email, name),
         data_dir,
         as_json=as_json,
     )
@@ -75,39 +96,33 @@ def handover(
 
 @app.command(epilog="Example: mudra admin disable lakshmi@kaveribank.example")
 def disable(email: Email, data_dir: DataDir = None, as_json: AsJson = False) -> None:
-    """Switch a person's account off; its tokens end."""
-    _run(_of(email, lambda w, user, by: w.accounts.disable(user, by)), data_dir, as_json=as_json)
+    """Disable a person's account; its tokens end."""
+    _run(_of(email, disable_account), data_dir, as_json=as_json)
 
 
 @app.command(epilog="Example: mudra admin enable lakshmi@kaveribank.example")
 def enable(email: Email, data_dir: DataDir = None, as_json: AsJson = False) -> None:
-    """Switch a person's account on again."""
-    _run(_of(email, lambda w, user, by: w.accounts.enable(user, by)), data_dir, as_json=as_json)
+    """Enable a person's account again."""
+    _run(_of(email, enable_account), data_dir, as_json=as_json)
 
 
 @app.command(epilog="Example: mudra admin invite lakshmi@kaveribank.example")
 def invite(email: Email, data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """Send a new link: invitation, or for an active user one to set a new password."""
-    _run(
-        _of(email, lambda w, user, by: w.accounts.invite_again(user, by)),
-        data_dir,
-        as_json=as_json,
-    )
+    _run(_of(email, invite_again), data_dir, as_json=as_json)
 
 
 @app.command(epilog="Example: mudra admin tokens lakshmi@kaveribank.example --json")
 def tokens(email: Email, data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """List a person's User Access Tokens with the last use of each; never their text."""
 
-    async def run(dependencies: Dependencies) -> object:
+    async def run(dependencies: Dependencies) -> Sequence[HeldToken] | NoSuchUser:
         async with dependencies.unit_of_work() as work:
             user = await user_of(work, email)
-            return (
-                NoSuchUser() if user is None else list(await work.memberships.tokens(user.user_id))
-            )
+            return NoSuchUser() if user is None else await work.memberships.tokens(user.user_id)
 
     held = with_rooms(run, data_dir)
-    if not isinstance(held, list):
+    if isinstance(held, Refusal):
         fail(problem_of(held).sentence)
     show_tokens([msgspec.to_builtins(token_details(token)) for token in held], as_json=as_json)
 
@@ -121,9 +136,9 @@ def revoke(
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """End a person's tokens at once, all or one; the password stays."""
+    """End a person's tokens immediately, all or one; the password stays."""
     _run(
-        _of(email, lambda w, user, by: w.accounts.end_tokens(user, token_id, by)),
+        _of(email, lambda work, user, by: end_tokens(work, user, token_id, by)),
         data_dir,
         as_json=as_json,
     )
@@ -132,63 +147,73 @@ def revoke(
 @app.command(epilog="Example: mudra admin contact KAVERI-FIP it-desk@kaveribank.example")
 def contact(
     entity_id: EntityId,
-    email: Annotated[str, typer.Argument(help="The address; '' ends it.")],
+    email: Annotated[str, typer.Argument(help="The address; '' removes it.")],
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Set the backup contact of an entity, who gets the letters too."""
-    _run(lambda work, by: work.admins.set_contact(entity_id, email, by), data_dir, as_json=as_json)
+    """Set the backup contact of an entity, which gets the same emails."""
+    _run(
+        lambda work, by: set_contact(work, Requester(by), entity_id, email),
+        data_dir,
+        as_json=as_json,
+    )
+
+
+_Outcome: TypeAlias = EntityAdmins | AccountChanged | User | int | Refusal
 
 
 def _of(
-    email: str, act: Callable[[UnitOfWork, str, Caller], Awaitable[object]]
-) -> Callable[[UnitOfWork, Caller], Awaitable[object]]:
-    async def found(work: UnitOfWork, by: Caller) -> object:
+    email: str, use_case: Callable[[UnitOfWork, str, Caller], Awaitable[_Outcome]]
+) -> Callable[[UnitOfWork, Caller], Awaitable[_Outcome]]:
+    async def found(work: UnitOfWork, by: Caller) -> _Outcome:
         user = await user_of(work, email)
-        return NoSuchUser() if user is None else await act(work, user.user_id, by)
+        return NoSuchUser() if user is None else await use_case(work, user.user_id, by)
 
     return found
 
 
 def _run(
-    act: Callable[[UnitOfWork, Caller], Awaitable[object]], data_dir: DataDir, *, as_json: bool
+    use_case: Callable[[UnitOfWork, Caller], Awaitable[_Outcome]],
+    data_dir: DataDir,
+    *,
+    as_json: bool,
 ) -> None:
-    async def run(dependencies: Dependencies) -> object:
+    async def run(dependencies: Dependencies) -> _Outcome:
         async with dependencies.unit_of_work() as work:
-            return await act(work, Caller(operator_name()))
+            return await use_case(work, Caller(operator_name()))
 
-    facts = _facts(with_rooms(run, data_dir))
+    facts, warnings = _facts(with_rooms(run, data_dir))
     if as_json:
-        show_json(facts)
+        show_json(facts | ({} if warnings is None else {"warnings": warnings}))
         return
-    warnings = facts.pop("warnings", [])
     show_facts(facts)
-    assert isinstance(warnings, list)
-    for sentence in warnings:
+    for sentence in warnings or ():
         typer.echo(f"warning: {sentence}", err=True)
 
 
-def _facts(outcome: object) -> dict[str, object]:
-    if isinstance(outcome, AdminsChanged):
-        done = "done" if outcome.changed else "unchanged"
-        return {
-            "entity": outcome.entity_id,
-            "admin": outcome.user.email,
-            "result": done,
-            "admins who can act": outcome.left,
-            "warnings": warnings_of(outcome),
-        }
-    if isinstance(outcome, AccountChanged):
-        return {
-            "account": outcome.user.email,
-            "state": outcome.user.state.value,
-            "tokens ended": outcome.tokens_ended,
-            "warnings": warnings_of(outcome),
-        }
-    if isinstance(outcome, User):
-        return {"account": outcome.email, "result": "link sent"}
-    if isinstance(outcome, int):
-        return {"tokens ended": outcome}
-    if not isinstance(outcome, str):
+def _facts(outcome: _Outcome) -> tuple[dict[str, object], list[str] | None]:
+    """Return what to show of an outcome, and the warnings of those that can have any."""
+    if isinstance(outcome, Refusal):
         fail(problem_of(outcome).sentence)
-    return {"contact": outcome or "none"}
+    match outcome:
+        case AdminsChanged():
+            return {
+                "entity": outcome.entity_id,
+                "admin": outcome.user.email,
+                "result": "done" if outcome.changed else "unchanged",
+                "admins who can act": outcome.able,
+            }, warnings_about([] if outcome.able else [outcome.entity_id])
+        case EntityAdmins():
+            return {"contact": outcome.contact or "none"}, None
+        case AccountChanged():
+            return {
+                "account": outcome.user.email,
+                "state": outcome.user.state.value,
+                "tokens ended": outcome.tokens_ended,
+            }, warnings_about(outcome.without_admin)
+        case User():
+            return {"account": outcome.email, "result": "link sent"}, None
+        case int():
+            return {"tokens ended": outcome}, None
+        case _:
+            assert_never(outcome)

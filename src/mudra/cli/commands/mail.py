@@ -11,9 +11,9 @@ from mudra.cli.local.program import Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.output.output import fail, show_facts, show_json, show_table
-from mudra.http.account.people_shapes import mail_details
+from mudra.http.operator.mails import mail_details
 from mudra.http.sandbox import shown_mail
-from mudra.identity.accounts.email_address import AddressRefused, normalise_email
+from mudra.identity.accounts.email_address import AddressRefused, normalize_email
 from mudra.overview.mail_queue import NoSuchMail, QueuedMail, retry_mail
 from mudra.shared.time_text import iso_ms
 from mudra.storage.mail.outbox import Mail
@@ -36,7 +36,7 @@ def list_mails(
     if failed:
         _show_failed(data_dir, as_json=as_json)
         return
-    address = normalise_email(to) if to else None
+    address = normalize_email(to) if to else None
     wanted = to if isinstance(address, AddressRefused) else address
 
     async def act(dependencies: Dependencies) -> list[Mail]:

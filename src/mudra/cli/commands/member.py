@@ -6,19 +6,29 @@ from typing import Annotated
 import typer
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.onboarding import onboard as onboard_member
 from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.program import Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.output.output import Exit, fail, show_facts, show_json, show_table
 from mudra.http.response.errors import problem_of
+from mudra.identity.accounts.refusals import ValueRefused
 from mudra.identity.memberships.member import Member, MemberStatus
-from mudra.identity.memberships.onboard import MemberDiffers, NewMember, Onboarded, OnboardRefused
+from mudra.identity.memberships.member_status import set_member_status
+from mudra.identity.memberships.onboard import (
+    MemberDiffers,
+    NewMember,
+    Onboarded,
+    OnboardResult,
+    onboard_member,
+)
 from mudra.shared.entity_type import EntityType
+from mudra.shared.refusal import Refusal
 from mudra.tokens.ports import DayCount
 
 _MAX_REASON = 200
+_OPTIONS = {"entityId": "ENTITY_ID", "adminEmail": "admin", "adminName": "admin-name"}
+"""Fields of a new member as this command calls them."""
 app = typer.Typer(no_args_is_help=True, help="Members of the network.")
 
 
@@ -30,29 +40,29 @@ def onboard(
     entity_id: Annotated[str, typer.Argument(help="ID issued by the registry, such as HDFC-FIP.")],
     type: Annotated[EntityType, typer.Option(help="What the member is.")],  # noqa: A002
     name: Annotated[str, typer.Option(help="Name of the entity, for people.")],
-    admin: Annotated[str, typer.Option(help="E-mail address of its designated admin.")],
+    admin: Annotated[str, typer.Option(help="Email address of its designated admin.")],
     admin_name: Annotated[str, typer.Option(help="The admin's name.")] = "",
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Onboard a member: makes its first secret and invites its admin by mail.
+    """Onboard a member: create its first secret and invite its admin by email.
 
-    The same member again changes nothing. An ID that is taken by a member with
-    other particulars is refused.
+    Repeating it changes nothing. An ID that belongs to a member of another type,
+    name or admin is refused.
     """
     new = NewMember(entity_id, type.value, name, admin, admin_name)
 
-    async def act(dependencies: Dependencies) -> object:
+    async def act(dependencies: Dependencies) -> OnboardResult:
         async with dependencies.unit_of_work() as work:
-            return await onboard_member(new, Caller(operator_name()), work)
+            return await onboard_member(work, new, Caller(operator_name()))
 
     result = with_rooms(act, data_dir)
-    if isinstance(result, OnboardRefused):
-        fail(f"{result.field} {result.problem}", Exit.USAGE)
-    if isinstance(result, MemberDiffers):
-        fail(_differs(result))
-    assert isinstance(result, Onboarded)
-    _tell(result, as_json=as_json)
+    match result:
+        case ValueRefused():
+            fail(f"{_OPTIONS.get(result.field, result.field)} {result.problem}", Exit.USAGE)
+        case MemberDiffers():
+            fail(_differs(result))
+    _show(result, as_json=as_json)
 
 
 EntityId = Annotated[str, typer.Argument(help="The entity's ID.")]
@@ -63,7 +73,7 @@ Reason = Annotated[str, typer.Option(help="Why, for the audit: 1 to 200 characte
 def suspend(
     entity_id: EntityId, reason: Reason, data_dir: DataDir = None, as_json: AsJson = False
 ) -> None:
-    """Give an entity no more tokens from now on; restore ends that."""
+    """Stop giving an entity tokens, until it is restored."""
     _set_status(entity_id, MemberStatus.SUSPENDED, reason, data_dir, as_json=as_json)
 
 
@@ -71,7 +81,7 @@ def suspend(
 def restore(
     entity_id: EntityId, reason: Reason, data_dir: DataDir = None, as_json: AsJson = False
 ) -> None:
-    """Let a suspended entity have tokens again."""
+    """Give a suspended entity tokens again."""
     _set_status(entity_id, MemberStatus.ACTIVE, reason, data_dir, as_json=as_json)
 
 
@@ -107,12 +117,13 @@ def _set_status(
     if not 1 <= len(reason) <= _MAX_REASON:
         fail(f"--reason must have 1 to {_MAX_REASON} characters", Exit.USAGE)
 
-    async def act(dependencies: Dependencies) -> object:
+    async def act(dependencies: Dependencies) -> MemberStatus | Refusal:
         async with dependencies.unit_of_work() as work:
-            return await work.members.set_status(entity_id, status, reason, Caller(operator_name()))
+            caller = Caller(operator_name())
+            return await set_member_status(work, entity_id, status, reason, caller)
 
     outcome = with_rooms(act, data_dir)
-    if not isinstance(outcome, MemberStatus):
+    if isinstance(outcome, Refusal):
         fail(problem_of(outcome).sentence)
     facts = {"entity": entity_id, "status": outcome.value}
     if as_json:
@@ -124,7 +135,7 @@ def _set_status(
 def _differs(result: MemberDiffers) -> str:
     existing = result.existing
     return (
-        f"{existing.entity_id} is onboarded already with another {result.field}: "
+        f"{existing.entity_id} is already onboarded with another {result.field}: "
         f"{existing.entity_type} '{existing.name}', admins {', '.join(existing.admins)}. "
         "Nothing was changed"
     )
@@ -137,7 +148,7 @@ def tokens(
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Count the Entity Access Tokens that a member was given, by day of UTC."""
+    """Count the Entity Access Tokens issued to a member, by day (UTC)."""
 
     async def act(dependencies: Dependencies) -> list[DayCount]:
         async with dependencies.unit_of_work() as work:
@@ -151,7 +162,7 @@ def tokens(
         show_table(["DAY", "TOKENS"], [[row.day.isoformat(), str(row.count)] for row in rows])
 
 
-def _tell(result: Onboarded, *, as_json: bool) -> None:
+def _show(result: Onboarded, *, as_json: bool) -> None:
     status = "onboarded" if result.created else "unchanged"
     if as_json:
         show_json(_document(result.member) | {"result": status, "invited": result.invited})

@@ -9,12 +9,17 @@ from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.program import Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
-from mudra.cli.local.user import user_of
 from mudra.cli.output.output import Exit, fail, show_facts, show_json, show_table
-from mudra.identity.accounts.account_service import OperatorMade
-from mudra.identity.memberships.admins import ValueRefused, WrongAccountKind
+from mudra.identity.accounts.refusals import ValueRefused, WrongAccountKind
 from mudra.identity.memberships.member_search import UserFilter, UserRow
+from mudra.identity.operators.manage_operators import (
+    NotAnOperator,
+    OperatorSaved,
+    end_operator,
+    save_operator,
+)
 from mudra.identity.operators.operator import Scope
+from mudra.shared.refusal import Refusal
 
 app = typer.Typer(no_args_is_help=True, help="People who operate the network.")
 _MAX_COUNT = 1000
@@ -24,62 +29,57 @@ _MAX_COUNT = 1000
     epilog="Example: mudra operator create noc@network.example --scope health --scope audit"
 )
 def create(
-    email: Annotated[str, typer.Argument(help="The operator's e-mail address.")],
+    email: Annotated[str, typer.Argument(help="The operator's email address.")],
     scope: Annotated[
-        list[Scope] | None, typer.Option(help="What it may do; again for more. All when left out.")
+        list[Scope] | None, typer.Option(help="A scope to grant; repeat for more. All if omitted.")
     ] = None,
     name: Annotated[str, typer.Option(help="The operator's name.")] = "",
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make an operator and invite it by mail; for one that exists, set its scopes anew."""
+    """Create an operator and invite it by email; an existing operator gets these scopes."""
     scopes = frozenset(scope or Scope)
 
-    async def act(dependencies: Dependencies) -> object:
+    async def act(dependencies: Dependencies) -> OperatorSaved | ValueRefused | WrongAccountKind:
         async with dependencies.unit_of_work() as work:
-            return await work.accounts.make_operator(email, name, scopes, Caller(operator_name()))
+            return await save_operator(work, email, name, scopes, Caller(operator_name()))
 
-    made = with_rooms(act, data_dir)
-    if isinstance(made, ValueRefused):
-        fail(f"{made.field} {made.problem}", Exit.USAGE)
-    if isinstance(made, WrongAccountKind):
-        fail(f"{email} is an admin of an entity: an operator needs an account of its own")
-    assert isinstance(made, OperatorMade)
-    words = sorted(one.value for one in made.scopes)
+    saved = with_rooms(act, data_dir)
+    match saved:
+        case ValueRefused():
+            fail(f"{saved.field} {saved.problem}", Exit.USAGE)
+        case WrongAccountKind():
+            fail(f"{email} is an admin of an entity: an operator needs a separate account")
+    names = sorted(one.value for one in saved.scopes)
     if as_json:
-        show_json({"email": made.user.email, "scopes": words, "invited": made.invited})
+        show_json({"email": saved.user.email, "scopes": names, "invited": saved.invited})
         return
-    invitation = "sent" if made.invited else "none needed"
-    show_facts({"operator": made.user.email, "scopes": ", ".join(words), "invitation": invitation})
+    invitation = "sent" if saved.invited else "none needed"
+    show_facts({"operator": saved.user.email, "scopes": ", ".join(names), "invitation": invitation})
 
 
 @app.command(epilog="Example: mudra operator end noc@network.example")
 def end(
-    email: Annotated[str, typer.Argument(help="The operator's e-mail address.")],
+    email: Annotated[str, typer.Argument(help="The operator's email address.")],
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Take all scopes from an operator: the role ends at the next request, the account stays."""
+    """Remove all scopes of an operator; it loses its rights at the next request."""
 
-    async def act(dependencies: Dependencies) -> object:
+    async def act(
+        dependencies: Dependencies,
+    ) -> frozenset[Scope] | NotAnOperator | ValueRefused | WrongAccountKind:
         async with dependencies.unit_of_work() as work:
-            user = await user_of(work, email)
-            held = await work.memberships.scopes(user.user_id) if user else frozenset()
-            if user is None or not held:
-                return None
-            await work.accounts.make_operator(
-                user.email, user.name, frozenset(), Caller(operator_name())
-            )
-            return held
+            return await end_operator(work, email, Caller(operator_name()))
 
     held = with_rooms(act, data_dir)
-    if not isinstance(held, frozenset):
-        fail(f"{email} is no operator: mudra operator list shows who is")
-    words = sorted(scope.value for scope in held)
+    if isinstance(held, Refusal):
+        fail(f"{email} is not an operator: mudra operator list shows who is")
+    names = sorted(scope.value for scope in held)
     if as_json:
-        show_json({"email": email, "taken": words})
+        show_json({"email": email, "taken": names})
         return
-    show_facts({"operator": email, "taken": ", ".join(words)})
+    show_facts({"operator": email, "taken": ", ".join(names)})
 
 
 @app.command("list", epilog="Example: mudra operator list --json")

@@ -20,7 +20,6 @@ from mudra.console.framework.page_responses import frame, nobody_signed_in
 from mudra.console.framework.page_results import GoTo, Outcome, StreamedPage
 from mudra.console.framework.sign_in_form import form_without_session, typed
 from mudra.console.framework.streamed_page import begin, supports_streaming, whole
-from mudra.http.auth.operator_access import operator_with_scope
 from mudra.http.auth.with_password import with_password
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_body import FORM_LIMITS, BodyLimits, read_form
@@ -29,6 +28,7 @@ from mudra.http.server.concurrency import KeyedLock
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.memberships.member import NotYourEntity
 from mudra.identity.memberships.member_search import MemberFilter
+from mudra.identity.operators.manage_operators import operator_with_scope
 from mudra.identity.operators.operator import NoOperator, Operator, Scope
 from mudra.identity.sessions.session import session_key
 from mudra.shared.secret_text import SecretText
@@ -250,7 +250,7 @@ def _own(entity_id: str) -> _Gate:
 
 def _scoped(scope: Scope) -> _Gate:
     async def gate(page_context: PageContext) -> PageContext | object:
-        found = await operator_with_scope(page_context.user, page_context.work, scope)
+        found = await operator_with_scope(page_context.work, page_context.user, scope)
         return page_context if isinstance(found, Operator) else found
 
     return gate

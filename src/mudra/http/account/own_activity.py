@@ -10,14 +10,14 @@ from msgspec import Meta, Struct, field
 
 from mudra.audit.event import Caller
 from mudra.audit.search import AuditFilter, AuditRow, TokensOfDay
-from mudra.http.account.people_requests import ActivityQuery
 from mudra.http.auth.as_user import as_user
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
+from mudra.http.request.fields import EventNumber, PageLimit
 from mudra.http.request.request_context import AnyRequest, receive_query
 from mudra.http.response.json_response import HandlerResult
 from mudra.http.response.response_body import DateTime, Page, ResponseBody, cut_page
-from mudra.http.token.requests import EntityQuery
+from mudra.http.token.requests import EntityId, EntityQuery
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.member import NotYourEntity
 from mudra.identity.memberships.member_search import MemberFilter
@@ -27,6 +27,14 @@ from mudra.tokens.secrets.secret_service import SecretUsage
 from mudra.unit_of_work import UnitOfWork
 
 DAYS: Final = timedelta(days=14)
+
+
+class ActivityQuery(Struct, frozen=True):
+    """Selects one of the caller's entities and a page of its audit log, the newest first."""
+
+    entity_id: EntityId = field(name="entityId")
+    after: EventNumber = ""
+    limit: PageLimit = "100"
 
 
 class ActionItemResponse(Struct, kw_only=True):

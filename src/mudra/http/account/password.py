@@ -7,68 +7,41 @@ from litestar import Response, post
 
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
-from mudra.http.request.request_context import AnyRequest, RequestContext, receive_json
+from mudra.http.request.request_context import AnyRequest, receive_json
 from mudra.http.response.json_response import refusal, success
 from mudra.http.token.requests import PasswordForgotRequest, PasswordSetRequest
 from mudra.http.token.responses import PasswordResponse
-from mudra.identity.accounts.set_password import (
-    LinkHolder,
-    refuse_password,
-    set_password,
-    who_holds,
-)
-from mudra.identity.accounts.user import User
-from mudra.identity.ports import HashingBusy
-from mudra.identity.sign_in.sign_in import username_of
+from mudra.identity.accounts.send_link import forgot_password
+from mudra.identity.accounts.set_password import set_password
 from mudra.shared.refusal import Refusal
-from mudra.shared.secret_text import SecretText
 
 _FORGOT_S: Final = 0.25
-"""When "forgot password" is answered, from its arrival; the work takes a tenth of it."""
+"""Seconds after its arrival at which "forgot password" is answered; the work takes a tenth."""
 
 
 @post(
     "/user/password/set",
     status_code=200,
     operation_class=described(
-        "Set a password by the link of a mail", PasswordSetRequest, PasswordResponse
+        "Set a password by the link in an email", PasswordSetRequest, PasswordResponse
     ),
 )
 async def set_by_link(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """Consume a one-use link and set the password; the user's tokens end."""
-    context, order = await receive_json(request, service, PasswordSetRequest)
-    if not isinstance(order, PasswordSetRequest):
-        return refusal(context.envelope, order).response()
-    outcome = await _set(context, order.token, order.password)
-    if not isinstance(outcome, User):
+    context, received = await receive_json(request, service, PasswordSetRequest)
+    if not isinstance(received, PasswordSetRequest):
+        return refusal(context.envelope, received).response()
+    outcome = await set_password(
+        received.token,
+        received.password,
+        context.caller("nobody"),
+        network_name=service.settings.network_name,
+        hasher=service.hasher,
+        open_work=service.unit_of_work,
+    )
+    if isinstance(outcome, Refusal):
         return refusal(context.envelope, outcome).response()
     return success(context.envelope, PasswordResponse(status="password set")).response()
-
-
-async def _set(context: RequestContext, token: SecretText, password: SecretText) -> User | Refusal:
-    service = context.service
-    async with service.unit_of_work() as work:
-        holder = await who_holds(token, work.people, work.links)
-    if not isinstance(holder, LinkHolder):
-        return holder
-    refused = refuse_password(password, holder.user, service.settings.network_name)
-    if refused is not None:
-        return refused
-    hashed = await service.hasher.hash(password)
-    if isinstance(hashed, HashingBusy):
-        return hashed
-    async with service.unit_of_work() as work:
-        return await set_password(
-            token,
-            hashed,
-            context.caller(f"user:{holder.user.user_id}"),
-            people=work.people,
-            links=work.links,
-            attempts=work.attempts,
-            tokens=work.tokens,
-            outbox=work.outbox,
-            journal=work.journal,
-        )
 
 
 @post(
@@ -79,15 +52,14 @@ async def _set(context: RequestContext, token: SecretText, password: SecretText)
     ),
 )
 async def forgot(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
-    """Send a link when the name is known; the answer is the same for every name."""
-    context, order = await receive_json(request, service, PasswordForgotRequest)
-    if not isinstance(order, PasswordForgotRequest):
-        return refusal(context.envelope, order).response()
+    """Send a link when the name is known; the response is the same for every name."""
+    context, received = await receive_json(request, service, PasswordForgotRequest)
+    if not isinstance(received, PasswordForgotRequest):
+        return refusal(context.envelope, received).response()
     answer_at = asyncio.get_running_loop().time() + _FORGOT_S
     async with service.unit_of_work() as work:
-        user = await work.people.by_username(username_of(order.username))
-        await work.link_service.forgot_password(user, context.caller("nobody"))
-    # A letter takes longer than none: only the same moment hides which it was (quality A7).
+        await forgot_password(work, received.username, context.caller("nobody"))
+    # Sending an email takes longer: only the same moment hides which it was (quality A7).
     await asyncio.sleep(answer_at - asyncio.get_running_loop().time())
     return success(
         context.envelope,

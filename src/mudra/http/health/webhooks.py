@@ -9,7 +9,6 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 
 from mudra.audit.event import Caller
-from mudra.http.account.people_requests import NoParameters
 from mudra.http.auth.as_entity import as_entity
 from mudra.http.auth.as_operator import as_operator
 from mudra.http.dependencies import InjectedDependencies
@@ -21,6 +20,7 @@ from mudra.http.health.health_responses import (
     webhook_details,
 )
 from mudra.http.openapi.operation import described
+from mudra.http.request.fields import NoParameters
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
 from mudra.http.response.json_response import HandlerResult
 from mudra.identity.operators.operator import Scope

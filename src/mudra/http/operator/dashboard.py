@@ -5,13 +5,13 @@ from typing import Final
 from litestar import Response, get
 from litestar.types import ControllerRouterHandler
 
-from mudra.http.account.people_requests import NoParameters
 from mudra.http.auth.bearer import verified_bearer
 from mudra.http.auth.operator_access import any_operator
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
 from mudra.http.operator.shapes import BoardResponse, SettingsResponse
 from mudra.http.request.envelope import Body
+from mudra.http.request.fields import NoParameters
 from mudra.http.request.request_context import AnyRequest, receive_query
 from mudra.http.response.json_response import refusal, success
 from mudra.overview.operator_dashboard import BoardRow, board

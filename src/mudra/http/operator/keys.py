@@ -6,7 +6,6 @@ from litestar import Response, get, post
 from litestar.types import ControllerRouterHandler
 
 from mudra.audit.event import Caller
-from mudra.http.account.people_requests import NoParameters
 from mudra.http.auth.as_operator import as_operator
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
@@ -18,6 +17,7 @@ from mudra.http.operator.shapes import (
     RotationResponse,
     SigningKeyResponse,
 )
+from mudra.http.request.fields import NoParameters
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
 from mudra.http.response.json_response import HandlerResult
 from mudra.identity.operators.operator import Scope

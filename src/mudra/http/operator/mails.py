@@ -1,26 +1,56 @@
 """/operator/v1/mails: what waits and what failed, and a new try (scope members)."""
 
-from typing import Final
+from typing import Annotated, Final
 from uuid import UUID
 
 from litestar import Response, get, post
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from mudra.audit.event import Caller
-from mudra.http.account.people_requests import MailQuery, NoParameters
-from mudra.http.account.people_responses import MailsPage, StatusResponse
-from mudra.http.account.people_shapes import mail_details
 from mudra.http.auth.as_operator import as_operator
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
+from mudra.http.request.fields import Flag, NoParameters, PageLimit, UuidOrNone
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
 from mudra.http.response.json_response import HandlerResult
-from mudra.http.response.response_body import cut_page
+from mudra.http.response.response_body import DateTime, Page, StatusResponse, cut_page
+from mudra.identity.accounts.email_address import MAX_ADDRESS
+from mudra.identity.accounts.user import normalize_username
 from mudra.identity.operators.operator import Scope
-from mudra.identity.sign_in.sign_in import username_of
-from mudra.overview.mail_queue import NoSuchMail, retry_mail
+from mudra.overview.mail_queue import NoSuchMail, QueuedMail, retry_mail
+from mudra.shared.time_text import iso_ms
 from mudra.unit_of_work import UnitOfWork
+
+
+class MailQuery(Struct, frozen=True):
+    """Filters emails and selects a page."""
+
+    failed: Flag = "false"
+    to: Annotated[str, Meta(max_length=MAX_ADDRESS, description="an email address")] = ""
+    after: UuidOrNone = ""
+    limit: PageLimit = "100"
+
+
+class MailDetails(Struct, kw_only=True):
+    """An email of the queue, without its text, which may hold a one-use link."""
+
+    mail_id: str = field(name="id")
+    to: str
+    subject: str
+    created_at: DateTime = field(name="createdAt")
+    state: Annotated[str, Meta(extra_json_schema={"enum": ["sent", "given-up", "waiting"]})]
+    attempts: int
+    sent_at: DateTime | UnsetType = field(name="sentAt", default=UNSET)
+    last_error: str | UnsetType = field(name="lastError", default=UNSET)
+    next_attempt_at: DateTime | UnsetType = field(name="nextAttemptAt", default=UNSET)
+
+
+class MailsPage(Page, kw_only=True):
+    """A page of emails."""
+
+    mails: list[MailDetails]
 
 
 @get(
@@ -29,20 +59,20 @@ from mudra.unit_of_work import UnitOfWork
 )
 async def list_mails(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """List mails, the newest first, without their text, which may hold a one-use link."""
-    context, order = receive_query(request, service, MailQuery)
+    context, received = receive_query(request, service, MailQuery)
 
-    async def act(work: UnitOfWork, _: Caller, order: MailQuery) -> HandlerResult:
-        limit = int(order.limit)
+    async def handler(work: UnitOfWork, _: Caller, query: MailQuery) -> HandlerResult:
+        limit = int(query.limit)
         rows = await work.mail_queue.queue(
-            failed=order.failed == "true",
-            to=username_of(order.to),
-            after=order.after,
+            failed=query.failed == "true",
+            to=normalize_username(query.to),
+            after=query.after,
             limit=limit + 1,
         )
         shown, following = cut_page(rows, limit, lambda row: row.mail_id)
         return MailsPage(mails=[mail_details(row) for row in shown], next=following)
 
-    return await as_operator(context, order, Scope.MEMBERS, act)
+    return await as_operator(context, received, Scope.MEMBERS, handler)
 
 
 @post(
@@ -54,15 +84,30 @@ async def retry(
     request: AnyRequest, service: InjectedDependencies, mail_id: FromPath[UUID]
 ) -> Response[bytes]:
     """Have an unsent mail tried again now."""
-    context, order = await receive_json(request, service, NoParameters)
+    context, received = await receive_json(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, caller: Caller, _request: NoParameters) -> HandlerResult:
+    async def handler(work: UnitOfWork, caller: Caller, _: NoParameters) -> HandlerResult:
         outcome = await retry_mail(str(mail_id), caller, work.mail_queue, work.journal)
         if isinstance(outcome, NoSuchMail):
             return outcome
         return StatusResponse(status="will be tried now")
 
-    return await as_operator(context, order, Scope.MEMBERS, act)
+    return await as_operator(context, received, Scope.MEMBERS, handler)
+
+
+def mail_details(mail: QueuedMail) -> MailDetails:
+    """Return an email as the queue shows it."""
+    return MailDetails(
+        mail_id=mail.mail_id,
+        to=mail.recipient,
+        subject=mail.subject,
+        created_at=iso_ms(mail.created_at),
+        state=mail.state,
+        attempts=mail.attempts,
+        sent_at=iso_ms(mail.sent_at) if mail.sent_at else UNSET,
+        last_error=mail.last_error or UNSET,
+        next_attempt_at=iso_ms(mail.next_attempt_at) if mail.next_attempt_at else UNSET,
+    )
 
 
 handlers: Final[list[ControllerRouterHandler]] = [list_mails, retry]

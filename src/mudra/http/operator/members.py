@@ -1,51 +1,128 @@
 """/operator/v1/members: list, onboard, suspend and restore, admins, contact (scope members)."""
 
-from typing import Final
+from typing import Annotated, Final, Literal
 
 from litestar import Response, get, post
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
+from msgspec import Meta, Struct, field
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.onboarding import onboard
-from mudra.http.account.admin_calls import (
+from mudra.http.account.admins import (
     ADD_ADMIN,
     HAND_OVER,
     REMOVE_ADMIN,
     SET_CONTACT,
-    AdminCaller,
     AdminOperation,
-    R,
-)
-from mudra.http.account.people_requests import (
-    MemberQuery,
-    OnboardRequest,
-    StatusRequest,
-)
-from mudra.http.account.people_responses import (
     AdminsResponse,
-    MemberResponse,
-    MembersPage,
-    StatusResponse,
+    R,
+    admins_response,
 )
-from mudra.http.account.people_shapes import member_details
 from mudra.http.auth.as_operator import as_operator
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
+from mudra.http.request.fields import PLAIN_LINE, Email, Flag, Name, PageLimit, SearchText
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
 from mudra.http.response.json_response import HandlerResult
-from mudra.http.response.response_body import cut_page
-from mudra.identity.memberships.admins import ValueRefused
+from mudra.http.response.response_body import (
+    DateTime,
+    Page,
+    ResponseBody,
+    StatusResponse,
+    cut_page,
+)
+from mudra.http.token.requests import EntityId
+from mudra.identity.accounts.email_address import MAX_NAME
+from mudra.identity.memberships.admins import Requester
 from mudra.identity.memberships.member import MemberStatus
-from mudra.identity.memberships.member_search import MemberFilter
-from mudra.identity.memberships.onboard import MemberDiffers, NewMember, OnboardRefused
+from mudra.identity.memberships.member_search import MemberFilter, MemberRow
+from mudra.identity.memberships.member_status import set_member_status
+from mudra.identity.memberships.onboard import NewMember, onboard_member
 from mudra.identity.operators.operator import Scope
 from mudra.shared.refusal import Refusal
+from mudra.shared.time_text import iso_ms
 from mudra.unit_of_work import UnitOfWork
 
-_WIRE_NAMES: Final = {"ENTITY_ID": "entityId", "admin": "adminEmail", "admin-name": "adminName"}
-"""Fields of a new member as this interface calls them; onboarding has those of the command."""
+
+class MemberQuery(Struct, frozen=True):
+    """Filters members and selects a page."""
+
+    type: Annotated[Literal["", "FIP", "FIU", "AA"], Meta(description="FIP, FIU or AA")] = ""
+    status: Annotated[
+        Literal["", "active", "suspended", "retired"],
+        Meta(description="active, suspended or retired"),
+    ] = ""
+    words: SearchText = ""
+    without_admin: Flag = field(name="withoutAdmin", default="false")
+    after: SearchText = ""
+    limit: PageLimit = "100"
+
+
+class OnboardRequest(Struct, frozen=True):
+    """Onboard a member with one designated admin (spec 1.2)."""
+
+    entity_id: EntityId = field(name="entityId")
+    type: Annotated[Literal["FIP", "FIU", "AA"], Meta(description="FIP, FIU or AA")]
+    name: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=MAX_NAME,
+            description=f"a name of 1 to {MAX_NAME} characters",
+            examples=["Finsight Lending"],
+            extra_json_schema=PLAIN_LINE,
+        ),
+    ]
+    admin_email: Email = field(name="adminEmail")
+    admin_name: Name = field(name="adminName", default="")
+
+    def new_member(self) -> NewMember:
+        """Return the member to onboard."""
+        return NewMember(self.entity_id, self.type, self.name, self.admin_email, self.admin_name)
+
+
+class StatusRequest(Struct, frozen=True):
+    """Suspend, restore or retire an entity."""
+
+    status: Annotated[
+        Literal["active", "suspended", "retired"],
+        Meta(description="active, suspended or retired"),
+    ]
+    reason: Annotated[
+        str, Meta(min_length=1, max_length=200, description="a reason of 1 to 200 characters")
+    ]
+
+
+class MemberDetails(Struct, kw_only=True):
+    """A member; of its secret only the time of its expiry."""
+
+    entity_id: str = field(name="entityId")
+    type: str
+    name: str
+    status: str
+    onboarded_at: DateTime = field(name="onboardedAt")
+    secret_expires_at: DateTime = field(name="secretExpiresAt")
+    admins: list[str]
+    contact: str
+    without_admin: bool = field(name="withoutAdmin")
+
+
+class MembersPage(Page, kw_only=True):
+    """A page of members."""
+
+    members: list[MemberDetails]
+
+
+class MemberResponse(ResponseBody, kw_only=True):
+    """A member; `created` and `invited` say what this call did."""
+
+    entity_id: str = field(name="entityId")
+    type: str
+    name: str
+    status: str
+    created: bool
+    invited: bool
 
 
 @get(
@@ -54,21 +131,21 @@ _WIRE_NAMES: Final = {"ENTITY_ID": "entityId", "admin": "adminEmail", "admin-nam
 )
 async def list_members(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """List members by entity ID, a page at a time."""
-    context, order = receive_query(request, service, MemberQuery)
+    context, received = receive_query(request, service, MemberQuery)
 
-    async def act(work: UnitOfWork, _: Caller, order: MemberQuery) -> HandlerResult:
+    async def handler(work: UnitOfWork, _: Caller, query: MemberQuery) -> HandlerResult:
         which = MemberFilter(
-            entity_type=order.type,
-            status=order.status,
-            text=order.words,
-            without_admin=order.without_admin == "true",
+            entity_type=query.type,
+            status=query.status,
+            text=query.words,
+            without_admin=query.without_admin == "true",
         )
-        limit = int(order.limit)
-        rows = await work.member_search.members(which, order.after, limit + 1)
+        limit = int(query.limit)
+        rows = await work.member_search.members(which, query.after, limit + 1)
         shown, following = cut_page(rows, limit, lambda row: row.entity_id)
-        return MembersPage(members=[member_details(row) for row in shown], next=following)
+        return MembersPage(members=[_details(row) for row in shown], next=following)
 
-    return await as_operator(context, order, Scope.MEMBERS, act)
+    return await as_operator(context, received, Scope.MEMBERS, handler)
 
 
 @post(
@@ -78,18 +155,13 @@ async def list_members(request: AnyRequest, service: InjectedDependencies) -> Re
         "Onboard a member", OnboardRequest, MemberResponse, bearer=True, conflict=True
     ),
 )
-async def onboard_member(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
-    """Onboard a member: makes its first secret and invites its admin; repeating changes nothing."""
-    context, order = await receive_json(request, service, OnboardRequest)
+async def onboard(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
+    """Onboard a member: create its first secret and invite its admin; idempotent."""
+    context, received = await receive_json(request, service, OnboardRequest)
 
-    async def act(work: UnitOfWork, caller: Caller, order: OnboardRequest) -> HandlerResult:
-        new = NewMember(
-            order.entity_id, order.type, order.name, order.admin_email, order.admin_name
-        )
-        outcome = await onboard(new, caller, work)
-        if isinstance(outcome, OnboardRefused):
-            return ValueRefused(_WIRE_NAMES.get(outcome.field, outcome.field), outcome.problem)
-        if isinstance(outcome, MemberDiffers):
+    async def handler(work: UnitOfWork, caller: Caller, body: OnboardRequest) -> HandlerResult:
+        outcome = await onboard_member(work, body.new_member(), caller)
+        if isinstance(outcome, Refusal):
             return outcome
         member = outcome.member
         return MemberResponse(
@@ -101,7 +173,7 @@ async def onboard_member(request: AnyRequest, service: InjectedDependencies) -> 
             invited=outcome.invited,
         )
 
-    return await as_operator(context, order, Scope.MEMBERS, act)
+    return await as_operator(context, received, Scope.MEMBERS, handler)
 
 
 @post(
@@ -115,17 +187,17 @@ async def set_status(
     request: AnyRequest, service: InjectedDependencies, entity_id: FromPath[str]
 ) -> Response[bytes]:
     """Change an entity's status; from the commit on no node gives a suspended one a token."""
-    context, order = await receive_json(request, service, StatusRequest)
+    context, received = await receive_json(request, service, StatusRequest)
 
-    async def act(work: UnitOfWork, caller: Caller, order: StatusRequest) -> HandlerResult:
-        outcome = await work.members.set_status(
-            entity_id, MemberStatus(order.status), order.reason, caller
+    async def handler(work: UnitOfWork, caller: Caller, body: StatusRequest) -> HandlerResult:
+        outcome = await set_member_status(
+            work, entity_id, MemberStatus(body.status), body.reason, caller
         )
         if isinstance(outcome, Refusal):
             return outcome
         return StatusResponse(status=outcome.value)
 
-    return await as_operator(context, order, Scope.MEMBERS, act)
+    return await as_operator(context, received, Scope.MEMBERS, handler)
 
 
 def _admin_route(operation: AdminOperation[R]) -> HTTPRouteHandler:
@@ -143,19 +215,33 @@ def _admin_route(operation: AdminOperation[R]) -> HTTPRouteHandler:
         ),
     )
     async def change(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
-        context, order = await receive_json(request, service, operation.request_type)
+        context, received = await receive_json(request, service, operation.request_type)
 
-        async def act(work: UnitOfWork, caller: Caller, received: R) -> HandlerResult:
-            return await operation.run(work, AdminCaller(caller), received)
+        async def handler(work: UnitOfWork, caller: Caller, received: R) -> HandlerResult:
+            return admins_response(await operation.run(work, Requester(caller), received))
 
-        return await as_operator(context, order, Scope.MEMBERS, act)
+        return await as_operator(context, received, Scope.MEMBERS, handler)
 
     return change
 
 
+def _details(row: MemberRow) -> MemberDetails:
+    return MemberDetails(
+        entity_id=row.entity_id,
+        type=row.entity_type,
+        name=row.name,
+        status=row.status,
+        onboarded_at=iso_ms(row.created_at),
+        secret_expires_at=iso_ms(row.secret_expires_at),
+        admins=list(row.admins),
+        contact=row.contact,
+        without_admin=row.able == 0,
+    )
+
+
 handlers: Final[list[ControllerRouterHandler]] = [
     list_members,
-    onboard_member,
+    onboard,
     set_status,
     *(_admin_route(ADD_ADMIN), _admin_route(REMOVE_ADMIN)),
     *(_admin_route(HAND_OVER), _admin_route(SET_CONTACT)),

@@ -4,7 +4,6 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
 
-from mudra.http.account.people_requests import Email, Name
 from mudra.http.response.response_body import DateTime, ResponseBody
 
 _Reason = Annotated[str, Meta(max_length=500, description="a reason of at most 500 characters")]
@@ -19,10 +18,6 @@ _Due = Annotated[
         # A pattern cannot say which dates exist: `read_moment` checks that.
         extra_json_schema={"anyOf": [{"format": "date-time"}, {"maxLength": 0}]},
     ),
-]
-_Scope = Annotated[
-    Literal["members", "registry", "health", "keys", "audit"],
-    Meta(description="members, registry, health, keys or audit"),
 ]
 
 
@@ -43,14 +38,6 @@ class RotationRequest(Struct, frozen=True):
 
     kind: Annotated[Literal["", "entity", "user"], Meta(description="entity or user")] = ""
     emergency: bool = False
-
-
-class OperatorRequest(Struct, frozen=True):
-    """Make an operator, or set its scopes anew; no scope ends the role."""
-
-    email: Email
-    scopes: Annotated[list[_Scope], Meta(max_length=5, description="a list of scopes")]
-    name: Name = ""
 
 
 class DayCountResponse(Struct, kw_only=True):
@@ -113,15 +100,6 @@ class SettingsResponse(ResponseBody, kw_only=True):
     """The settings in force; of a secret one only whether it is set."""
 
     settings: list[dict[str, object]]
-
-
-class OperatorResponse(ResponseBody, kw_only=True):
-    """An operator after the call."""
-
-    user_id: str = field(name="userId")
-    email: str
-    scopes: list[str]
-    invited: bool
 
 
 class BoardResponse(ResponseBody, kw_only=True):

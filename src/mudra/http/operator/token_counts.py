@@ -8,11 +8,11 @@ from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
 from mudra.audit.event import Caller
-from mudra.http.account.people_requests import NoParameters
 from mudra.http.auth.as_operator import as_operator
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
 from mudra.http.operator.shapes import DayCountResponse, TokenCountsResponse
+from mudra.http.request.fields import NoParameters
 from mudra.http.request.request_context import AnyRequest, receive_query
 from mudra.http.response.json_response import HandlerResult
 from mudra.identity.memberships.admins import NoSuchEntity

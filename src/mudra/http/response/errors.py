@@ -40,19 +40,23 @@ from mudra.http.response.problem import (
     retry_after,
     unauthorized,
 )
-from mudra.identity.accounts.account_service import AddressTaken, NoSuchUser
 from mudra.identity.accounts.email_link import LinkFault, LinkRefused
 from mudra.identity.accounts.password_rules import PasswordRefusal
+from mudra.identity.accounts.refusals import (
+    AddressTaken,
+    NoSuchUser,
+    ValueRefused,
+    WrongAccountKind,
+)
 from mudra.identity.memberships.admins import (
     LastAdmin,
     NoSuchEntity,
     NotAnAdmin,
-    ValueRefused,
-    WrongAccountKind,
 )
 from mudra.identity.memberships.member import NotYourEntity
 from mudra.identity.memberships.member_status import EntryNotLive, RetiredForGood
-from mudra.identity.memberships.onboard import MemberDiffers, OnboardRefused
+from mudra.identity.memberships.onboard import MemberDiffers
+from mudra.identity.operators.manage_operators import NotAnOperator
 from mudra.identity.operators.operator import NoOperator, OwnScopes, ScopeMissing, ScopeNotYours
 from mudra.identity.ports import HashingBusy
 from mudra.identity.sign_in.sign_in import SignInRefused, TooManyAttempts
@@ -250,6 +254,7 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
                 f"the token gives no operator right of the scope {r.scope.value}"
             ),
         ),
+        _row(NotAnOperator, lambda _: not_found("email is not an operator")),
         _row(NoOperator, lambda _: unauthorized("the token gives no right of an operator")),
         _row(
             ScopeNotYours,
@@ -285,7 +290,6 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
             ),
         ),
         _row(AddressTaken, lambda _: conflict("email belongs to another account")),
-        _row(OnboardRefused, lambda r: invalid(f"{r.field} {r.problem}")),
         _row(
             MemberDiffers,
             lambda r: conflict(

@@ -31,6 +31,12 @@ class ResponseBody(Struct, kw_only=True):
     """
 
 
+class StatusResponse(ResponseBody, kw_only=True):
+    """What was done."""
+
+    status: str
+
+
 class Page(ResponseBody, kw_only=True):
     """Base of responses that hold a page of a list."""
 

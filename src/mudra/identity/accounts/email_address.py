@@ -33,7 +33,7 @@ class NameRefused(Struct, frozen=True):
     problem: str
 
 
-def normalise_email(typed: str) -> str | AddressRefused:
+def normalize_email(typed: str) -> str | AddressRefused:
     """Bring an address into the form in which it is compared: lower case, ASCII domain.
 
     One bare address: no display name, no comment, no quoted local part, no address literal.

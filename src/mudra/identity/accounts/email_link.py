@@ -1,4 +1,4 @@
-"""One-use links that go out by mail (decisions 3; quality A12). Pure.
+"""One-use links that are sent by email (decisions 3; quality A12). Pure.
 
 The link holds 256 random bits; only their hash is stored. A newer link voids
 the older ones.
@@ -24,11 +24,11 @@ class LinkPurpose(enum.StrEnum):
     """What a link is for."""
 
     INVITE = "invite"
-    PASSWORD_RESET = "password-reset"  # noqa: S105  # a word, no password
+    PASSWORD_RESET = "password-reset"  # noqa: S105  # not a password
 
     @property
     def life(self) -> timedelta:
-        """How long a link of this purpose is good."""
+        """How long a link of this purpose is valid."""
         return timedelta(hours=_LIFE_HOURS[self.value])
 
 
@@ -46,7 +46,7 @@ class LinkRecord(Struct, frozen=True):
 
 
 class LinkFault(enum.Enum):
-    """Why a link is of no use. Told only to one who holds that very link."""
+    """Why a link is not accepted; shown only to someone who has that very link."""
 
     UNKNOWN = "unknown"
     EXPIRED = "expired"
@@ -55,7 +55,7 @@ class LinkFault(enum.Enum):
 
 
 class LinkRefused(Refusal, frozen=True):
-    """The link of an email is not accepted."""
+    """The link is not accepted."""
 
     fault: LinkFault
 
@@ -68,11 +68,31 @@ def new_link(
     purpose: LinkPurpose,
     now: datetime,
 ) -> tuple[SecretText, LinkRecord]:
-    """Make a link: the text that goes into the mail, and what is stored."""
+    """Make a link: the token that goes into the email, and what is stored."""
     raw = random_bytes(_TOKEN_BYTES)
     token = SecretText(base64.urlsafe_b64encode(raw).rstrip(b"=").decode())
     record = LinkRecord(token_hash(token), user_id, purpose, address, now, now + purpose.life)
     return token, record
+
+
+class LinkFactory(Struct, frozen=True):
+    """Makes links to the activation page.
+
+    `page` is the page's address and comes from settings only: a Host header
+    never reaches an email.
+    """
+
+    random_bytes: Callable[[int], bytes]
+    page: str
+
+    def create(
+        self, *, user_id: str, address: str, purpose: LinkPurpose, now: datetime
+    ) -> tuple[SecretText, LinkRecord]:
+        """Make a link: its whole address, and what is stored."""
+        token, record = new_link(
+            self.random_bytes, user_id=user_id, address=address, purpose=purpose, now=now
+        )
+        return SecretText(f"{self.page}/{token.reveal()}"), record
 
 
 def token_hash(token: SecretText) -> bytes:
@@ -81,7 +101,7 @@ def token_hash(token: SecretText) -> bytes:
 
 
 def judge(record: LinkRecord | None, now: datetime) -> LinkRecord | LinkRefused:
-    """Give the link back when it may be used at `now`."""
+    """Return the link when it may be used at `now`."""
     if record is None:
         return LinkRefused(LinkFault.UNKNOWN)
     if record.used_at is not None:

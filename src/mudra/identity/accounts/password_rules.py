@@ -85,7 +85,7 @@ class PasswordContext(Struct, frozen=True):
         return frozenset(word for text in texts for word in _parts(text))
 
 
-def normalised(password: str) -> str:
+def normalized(password: str) -> str:
     """Bring a password into the one form that is counted and hashed (NFC)."""
     return unicodedata.normalize("NFC", password)
 
@@ -100,7 +100,7 @@ def _fault(password: str, context: PasswordContext) -> PasswordFault | None:
     # Before all else: normalising a megabyte would stop the event loop.
     if len(password) > _MAX_TYPED:
         return PasswordFault.TOO_LONG
-    text = normalised(password)
+    text = normalized(password)
     if len(text) < MIN_LENGTH:
         return PasswordFault.TOO_SHORT
     if len(text) > MAX_LENGTH:
@@ -126,7 +126,7 @@ def _guessable(folded: str, context: PasswordContext) -> PasswordFault | None:
 
 
 def _parts(text: str) -> Iterator[str]:
-    folded = normalised(text).casefold()
+    folded = normalized(text).casefold()
     words = "".join(char if _is_of_a_word(char) else " " for char in folded).split()
     for word in {folded.strip(), "".join(words), *words}:
         if len(word) >= _MIN_WORD and word not in _TOO_GENERAL:

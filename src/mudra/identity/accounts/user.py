@@ -1,12 +1,14 @@
-"""A person who can sign in: a member's designated admin (spec 2.1, 3)."""
+"""User accounts: designated admins of members and the operator's staff (spec 2.1, 3)."""
 
 import enum
 
 from msgspec import Struct
 
+from mudra.identity.accounts.email_address import MAX_ADDRESS, AddressRefused, normalize_email
+
 
 class UserState(enum.StrEnum):
-    """Where an account stands: e-mail verification, then password, then tokens (spec 3)."""
+    """State of an account: email verification, then password, then tokens (spec 3)."""
 
     INVITED = "invited"
     ACTIVE = "active"
@@ -14,7 +16,7 @@ class UserState(enum.StrEnum):
 
 
 class User(Struct, frozen=True):
-    """One account. `email` is the username, normalised for comparison."""
+    """One account; `email` is the username, normalized for comparison."""
 
     user_id: str
     email: str
@@ -26,5 +28,13 @@ class User(Struct, frozen=True):
 
     @property
     def may_sign_in(self) -> bool:
-        """Tell whether a right password would let this user in."""
+        """Whether the right password lets this user sign in."""
         return self.state is UserState.ACTIVE and self.password_hash is not None
+
+
+def normalize_username(typed: str) -> str:
+    """Return the name under which attempts are counted, also when it is not an email address."""
+    address = normalize_email(typed)
+    if isinstance(address, AddressRefused):
+        return typed.strip().casefold()[:MAX_ADDRESS]
+    return address

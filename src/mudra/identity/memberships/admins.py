@@ -1,187 +1,256 @@
-"""Who looks after an entity: add, remove, hand over, backup contact.
+"""Change an entity's admins and its backup contact: add, remove, hand over.
 
-Done by an operator for any entity, or by an admin for its own. The last admin
-who can act never goes unnoticed: an admin is refused, an operator is warned.
-Rights are read from the database at each call, so a change holds from its commit.
+An operator may change any entity, an admin only its own. The last admin who can
+act is never removed unnoticed: an admin is refused, an operator is warned. Rights
+are read from the database at each call, so a change is effective from its commit.
 """
 
-from collections.abc import Callable
+from collections.abc import Sequence
 
 from msgspec import Struct
 
 from mudra.audit.event import AuditEntry, Caller, EventName
-from mudra.audit.ports import AuditLog
 from mudra.identity.accounts.email_address import (
     AddressRefused,
     NameRefused,
     display_name,
-    normalise_email,
+    normalize_email,
 )
-from mudra.identity.accounts.email_link import LinkPurpose
-from mudra.identity.accounts.link_service import LinkService
+from mudra.identity.accounts.refusals import ValueRefused, WrongAccountKind
+from mudra.identity.accounts.send_link import send_link
 from mudra.identity.accounts.user import User, UserState
-from mudra.identity.ports import Memberships, People
+from mudra.identity.memberships.member import Admin, Member, NotYourEntity, able_admins
+from mudra.identity.ports import IdentityUnitOfWork
 from mudra.shared.refusal import Refusal
 
 
-class ValueRefused(Refusal, frozen=True):
-    """A value cannot be taken: which member, and what is allowed."""
-
-    field: str
-    problem: str
-
-
 class NoSuchEntity(Refusal, frozen=True):
-    """There is no entity of this ID."""
+    """There is no entity with this ID."""
 
     entity_id: str
 
 
 class NotAnAdmin(Refusal, frozen=True):
-    """That address is no admin of the entity."""
+    """The address does not belong to an admin of the entity."""
 
 
 class LastAdmin(Refusal, frozen=True):
-    """Nobody who can act would be left; add another admin first."""
+    """No admin who can act would be left; add another admin first."""
 
 
-class WrongAccountKind(Refusal, frozen=True):
-    """Operators and admins have accounts of their own, and this address has the other kind."""
+class Requester(Struct, frozen=True):
+    """Who asks for a change: a user who must be an admin of the entity, or None for an operator."""
+
+    caller: Caller
+    user: User | None = None
 
 
-class AdminsChanged(Struct, frozen=True):
-    """The change is made; `left` admins can act now. With none, an operator must care."""
+class EntityAdmins(Struct, frozen=True):
+    """The admins of an entity and its backup contact."""
 
     entity_id: str
+    admins: Sequence[Admin]
+    contact: str
+
+    @property
+    def able(self) -> int:
+        """How many of the admins can act."""
+        return able_admins(self.admins)
+
+
+class AdminsChanged(EntityAdmins, frozen=True):
+    """The admins after a request; `changed` is False when nothing was to be done."""
+
     user: User
     changed: bool
-    left: int
 
 
-AdminsResult = (
-    AdminsChanged | ValueRefused | NoSuchEntity | NotAnAdmin | LastAdmin | WrongAccountKind
-)
+Forbidden = NotYourEntity | NoSuchEntity
+AddResult = AdminsChanged | Forbidden | ValueRefused | WrongAccountKind
+RemoveResult = AdminsChanged | Forbidden | NotAnAdmin | LastAdmin
+HandOverResult = AdminsChanged | Forbidden | ValueRefused | WrongAccountKind | NotAnAdmin
 
 
-class AdminService(Struct, frozen=True):
-    """Changes who administers what, in the caller's transaction."""
+async def admins_of(
+    work: IdentityUnitOfWork, requester: Requester, entity_id: str
+) -> EntityAdmins | Forbidden:
+    """List the admins and the backup contact of an entity."""
+    member = await _authorized(work, requester, entity_id)
+    if isinstance(member, Refusal):
+        return member
+    return await _read(work, entity_id)
 
-    people: People
-    memberships: Memberships
-    links: LinkService
-    journal: AuditLog
-    new_id: Callable[[], str]
 
-    async def add(self, entity_id: str, email: str, name: str, caller: Caller) -> AdminsResult:
-        """Make somebody an admin; who has no account yet is invited by mail."""
-        address = normalise_email(email)
-        if isinstance(address, AddressRefused):
-            return ValueRefused("email", address.problem)
-        shown = display_name(name or address)
-        if isinstance(shown, NameRefused):
-            return ValueRefused("name", shown.problem)
-        member = await self.people.member(entity_id)
-        if member is None:
-            return NoSuchEntity(entity_id)
-        user = await self.people.by_username(address)
-        if user is not None and await self.memberships.scopes(user.user_id):
-            return WrongAccountKind()
-        if user is not None and entity_id in user.administers:
-            return await self._result(entity_id, user, changed=False)
-        invite = user is None
-        if user is None:
-            user = User(
-                self.new_id(), address, shown, UserState.INVITED, None, (entity_id,), (member.name,)
-            )
-            await self.people.add_user(user)
-            await self.journal.note(
-                AuditEntry(EventName.USER_ACCOUNT_ONBOARD, caller, entity_id, user_id=user.user_id)
-            )
-        await self.people.add_admin(entity_id, user.user_id)
-        await self._note(caller, entity_id, user, "admin-added")
-        if invite:
-            await self.links.send(user, LinkPurpose.INVITE, caller, entity_name=member.name)
-        return await self._result(entity_id, user, changed=True)
+async def add_admin(
+    work: IdentityUnitOfWork, requester: Requester, entity_id: str, email: str, name: str
+) -> AddResult:
+    """Make someone an admin; a person without an account is invited by email."""
+    member = await _authorized(work, requester, entity_id)
+    if isinstance(member, Refusal):
+        return member
+    return await _add(work, requester.caller, member, email, name)
 
-    async def remove(
-        self, entity_id: str, email: str, caller: Caller, *, may_leave_none: bool
-    ) -> AdminsResult:
-        """End somebody's rights on an entity; only an operator may leave it with nobody."""
-        member = await self.people.member(entity_id)
-        if member is None:
-            return NoSuchEntity(entity_id)
-        address = normalise_email(email)
-        user = (
-            None if isinstance(address, AddressRefused) else await self.people.by_username(address)
+
+async def remove_admin(
+    work: IdentityUnitOfWork, requester: Requester, entity_id: str, email: str
+) -> RemoveResult:
+    """Remove an admin; only an operator may leave an entity without an admin who can act."""
+    member = await _authorized(work, requester, entity_id)
+    if isinstance(member, Refusal):
+        return member
+    address = normalize_email(email)
+    user = None if isinstance(address, AddressRefused) else await work.people.by_username(address)
+    if user is None or entity_id not in user.administers:
+        return NotAnAdmin()
+    admins = await work.memberships.admins(entity_id)
+    if requester.user is not None and able_admins(admins, without=user.user_id) == 0:
+        return LastAdmin()
+    return await _remove(work, requester.caller, entity_id, user)
+
+
+async def hand_over(  # who asks, and the facts of the change
+    work: IdentityUnitOfWork,
+    requester: Requester,
+    entity_id: str,
+    leaving: str,
+    email: str,
+    name: str,
+) -> HandOverResult:
+    """Replace one admin by another in one transaction; returns the new admin.
+
+    An admin hands over its own role; an operator says who leaves. The new admin
+    may still have to set a password, so no admin may be able to act until then.
+    """
+    member = await _authorized(work, requester, entity_id)
+    if isinstance(member, Refusal):
+        return member
+    # All is checked before anything is changed: a refusal leaves no half-made change.
+    leaver = normalize_email(requester.user.email if requester.user else leaving)
+    if leaver == normalize_email(email):
+        return ValueRefused("email", "must be another person's than the one who leaves")
+    admins = await work.memberships.admins(entity_id)
+    if leaver not in {admin.email for admin in admins}:
+        return NotAnAdmin()
+    added = await _add(work, requester.caller, member, email, name)
+    if isinstance(added, Refusal):
+        return added
+    removed = await work.people.by_username(str(leaver))
+    assert removed is not None
+    after = await _remove(work, requester.caller, entity_id, removed)
+    return AdminsChanged(entity_id, after.admins, after.contact, added.user, changed=True)
+
+
+async def set_contact(
+    work: IdentityUnitOfWork, requester: Requester, entity_id: str, email: str
+) -> EntityAdmins | Forbidden | ValueRefused:
+    """Set the backup contact, which gets the same emails; an empty address removes it."""
+    member = await _authorized(work, requester, entity_id)
+    if isinstance(member, Refusal):
+        return member
+    address = normalize_email(email) if email else ""
+    if isinstance(address, AddressRefused):
+        return ValueRefused("email", address.problem)
+    await work.memberships.set_contact(entity_id, address)
+    await work.journal.note(
+        AuditEntry(
+            EventName.ENTITY_CONTACT_CHANGE,
+            requester.caller,
+            entity_id,
+            detail={"change": "set" if address else "ended"},
         )
-        if user is None or entity_id not in user.administers:
-            return NotAnAdmin()
-        if not may_leave_none and await self._able(entity_id, without=user.user_id) == 0:
-            return LastAdmin()
-        await self.memberships.remove_admin(entity_id, user.user_id)
-        await self._note(caller, entity_id, user, "admin-removed")
-        return await self._result(entity_id, user, changed=True)
+    )
+    return await _read(work, entity_id)
 
-    async def hand_over(
-        self, entity_id: str, leaving: str, email: str, name: str, caller: Caller
-    ) -> AdminsResult:
-        """Put one in the place of another, in one transaction; gives the one who came.
 
-        The successor may still have to set a password, so the entity may wait for
-        that: both are told apart by `left`.
-        """
-        # All is judged before anything is changed: a refusal leaves no half of it behind.
-        leaver = normalise_email(leaving)
-        if leaver == normalise_email(email):
-            return ValueRefused("email", "must be another person's than the one who leaves")
-        if leaver not in {admin.email for admin in await self.memberships.admins(entity_id)}:
-            return NotAnAdmin()
-        came = await self.add(entity_id, email, name, caller)
-        if not isinstance(came, AdminsChanged):
-            return came
-        gone = await self.remove(entity_id, leaving, caller, may_leave_none=True)
-        if not isinstance(gone, AdminsChanged):
-            return gone
-        return AdminsChanged(entity_id, came.user, changed=True, left=gone.left)
+async def _authorized(
+    work: IdentityUnitOfWork, requester: Requester, entity_id: str
+) -> Member | Forbidden:
+    """Lock the member and check the requester's right; an admin cannot probe for other IDs."""
+    if requester.user is not None and entity_id not in requester.user.administers:
+        return NotYourEntity()
+    # The member's lock first: two admins who remove each other are served one after the other.
+    member = await work.people.member(entity_id)
+    if requester.user is None:
+        return NoSuchEntity(entity_id) if member is None else member
+    user = await work.people.by_id(requester.user.user_id)
+    if member is None or user is None or entity_id not in user.administers:
+        return NotYourEntity()
+    return member
 
-    async def set_contact(
-        self, entity_id: str, email: str, caller: Caller
-    ) -> str | ValueRefused | NoSuchEntity:
-        """Set the backup contact, who gets the letters too; an empty address ends it."""
-        if await self.people.member(entity_id) is None:
-            return NoSuchEntity(entity_id)
-        address = normalise_email(email) if email else ""
-        if isinstance(address, AddressRefused):
-            return ValueRefused("email", address.problem)
-        await self.memberships.keep_contact(entity_id, address)
-        await self.journal.note(
-            AuditEntry(
-                EventName.ENTITY_CONTACT_CHANGE,
-                caller,
-                entity_id,
-                detail={"change": "set" if address else "ended"},
-            )
+
+async def _add(
+    work: IdentityUnitOfWork, caller: Caller, member: Member, email: str, name: str
+) -> AdminsChanged | ValueRefused | WrongAccountKind:
+    entity_id, address = member.entity_id, normalize_email(email)
+    if isinstance(address, AddressRefused):
+        return ValueRefused("email", address.problem)
+    full_name = display_name(name or address)
+    if isinstance(full_name, NameRefused):
+        return ValueRefused("name", full_name.problem)
+    user = await work.people.by_username(address)
+    if user is not None and await work.memberships.scopes(user.user_id):
+        return WrongAccountKind()
+    if user is not None and entity_id in user.administers:
+        return await _result(work, entity_id, user, changed=False)
+    is_new = user is None
+    if user is None:
+        user = await create_admin_account(
+            work, caller, member.entity_id, member.name, address, full_name
         )
-        return address
+    await work.people.add_admin(entity_id, user.user_id)
+    await _record(work, caller, entity_id, user, "admin-added")
+    if is_new:
+        await send_link(work, user, caller)
+    return await _result(work, entity_id, user, changed=True)
 
-    async def _able(self, entity_id: str, *, without: str = "") -> int:
-        """How many admins can act: those who have a password and are not disabled."""
-        return sum(
-            1
-            for admin in await self.memberships.admins(entity_id)
-            if admin.user_id != without and admin.state is UserState.ACTIVE
+
+async def create_admin_account(  # the facts of the account
+    work: IdentityUnitOfWork,
+    caller: Caller,
+    entity_id: str,
+    entity_name: str,
+    email: str,
+    name: str,
+) -> User:
+    """Create the account of a new admin, who must still set a password."""
+    user_id = work.people.new_id()
+    user = User(user_id, email, name, UserState.INVITED, None, (entity_id,), (entity_name,))
+    await work.people.add_user(user)
+    await work.journal.note(
+        AuditEntry(EventName.USER_ACCOUNT_ONBOARD, caller, entity_id, user_id=user_id)
+    )
+    return user
+
+
+async def _remove(
+    work: IdentityUnitOfWork, caller: Caller, entity_id: str, user: User
+) -> AdminsChanged:
+    await work.memberships.remove_admin(entity_id, user.user_id)
+    await _record(work, caller, entity_id, user, "admin-removed")
+    return await _result(work, entity_id, user, changed=True)
+
+
+async def _read(work: IdentityUnitOfWork, entity_id: str) -> EntityAdmins:
+    admins = await work.memberships.admins(entity_id)
+    return EntityAdmins(entity_id, admins, await work.memberships.contact(entity_id))
+
+
+async def _result(
+    work: IdentityUnitOfWork, entity_id: str, user: User, *, changed: bool
+) -> AdminsChanged:
+    now = await _read(work, entity_id)
+    return AdminsChanged(entity_id, now.admins, now.contact, user, changed)
+
+
+async def _record(
+    work: IdentityUnitOfWork, caller: Caller, entity_id: str, user: User, change: str
+) -> None:
+    await work.journal.note(
+        AuditEntry(
+            EventName.USER_ACCOUNT_CHANGE,
+            caller,
+            entity_id,
+            user_id=user.user_id,
+            detail={"change": change},
         )
-
-    async def _result(self, entity_id: str, user: User, *, changed: bool) -> AdminsChanged:
-        return AdminsChanged(entity_id, user, changed, await self._able(entity_id))
-
-    async def _note(self, caller: Caller, entity_id: str, user: User, what: str) -> None:
-        await self.journal.note(
-            AuditEntry(
-                EventName.USER_ACCOUNT_CHANGE,
-                caller,
-                entity_id,
-                user_id=user.user_id,
-                detail={"change": what},
-            )
-        )
+    )

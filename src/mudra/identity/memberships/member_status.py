@@ -1,59 +1,50 @@
-"""Whether an entity may get tokens: an operator suspends, restores and retires it (spec 1.2)."""
-
-from msgspec import Struct
+"""Suspend, restore and retire members: whether an entity may get tokens (spec 1.2)."""
 
 from mudra.audit.event import AuditEntry, Caller, EventName
-from mudra.audit.ports import AuditLog
 from mudra.identity.memberships.admins import NoSuchEntity
-from mudra.identity.memberships.member import MemberStatus
-from mudra.identity.ports import Memberships, People
+from mudra.identity.memberships.member import MemberStatus, effective_status
+from mudra.identity.ports import IdentityUnitOfWork
 from mudra.shared.refusal import Refusal
 
 
 class RetiredForGood(Refusal, frozen=True):
-    """A retired entity does not come back: it is onboarded under another ID."""
+    """A retired entity cannot be restored: onboard it under another ID."""
 
     entity_id: str
 
 
 class EntryNotLive(Refusal, frozen=True):
-    """A member whose registry entry is suspended comes back with its entry, not before it."""
+    """A member whose registry entry is suspended is restored with its entry, not before it."""
 
     entity_id: str
     entry: MemberStatus
 
 
-class MemberStatusService(Struct, frozen=True):
-    """Changes the status of members, in the caller's transaction."""
+async def set_member_status(
+    work: IdentityUnitOfWork, entity_id: str, status: MemberStatus, reason: str, caller: Caller
+) -> MemberStatus | NoSuchEntity | RetiredForGood | EntryNotLive:
+    """Change a member's status; from the commit on no node gives a suspended one a token.
 
-    people: People
-    memberships: Memberships
-    journal: AuditLog
-
-    async def set_status(
-        self, entity_id: str, status: MemberStatus, reason: str, caller: Caller
-    ) -> MemberStatus | NoSuchEntity | RetiredForGood | EntryNotLive:
-        """Change it; from the commit on no node gives a suspended one a token.
-
-        A suspended registry entry counts as well: both words must allow tokens (0031).
-        """
-        # Before the member's row: the registry's writers take the two in this order.
-        entry = await self.memberships.entry_status(entity_id)
-        member = await self.people.member(entity_id)
-        if member is None:
-            return NoSuchEntity(entity_id)
-        if member.status == MemberStatus.RETIRED:
-            return RetiredForGood(entity_id)
-        if status is MemberStatus.ACTIVE and entry is not MemberStatus.ACTIVE:
-            return EntryNotLive(entity_id, entry)
-        comes_of_it = await self.memberships.set_membership(entity_id, status)
-        await self.journal.note(
-            AuditEntry(
-                EventName.ENTITY_STATUS_CHANGE,
-                caller,
-                entity_id,
-                reason=reason,
-                detail={"from": member.status, "to": comes_of_it.value},
-            )
+    Both the operator's decision and the registry entry must allow tokens (0031).
+    """
+    # Before the member's row: the registry's writers lock the two in this order.
+    entry = await work.memberships.entry_status(entity_id)
+    member = await work.people.member(entity_id)
+    if member is None:
+        return NoSuchEntity(entity_id)
+    if member.status == MemberStatus.RETIRED:
+        return RetiredForGood(entity_id)
+    if status is MemberStatus.ACTIVE and entry is not MemberStatus.ACTIVE:
+        return EntryNotLive(entity_id, entry)
+    effective = effective_status(status, entry)
+    await work.memberships.set_status(entity_id, status, effective)
+    await work.journal.note(
+        AuditEntry(
+            EventName.ENTITY_STATUS_CHANGE,
+            caller,
+            entity_id,
+            reason=reason,
+            detail={"from": member.status, "to": effective.value},
         )
-        return comes_of_it
+    )
+    return effective

@@ -1,38 +1,54 @@
 """Sign in with username and password (spec 4.1; decisions 3; quality A1 to A7).
 
-Three steps, so that no connection waits for the slow hash: `admit` asks the
-throttle, the edge hashes once on every branch, `settle` decides. Guesses made
-at the same time are re-checked in `settle`: whoever comes after the slot has
-closed learns nothing, whatever the password was.
+No connection waits for the slow hash: `admit` asks the throttle in one
+transaction, the password is hashed once on every branch, and `settle` decides in
+a second transaction. Guesses made at the same time are re-checked there: one
+that comes after the slot has closed learns nothing, whatever the password was.
 """
 
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from datetime import datetime
+from typing import TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
-from mudra.audit.ports import AuditLog
-from mudra.identity.accounts.email_address import AddressRefused, normalise_email
-from mudra.identity.accounts.user import User
-from mudra.identity.ports import Attempts, People
+from mudra.identity.accounts.password_rules import MAX_LENGTH
+from mudra.identity.accounts.user import User, normalize_username
+from mudra.identity.ports import (
+    Attempts,
+    Bulkhead,
+    HashingBusy,
+    IdentityUnitOfWork,
+    PasswordHasher,
+)
 from mudra.identity.sign_in import throttle
 from mudra.identity.sign_in.throttle import Disabled, Wait
 from mudra.shared.refusal import Refusal
+from mudra.shared.secret_text import SecretText
+
+T = TypeVar("T")
+W = TypeVar("W", bound=IdentityUnitOfWork)
 
 
 class TooManyAttempts(Refusal, frozen=True):
-    """Wait until `retry_at` before the next try."""
+    """Wait until `retry_at` before the next attempt."""
 
     retry_at: datetime
     now: datetime
 
 
 class SignInRefused(Refusal, frozen=True):
-    """Unknown name, wrong password, or an account that may not sign in: never told apart."""
+    """Unknown name, wrong password, or an account that may not sign in: never distinguished."""
+
+
+PasswordRefused = SignInRefused | TooManyAttempts | HashingBusy
 
 
 class Admitted(Struct, frozen=True):
-    """The throttle lets this try through; `user` is None when there is no such name.
+    """The throttle admits this attempt; `user` is None when the name is unknown.
 
     `origin` is the key under which failures from the caller's address count.
     """
@@ -43,53 +59,72 @@ class Admitted(Struct, frozen=True):
 
     @property
     def stored_hash(self) -> str | None:
-        """What to check the password against; None costs the same and never matches."""
+        """The hash to check the password against; None takes as long and never matches."""
         return self.user.password_hash if self.user and self.user.may_sign_in else None
 
 
-def username_of(typed: str) -> str:
-    """The name under which tries are counted, whether or not it is an e-mail address."""
-    address = normalise_email(typed)
-    return typed.strip().casefold()[:254] if isinstance(address, AddressRefused) else address
-
-
-async def admit(  # its collaborators, each named
-    typed: str,
+async def sign_in(  # noqa: PLR0913  # its collaborators, each named
+    username: str,
+    password: SecretText,
     caller: Caller,
+    then: Callable[[W, User], Awaitable[T]],
     *,
     origin: str,
-    people: People,
-    attempts: Attempts,
-    journal: AuditLog,
+    open_work: Callable[[], AbstractAsyncContextManager[W]],
+    hasher: PasswordHasher,
+    bulkhead: Bulkhead,
+) -> T | PasswordRefused:
+    """Check a password and, if it is right, run `then` in the same transaction.
+
+    The slow hash is computed once on every branch (quality A6).
+    """
+    # A flood asks the throttle a few at a time: tokens are issued on the same loop (A8).
+    async with bulkhead.turn() as admitted_in_time:
+        if not admitted_in_time:
+            return HashingBusy(int(bulkhead.wait_s))
+        async with open_work() as work:
+            admitted = await admit(work, username, caller, origin=origin)
+    if not isinstance(admitted, Admitted):
+        return admitted
+    # A longer password was never stored; hashing its beginning takes the same time.
+    attempted = SecretText(password.reveal()[: MAX_LENGTH + 1])
+    matches = await hasher.verify(admitted.stored_hash, attempted)
+    if isinstance(matches, HashingBusy):
+        return matches
+    async with open_work() as work:
+        user = await settle(work, admitted, caller, matches=matches)
+        if not isinstance(user, User):
+            return user
+        result = await then(work, user)
+    await _rehash(user, attempted, caller, hasher, open_work)
+    return result
+
+
+async def admit(
+    work: IdentityUnitOfWork, typed: str, caller: Caller, *, origin: str
 ) -> Admitted | TooManyAttempts:
-    """Ask the throttle before anything is hashed; a refused try is not counted."""
-    username, now = username_of(typed), await people.now()
-    history = await attempts.of_account(username, lock=False)
-    refusal = await _throttled(history, origin, now, attempts)
+    """Ask the throttle before anything is hashed; a refused attempt is not counted."""
+    username, now = normalize_username(typed), await work.people.now()
+    history = await work.attempts.of_account(username, lock=False)
+    refusal = await _throttled(history, origin, now, work.attempts)
     if refusal is not None:
-        await journal.note(_refused(caller, "too-many-attempts"))
+        await work.journal.note(_refused(caller, "too-many-attempts"))
         return refusal
-    return Admitted(username, await people.by_username(username), origin)
+    return Admitted(username, await work.people.by_username(username), origin)
 
 
-async def settle(  # its collaborators, each named
-    admitted: Admitted,
-    caller: Caller,
-    *,
-    matches: bool,
-    people: People,
-    attempts: Attempts,
-    journal: AuditLog,
+async def settle(
+    work: IdentityUnitOfWork, admitted: Admitted, caller: Caller, *, matches: bool
 ) -> User | SignInRefused | TooManyAttempts:
-    """Decide under the lock of the name, and keep the count."""
+    """Decide under the lock of the name, and count a failure."""
     username = admitted.username
-    history = await attempts.of_account(username, lock=True)
-    now = await people.now()
-    refusal = await _throttled(history, admitted.origin, now, attempts)
+    history = await work.attempts.of_account(username, lock=True)
+    now = await work.people.now()
+    refusal = await _throttled(history, admitted.origin, now, work.attempts)
     if refusal is not None:
-        await journal.note(_refused(caller, "too-many-attempts"))
+        await work.journal.note(_refused(caller, "too-many-attempts"))
         return refusal
-    user = await people.by_username(username)
+    user = await work.people.by_username(username)
     unchanged = (
         user is not None
         and admitted.user is not None
@@ -97,26 +132,40 @@ async def settle(  # its collaborators, each named
     )
     if matches and unchanged and user is not None and user.may_sign_in and not _off(history, now):
         if history != throttle.FRESH:
-            await attempts.keep(username, throttle.FRESH)
-        await journal.note(AuditEntry(EventName.USER_SIGN_IN_SUCCEED, caller, user_id=user.user_id))
+            await work.attempts.save(username, throttle.FRESH)
+        await work.journal.note(
+            AuditEntry(EventName.USER_SIGN_IN_SUCCEED, caller, user_id=user.user_id)
+        )
         return user
     after = throttle.after_failure(history, now)
-    await attempts.keep(username, after)
-    await attempts.address_failed(admitted.origin, now)
-    told_at = throttle.notice_due(history, after)
-    if told_at is not None:
-        await attempts.guessed(user.user_id if user else None, told_at, now)
-    await journal.note(_refused(caller, "wrong-credentials", user.user_id if user else ""))
+    await work.attempts.save(username, after)
+    await work.attempts.address_failed(admitted.origin, now)
+    noticed_at = throttle.notice_due(history, after)
+    if noticed_at is not None:
+        await work.attempts.guessed(user.user_id if user else None, noticed_at, now)
+    await work.journal.note(_refused(caller, "wrong-credentials", user.user_id if user else ""))
     return SignInRefused()
 
 
-async def keep_rehashed(
-    user: User, password_hash: str, caller: Caller, *, people: People, journal: AuditLog
+async def _rehash(
+    user: User,
+    password: SecretText,
+    caller: Caller,
+    hasher: PasswordHasher,
+    open_work: Callable[[], AbstractAsyncContextManager[IdentityUnitOfWork]],
 ) -> None:
-    """Store a right password's hash under the parameters in force (quality A11)."""
-    assert user.password_hash is not None
-    if await people.keep_rehashed(user.user_id, user.password_hash, password_hash):
-        await journal.note(AuditEntry(EventName.USER_PASSWORD_REHASH, caller, user_id=user.user_id))
+    """Hash a right password again if the parameters have changed since (quality A11)."""
+    if user.password_hash is None or not hasher.needs_rehash(user.password_hash):
+        return
+    hashed = await hasher.hash(password)
+    if isinstance(hashed, HashingBusy):
+        return  # the next sign-in will do it
+    user_caller = replace(caller, actor=f"user:{user.user_id}")
+    async with open_work() as work:
+        if await work.people.replace_hash(user.user_id, user.password_hash, hashed):
+            await work.journal.note(
+                AuditEntry(EventName.USER_PASSWORD_REHASH, user_caller, user_id=user.user_id)
+            )
 
 
 def _refused(caller: Caller, reason: str, user_id: str = "") -> AuditEntry:

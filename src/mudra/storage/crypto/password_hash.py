@@ -23,7 +23,7 @@ from typing import Final, TypeVar
 import argon2
 from argon2.exceptions import InvalidHashError, VerificationError, VerifyMismatchError
 
-from mudra.identity.accounts.password_rules import normalised
+from mudra.identity.accounts.password_rules import normalized
 from mudra.identity.ports import HashingBusy
 from mudra.shared.secret_text import SecretText
 
@@ -121,7 +121,7 @@ class Argon2Passwords:
         return hmac.digest(
             self._peppers[version],
             # A lone surrogate never makes a good password, but must not break a sign-in.
-            normalised(password.reveal()).encode(errors="surrogatepass"),
+            normalized(password.reveal()).encode(errors="surrogatepass"),
             hashlib.sha256,
         )
 

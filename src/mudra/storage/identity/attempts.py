@@ -10,10 +10,12 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
+from mudra.identity.accounts.user import UserState
+from mudra.identity.ports import GuessedAccount
 from mudra.identity.sign_in.throttle import FRESH, History
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Transaction
-from mudra.storage.database.tables import address_failure, throttle
+from mudra.storage.database.tables import address_failure, throttle, user_account
 from mudra.storage.identity.tables import sign_in_wait
 from mudra.storage.mail.outbox import OUTBOX_CHANGED
 
@@ -43,7 +45,7 @@ class PostgresAttempts:
         row = (await self._tx.connection.execute(query)).first()
         return History(row[0], row[1]) if row else FRESH
 
-    async def keep(self, username: str, history: History) -> None:
+    async def save(self, username: str, history: History) -> None:
         """Store the failures in a row of a name."""
         values = {"failures": history.failures, "last_failure_at": history.last_failure_at}
         await self._tx.connection.execute(
@@ -53,7 +55,7 @@ class PostgresAttempts:
         )
 
     async def of_address(self, address: str, since: datetime) -> Sequence[datetime]:
-        """Times of failures from an address."""
+        """Return the times of failures from an address."""
         c = address_failure.c
         found = await self._tx.connection.scalars(
             sa.select(c.at)
@@ -63,18 +65,46 @@ class PostgresAttempts:
         return found.all()
 
     async def address_failed(self, address: str, now: datetime) -> None:
-        """Note a failure from an address."""
+        """Record a failure from an address."""
         await self._tx.connection.execute(
             sa.insert(address_failure).values(
                 address_key=self._seal.name_mac(f"address:{address}"), at=now
             )
         )
 
+    async def count_since(self, since: datetime) -> int:
+        """Count the failures over all names and addresses."""
+        found = await self._tx.connection.scalar(
+            sa.select(sa.func.count()).where(address_failure.c.at > since)
+        )
+        return int(found or 0)
+
     async def guessed(self, user_id: str | None, failures: int, last_failure_at: datetime) -> None:
-        """Have the user told of the guessing; None costs the same and tells nobody."""
+        """Queue a notice to the user; None takes the same time and notifies no one."""
         await self._tx.connection.execute(
             sa.insert(sign_in_wait).values(
                 user_id=user_id, failures=failures, last_failure_at=last_failure_at
             )
         )
         await self._tx.changing(OUTBOX_CHANGED)
+
+    async def take_guessed(self) -> Sequence[GuessedAccount]:
+        """Take the queued notices; names without a user are dropped."""
+        waiting = sign_in_wait.c
+        taken = (
+            sa.delete(sign_in_wait)
+            .where(
+                waiting.id.in_(
+                    sa.select(waiting.id).with_for_update(skip_locked=True).scalar_subquery()
+                )
+            )
+            .returning(waiting.user_id, waiting.failures, waiting.last_failure_at)
+            .cte("taken")
+        )
+        u = user_account.c
+        rows = await self._tx.connection.execute(
+            sa.select(u.email, u.name, u.state, taken.c.failures, taken.c.last_failure_at)
+            .join(taken, taken.c.user_id == u.user_id)
+            .order_by(taken.c.last_failure_at)
+        )
+        return [GuessedAccount(row[0], row[1], UserState(row[2]), row[3], row[4]) for row in rows]

@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from mudra.identity.accounts.user import UserState
 from mudra.identity.accounts.user_token import HeldToken
-from mudra.identity.memberships.member import Admin, MemberStatus, effective_status
+from mudra.identity.memberships.member import Admin, MemberStatus
 from mudra.identity.operators.operator import Scope
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import entity, entity_admin, user_account, user_token
@@ -17,17 +17,17 @@ from mudra.storage.identity.tables import entity_contact, operator_scope, user_t
 from mudra.storage.registry.registry import status_by_standing
 from mudra.storage.tokens.tokens import entity_key
 
-_USE_KEPT_EVERY: Final = timedelta(minutes=1)
+_RECORD_EVERY: Final = timedelta(minutes=1)
 
 
 class PostgresMemberships:
-    """Who looks after what."""
+    """Admins, contacts, operators and their states."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
 
     async def admins(self, entity_id: str) -> Sequence[Admin]:
-        """The admins of an entity, the longest serving first."""
+        """Return the admins of an entity, the longest serving first."""
         u = user_account.c
         rows = await self._tx.connection.execute(
             sa.select(u.user_id, u.email, u.name, u.state, entity_admin.c.since)
@@ -45,12 +45,12 @@ class PostgresMemberships:
         )
 
     async def contact(self, entity_id: str) -> str:
-        """The backup contact address of an entity; empty for none."""
+        """Return the backup contact address of an entity; empty for none."""
         c = entity_contact.c
         found = await self._tx.connection.scalar(sa.select(c.email).where(c.entity_id == entity_id))
         return str(found or "")
 
-    async def keep_contact(self, entity_id: str, email: str) -> None:
+    async def set_contact(self, entity_id: str, email: str) -> None:
         """Store the backup contact address; empty for none."""
         if not email:
             await self._tx.connection.execute(
@@ -65,7 +65,7 @@ class PostgresMemberships:
         )
 
     async def entity_name(self, entity_id: str) -> str:
-        """The entity's name for people; empty when there is no such entity."""
+        """Return the entity's name for people; empty when there is no such entity."""
         found = await self._tx.connection.scalar(
             sa.select(entity.c.name).where(entity.c.entity_id == entity_id)
         )
@@ -79,37 +79,37 @@ class PostgresMemberships:
             .values(state=state.value)
         )
 
-    async def keep_email(self, user_id: str, email: str) -> None:
-        """Store a user's new address; the account waits for its verification."""
+    async def set_email(self, user_id: str, email: str, state: UserState) -> None:
+        """Store a user's new address and the state that it puts the account in."""
         await self._tx.connection.execute(
             sa.update(user_account)
             .where(user_account.c.user_id == user_id)
-            .values(email=email, state=UserState.INVITED.value)
+            .values(email=email, state=state.value)
         )
 
     async def entry_status(self, entity_id: str) -> MemberStatus:
-        """What the registry entry allows; keeps other writers of the registry out."""
+        """Return what the registry entry allows; keeps other writers of the registry out."""
         return await status_by_standing(self._tx, entity_id)
 
-    async def set_membership(self, entity_id: str, status: MemberStatus) -> MemberStatus:
-        """Store the operator's word and tell every node before it becomes true."""
-        comes_of_it = effective_status(status, await self.entry_status(entity_id))
+    async def set_status(
+        self, entity_id: str, membership: MemberStatus, effective: MemberStatus
+    ) -> None:
+        """Store the operator's decision and the status that follows; every node learns it first."""
         await self._tx.connection.execute(
             sa.update(entity)
             .where(entity.c.entity_id == entity_id)
-            .values(membership=status.value, status=comes_of_it.value)
+            .values(membership=membership.value, status=effective.value)
         )
         await self._tx.changing(entity_key(entity_id), must_not_be_missed=True)
-        return comes_of_it
 
     async def scopes(self, user_id: str) -> frozenset[Scope]:
-        """The scopes of an operator; empty for one who is none."""
+        """Return the scopes of an operator; empty for anyone else."""
         found = await self._tx.connection.scalars(
             sa.select(operator_scope.c.scope).where(operator_scope.c.user_id == user_id)
         )
-        return frozenset(Scope(word) for word in found)
+        return frozenset(Scope(scope) for scope in found)
 
-    async def keep_scopes(self, user_id: str, scopes: frozenset[Scope]) -> None:
+    async def set_scopes(self, user_id: str, scopes: frozenset[Scope]) -> None:
         """Store an operator's scopes; none ends the role."""
         await self._tx.connection.execute(
             sa.delete(operator_scope).where(operator_scope.c.user_id == user_id)
@@ -125,7 +125,7 @@ class PostgresMemberships:
             )
 
     async def tokens(self, user_id: str) -> Sequence[HeldToken]:
-        """A user's tokens that have not expired, the newest first."""
+        """Return a user's tokens that have not expired, the newest first."""
         t, use = user_token.c, user_token_use.c
         rows = await self._tx.connection.execute(
             sa.select(
@@ -138,16 +138,18 @@ class PostgresMemberships:
         return [HeldToken(*row[:5], row[5] or "") for row in rows]
 
     async def token_used(self, jti: str, address: str) -> None:
-        """Note a use of a user token, at most once a minute."""
+        """Record a use of a user token, at most once a minute."""
         now, c = await self._tx.now(), user_token_use.c
-        kept = await self._tx.connection.scalar(sa.select(c.last_used_at).where(c.jti == jti))
-        if kept is not None and kept > now - _USE_KEPT_EVERY:
+        last_used_at = await self._tx.connection.scalar(
+            sa.select(c.last_used_at).where(c.jti == jti)
+        )
+        if last_used_at is not None and last_used_at > now - _RECORD_EVERY:
             return
         # Calls with one token at the same time must not wait for each other here.
-        mine = await self._tx.connection.scalar(
+        is_first = await self._tx.connection.scalar(
             sa.select(sa.func.pg_try_advisory_xact_lock(sa.func.hashtextextended(jti, 0)))
         )
-        if not mine:
+        if not is_first:
             return
         values = {"last_used_at": now, "last_address": address}
         await self._tx.connection.execute(

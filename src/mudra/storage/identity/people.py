@@ -8,10 +8,10 @@ import sqlalchemy as sa
 
 from mudra.identity.accounts.email_link import LinkPurpose, LinkRecord
 from mudra.identity.accounts.user import User, UserState
-from mudra.identity.memberships.member import Member
+from mudra.identity.memberships.member import Member, MemberStatus
+from mudra.shared.ids import fresh_id
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import email_link, entity, entity_admin, user_account
-from mudra.storage.registry.registry import status_by_standing
 from mudra.storage.tokens.tokens import entity_key
 
 
@@ -21,12 +21,16 @@ class PostgresPeople:
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
 
+    def new_id(self) -> str:
+        """Return an ID for a new user."""
+        return fresh_id()
+
     async def now(self) -> datetime:
-        """The database's clock."""
+        """Return the database's time."""
         return await self._tx.now()
 
     async def by_username(self, username: str) -> User | None:
-        """Find a user by normalised e-mail address."""
+        """Find a user by normalized email address."""
         return await self._user(user_account.c.email == username)
 
     async def by_id(self, user_id: str) -> User | None:
@@ -34,8 +38,8 @@ class PostgresPeople:
         return await self._user(user_account.c.user_id == user_id)
 
     async def _user(self, which: sa.ColumnElement[bool]) -> User | None:
-        # One statement: each of a signed-in user's calls begins with it. It gives a row, and the
-        # row is read, for a name that nobody has too: the time of a sign-in must not tell (A6).
+        # One statement: each call of a signed-in user begins with it. For an unknown name it reads
+        # a row as well: the time that a sign-in takes must not reveal which names exist (A6).
         asked = sa.select(sa.literal_column("1")).subquery("asked")
         rows = (
             (
@@ -64,7 +68,7 @@ class PostgresPeople:
         return read if row["user_id"] is not None else None
 
     async def member(self, entity_id: str) -> Member | None:
-        """Find a member, holding its lock for this transaction."""
+        """Find a member, and hold its lock for this transaction."""
         row = (
             (
                 await self._tx.connection.execute(
@@ -106,9 +110,10 @@ class PostgresPeople:
             for row in rows
         ]
 
-    async def add_member(self, entity_id: str, entity_type: str, name: str) -> None:
-        """Store a new member; it is not active when its registry entry is not."""
-        status = await status_by_standing(self._tx, entity_id)
+    async def add_member(
+        self, entity_id: str, entity_type: str, name: str, status: MemberStatus
+    ) -> None:
+        """Store a new member."""
         await self._tx.connection.execute(
             sa.insert(entity).values(
                 entity_id=entity_id,
@@ -140,7 +145,7 @@ class PostgresPeople:
             )
         )
 
-    async def keep_password(self, user_id: str, password_hash: str) -> None:
+    async def set_password(self, user_id: str, password_hash: str) -> None:
         """Store a new password hash and make the account active."""
         await self._tx.connection.execute(
             sa.update(user_account)
@@ -152,12 +157,12 @@ class PostgresPeople:
             )
         )
 
-    async def keep_rehashed(self, user_id: str, former: str, password_hash: str) -> bool:
-        """Store the same password hashed anew; False when it was changed meanwhile."""
+    async def replace_hash(self, user_id: str, previous: str, password_hash: str) -> bool:
+        """Store a new hash of the same password; False when the password has changed since."""
         c = user_account.c
         done = await self._tx.connection.execute(
             sa.update(user_account)
-            .where(c.user_id == user_id, c.password_hash == former)
+            .where(c.user_id == user_id, c.password_hash == previous)
             .values(password_hash=password_hash)
         )
         return done.rowcount == 1
@@ -169,7 +174,7 @@ class PostgresLinks:
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
 
-    async def keep(self, link: LinkRecord) -> None:
+    async def add(self, link: LinkRecord) -> None:
         """Store a new link and void the older ones of the same user."""
         c = email_link.c
         await self._tx.connection.execute(
@@ -189,7 +194,7 @@ class PostgresLinks:
         )
 
     async def find(self, token_hash: bytes) -> LinkRecord | None:
-        """Find a link, holding its lock for this transaction."""
+        """Find a link, and hold its lock for this transaction."""
         row = (
             (
                 await self._tx.connection.execute(
@@ -221,7 +226,7 @@ class PostgresLinks:
         )
 
     async def sent_to(self, user_id: str, since: datetime) -> Sequence[datetime]:
-        """Times at which links went out to a user."""
+        """Return the times at which links were sent to a user."""
         c = email_link.c
         found = await self._tx.connection.scalars(
             sa.select(c.created_at).where(c.user_id == user_id, c.created_at > since)

@@ -4,7 +4,7 @@ from mudra.identity.accounts.email_address import (
     AddressRefused,
     NameRefused,
     display_name,
-    normalise_email,
+    normalize_email,
 )
 
 
@@ -23,7 +23,7 @@ from mudra.identity.accounts.email_address import (
     ],
 )
 def test_an_address_is_kept_in_the_form_in_which_it_is_compared(typed: str, kept: str):
-    assert normalise_email(typed) == kept
+    assert normalize_email(typed) == kept
 
 
 @pytest.mark.parametrize(
@@ -68,14 +68,14 @@ def test_an_address_is_kept_in_the_form_in_which_it_is_compared(typed: str, kept
     ],
 )
 def test_what_is_not_one_plain_address_is_refused(typed: str):
-    assert isinstance(normalise_email(typed), AddressRefused)
+    assert isinstance(normalize_email(typed), AddressRefused)
 
 
 def test_an_address_is_normalised_once_and_for_all():
-    once = normalise_email("Admin@BÜCHER.example")
+    once = normalize_email("Admin@BÜCHER.example")
 
     assert isinstance(once, str)
-    assert normalise_email(once) == once
+    assert normalize_email(once) == once
 
 
 @pytest.mark.parametrize(

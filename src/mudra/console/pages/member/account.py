@@ -11,6 +11,7 @@ from mudra.console.framework.page_guards import Fields, own_act, own_page
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
+from mudra.identity.accounts.manage_accounts import end_token as end_user_token
 from mudra.identity.sessions.session import end_own_session, open_sessions
 
 
@@ -44,9 +45,8 @@ async def end_token(
 
     async def do(page_context: PageContext, fields: Fields) -> Outcome:
         jti = fields.get("jti", "")
-        ended = await page_context.work.accounts.end_token(
-            page_context.user.user_id, jti, page_context.caller
-        )
+        user_id = page_context.user.user_id
+        ended = await end_user_token(page_context.work, user_id, jti, page_context.caller)
         return GoTo(f"{ACCOUNT}?told={'token' if ended else 'nothing'}")
 
     return await own_act(request, service, do)

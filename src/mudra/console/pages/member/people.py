@@ -1,9 +1,9 @@
-"""Who looks after an entity: add, remove, hand over, backup contact."""
+"""An entity's admins: add, remove, hand over, backup contact."""
 
-from collections.abc import Awaitable, Callable
 from typing import Final
 
 from litestar import Response, get, post
+from litestar.handlers import HTTPRouteHandler
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
@@ -13,25 +13,24 @@ from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import Fields, member_act, member_page
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.render import sentence
-from mudra.http.account import admin_calls as admin_orders
-from mudra.http.account.admin_calls import AdminCaller
-from mudra.http.account.people_requests import (
-    AdminRemovalRequest,
-    AdminRequest,
-    ContactRequest,
-    HandOverRequest,
+from mudra.http.account.admins import (
+    ADD_ADMIN,
+    HAND_OVER,
+    REMOVE_ADMIN,
+    SET_CONTACT,
+    AdminOperation,
+    R,
 )
-from mudra.http.dependencies import HttpDependencies, InjectedDependencies
+from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.request.validation import decode_struct
-from mudra.identity.accounts.user import UserState
-from mudra.identity.memberships.admins import LastAdmin, NotAnAdmin
+from mudra.identity.memberships.admins import AdminsChanged, LastAdmin, NotAnAdmin, Requester
+from mudra.identity.memberships.member import NotYourEntity, able_admins
 from mudra.shared.refusal import Refusal
 
 _PATH: Final = "/entity/{entity_id:str}/people"
 _PAGES = Response[str] | Response[bytes]
-_FIELDS: Final = {"email": "the e-mail address", "name": "the name"}
-_Change = Callable[[PageContext, Fields], Awaitable[object]]
+_FIELDS: Final = {"email": "the email address", "name": "the name"}
 
 
 @get(_PATH, include_in_schema=False)
@@ -42,93 +41,41 @@ async def people(
     return await member_page(request, service, entity_id, _page)
 
 
-@post(f"{_PATH}/add", include_in_schema=False)
-async def add(
-    entity_id: FromPath[str], request: AnyRequest, service: InjectedDependencies
-) -> _PAGES:
-    """Add an admin, who is invited by mail when new."""
+def _form(path: str, operation: AdminOperation[R], done: str) -> HTTPRouteHandler:
+    """Return the route of a form that changes the admins; `done` names its notice."""
 
-    async def change(page_context: PageContext, fields: Fields) -> object:
-        order = decode_struct({**fields, "entityId": entity_id}, AdminRequest)
-        if not isinstance(order, AdminRequest):
-            return order
-        return await admin_orders.add(page_context.work, _asker(page_context), order)
+    @post(f"{_PATH}/{path}", include_in_schema=False)
+    async def change(
+        entity_id: FromPath[str], request: AnyRequest, service: InjectedDependencies
+    ) -> _PAGES:
+        async def do(page_context: PageContext, fields: Fields) -> Outcome:
+            body = decode_struct({**fields, "entityId": entity_id}, operation.request_type)
+            if isinstance(body, Refusal):
+                return await _page(page_context, body, fields, done)
+            requester = Requester(page_context.caller, page_context.user)
+            outcome = await operation.run(page_context.work, requester, body)
+            match outcome:
+                case NotYourEntity():
+                    return outcome
+                case Refusal():
+                    return await _page(page_context, outcome, fields, done)
+            if page_context.user.user_id not in {admin.user_id for admin in outcome.admins}:
+                return GoTo(f"{CONSOLE}?told=left")
+            known = isinstance(outcome, AdminsChanged) and not outcome.changed
+            return GoTo(f"{member_path(entity_id, 'people')}?told={'known' if known else done}")
 
-    return await _changed(request, service, entity_id, change, "added")
+        return await member_act(request, service, entity_id, do)
 
-
-@post(f"{_PATH}/remove", include_in_schema=False)
-async def remove(
-    entity_id: FromPath[str], request: AnyRequest, service: InjectedDependencies
-) -> _PAGES:
-    """End an admin's rights; the last one who can act stays."""
-
-    async def change(page_context: PageContext, fields: Fields) -> object:
-        order = decode_struct({**fields, "entityId": entity_id}, AdminRemovalRequest)
-        if not isinstance(order, AdminRemovalRequest):
-            return order
-        return await admin_orders.remove(page_context.work, _asker(page_context), order)
-
-    return await _changed(request, service, entity_id, change, "removed")
-
-
-@post(f"{_PATH}/hand-over", include_in_schema=False)
-async def hand_over(
-    entity_id: FromPath[str], request: AnyRequest, service: InjectedDependencies
-) -> _PAGES:
-    """Put somebody else in one's own place."""
-
-    async def change(page_context: PageContext, fields: Fields) -> object:
-        order = decode_struct({**fields, "entityId": entity_id}, HandOverRequest)
-        if not isinstance(order, HandOverRequest):
-            return order
-        return await admin_orders.hand_over(page_context.work, _asker(page_context), order)
-
-    return await _changed(request, service, entity_id, change, "handed-over")
-
-
-@post(f"{_PATH}/contact", include_in_schema=False)
-async def contact(
-    entity_id: FromPath[str], request: AnyRequest, service: InjectedDependencies
-) -> _PAGES:
-    """Set the backup contact, who gets the letters too."""
-
-    async def change(page_context: PageContext, fields: Fields) -> object:
-        order = decode_struct({**fields, "entityId": entity_id}, ContactRequest)
-        if not isinstance(order, ContactRequest):
-            return order
-        return await admin_orders.set_contact(page_context.work, _asker(page_context), order)
-
-    return await _changed(request, service, entity_id, change, "contact")
-
-
-async def _changed(
-    request: AnyRequest, service: HttpDependencies, entity_id: str, change: _Change, told: str
-) -> _PAGES:
-    async def do(page_context: PageContext, fields: Fields) -> Outcome:
-        refused = await admin_orders.locked_own(page_context.work, page_context.user, entity_id)
-        if refused is not None:
-            return refused
-        before = await page_context.work.memberships.admins(entity_id)
-        outcome = await change(page_context, fields)
-        if isinstance(outcome, Refusal):
-            return await _page(page_context, outcome, fields, told)
-        user = await page_context.work.people.by_id(page_context.user.user_id)
-        if user is None or entity_id not in user.administers:
-            return GoTo(f"{CONSOLE}?told=left")
-        known = told == "added" and await page_context.work.memberships.admins(entity_id) == before
-        return GoTo(f"{member_path(entity_id, 'people')}?told={'known' if known else told}")
-
-    return await member_act(request, service, entity_id, do)
+    return change
 
 
 async def _page(
     page_context: PageContext,
-    refusal: object | None = None,
+    refusal: Refusal | None = None,
     fields: Fields | None = None,
     refused: str = "",
 ) -> RenderedPage:
-    """Show the page; a refusal stands at the form that it is about, with what was typed there."""
+    """Show the page; a refusal appears at its form, with what was typed there."""
     memberships, entity_id = page_context.work.memberships, page_context.member.entity_id
     problem = page_problem(refusal) if refusal is not None else None
     admins = await memberships.admins(entity_id)
@@ -136,9 +83,9 @@ async def _page(
         "people.html",
         {
             "admins": admins,
-            "able": sum(1 for admin in admins if admin.state is UserState.ACTIVE),
+            "able": able_admins(admins),
             "contact": await memberships.contact(entity_id),
-            "problem": sentence(_words(refusal, problem.sentence)) if problem else "",
+            "problem": sentence(_text(refusal, problem.sentence)) if refusal and problem else "",
             "refused": refused,
             "typed": {name: (fields or {}).get(name, "")[:254] for name in ("email", "name")},
             "told": page_context.query.get("told", ""),
@@ -147,19 +94,21 @@ async def _page(
     )
 
 
-def _words(refusal: object, told: str) -> str:
-    """Say what the API says of its fields about those of the page."""
+def _text(refusal: Refusal, text: str) -> str:
+    """Return the API's text in terms of the page's fields."""
     match refusal:
         case LastAdmin():
             return "that is the last admin who can act for this entity: add another one first"
         case NotAnAdmin():
-            return "that person is no admin of this entity any more"
-    field, _, rest = told.partition(" ")
-    return f"{_FIELDS[field]} {rest}" if field in _FIELDS else told
+            return "that person is no longer an admin of this entity"
+    field, _, rest = text.partition(" ")
+    return f"{_FIELDS[field]} {rest}" if field in _FIELDS else text
 
 
-def _asker(page_context: PageContext) -> AdminCaller:
-    return AdminCaller(page_context.caller, page_context.user.email)
-
-
-handlers: Final[list[ControllerRouterHandler]] = [people, add, remove, hand_over, contact]
+handlers: Final[list[ControllerRouterHandler]] = [
+    people,
+    _form("add", ADD_ADMIN, "added"),
+    _form("remove", REMOVE_ADMIN, "removed"),
+    _form("hand-over", HAND_OVER, "handed-over"),
+    _form("contact", SET_CONTACT, "contact"),
+]

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from typing import Final
 
 from mudra.console.framework.navigation import operator_path
-from mudra.overview.mail_queue import QueuedMail
 from mudra.overview.operator_dashboard import BoardRow, Kind, Urgency
 from mudra.unit_of_work import UnitOfWork
 
@@ -47,11 +46,6 @@ URGENCIES: Final = {
 def tone(word: str) -> str:
     """Give the colour of a state; states that say nothing about good or bad are quiet."""
     return STATUS_TONES.get(word, "quiet")
-
-
-def mail_state(mail: QueuedMail) -> str:
-    """Say in a word where a mail stands."""
-    return "sent" if mail.sent_at else "given-up" if mail.given_up else "waiting"
 
 
 def member_link(entity_id: str) -> str:

@@ -11,7 +11,7 @@ from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import Fields, operator_act, operator_page
 from mudra.console.framework.page_results import Download, GoTo, Outcome, StreamedPage
 from mudra.console.framework.table import Column, Table
-from mudra.console.pages.operator.labels import mail_state, tone
+from mudra.console.pages.operator.labels import tone
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.identity.operators.operator import Scope
@@ -25,7 +25,7 @@ TABLE: Final = Table[QueuedMail](
         Column("at", "Written", lambda m: m.created_at, "time"),
         Column("to", "To", lambda m: m.recipient),
         Column("subject", "Subject", lambda m: m.subject),
-        Column("state", "State", mail_state, "tag", tone=lambda m: tone(mail_state(m))),
+        Column("state", "State", lambda m: m.state, "tag", tone=lambda m: tone(m.state)),
         Column("tries", "Tries", lambda m: m.attempts, "number"),
         Column("error", "Last error", lambda m: m.last_error or None, "below"),
         Column("next", "Next try", lambda m: m.next_attempt_at, "time"),

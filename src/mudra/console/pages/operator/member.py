@@ -1,4 +1,4 @@
-"""One member as operators see it: admins, secret dates, entry, tokens by day, mails; and acts."""
+"""One member as operators see it: admins, secret, entry, tokens, emails; and actions."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -7,6 +7,7 @@ from typing import Final
 from litestar import Response, get, post
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
+from msgspec import Struct
 
 from mudra.console.framework.console_errors import page_problem
 from mudra.console.framework.page_context import PageContext
@@ -14,25 +15,36 @@ from mudra.console.framework.page_guards import Fields, operator_act, operator_p
 from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage, StreamedPage
 from mudra.console.framework.table import Column, Table
 from mudra.console.pages.operator.bars import Bar, bars_of_days
-from mudra.console.pages.operator.labels import approval_link, mail_state, member_link, tone
-from mudra.http.account.people_requests import (
-    AdminRemovalRequest,
-    AdminRequest,
-    ContactRequest,
-    StatusRequest,
-)
+from mudra.console.pages.operator.labels import approval_link, member_link, tone
+from mudra.http.account.admins import AdminRemovalRequest, AdminRequest, ContactRequest
 from mudra.http.dependencies import InjectedDependencies
+from mudra.http.operator.members import StatusRequest
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.request.validation import decode_struct
-from mudra.identity.accounts.account_service import NoSuchUser
-from mudra.identity.accounts.user import User
-from mudra.identity.memberships.admins import AdminsChanged, NoSuchEntity
+from mudra.identity.accounts.manage_accounts import invite_admin
+from mudra.identity.memberships.admins import (
+    NoSuchEntity,
+    Requester,
+    add_admin,
+    remove_admin,
+    set_contact,
+)
 from mudra.identity.memberships.member import MemberStatus
 from mudra.identity.memberships.member_search import MemberFilter, MemberRow, UserFilter, UserRow
+from mudra.identity.memberships.member_status import set_member_status
 from mudra.identity.operators.operator import Scope
 from mudra.overview.mail_queue import QueuedMail
+from mudra.shared.refusal import Refusal
 
 DAYS: Final = 30
+_DONE: Final = {
+    "status": "status",
+    "admins": "added",
+    "removal": "removed",
+    "contact": "contact",
+    "invitation": "invited",
+}
+"""The notice of each action."""
 MAX_MAILS: Final = 100
 TOLD: Final = {
     "onboarded": "The member is onboarded, and its admin is invited by mail.",
@@ -50,7 +62,7 @@ MAILS: Final = Table[QueuedMail](
         Column("at", "Written", lambda m: m.created_at, "time"),
         Column("to", "To", lambda m: m.recipient),
         Column("subject", "Subject", lambda m: m.subject),
-        Column("state", "State", mail_state, "tag", tone=lambda m: tone(mail_state(m))),
+        Column("state", "State", lambda m: m.state, "tag", tone=lambda m: tone(m.state)),
         Column("tries", "Tries", lambda m: m.attempts, "number"),
     ),
     first_sort="-at",
@@ -78,70 +90,63 @@ async def show_member(
     return await operator_page(request, service, Scope.MEMBERS, look)
 
 
-@post("/operator/members/{entity_id:str}/{act:str}", include_in_schema=False)
-async def act_on_member(
-    entity_id: FromPath[str], act: FromPath[str], request: AnyRequest, service: InjectedDependencies
+@post("/operator/members/{entity_id:str}/{action:str}", include_in_schema=False)
+async def change_member(
+    entity_id: FromPath[str],
+    action: FromPath[str],
+    request: AnyRequest,
+    service: InjectedDependencies,
 ) -> Response[str] | Response[bytes]:
     """Suspend or restore, add or remove an admin, invite again, set the contact."""
 
     async def do(page_context: PageContext, fields: Fields) -> Outcome:
-        outcome = await _done(page_context, entity_id, act, fields)
-        if isinstance(outcome, str):
-            return GoTo(f"{member_link(entity_id)}?told={outcome}")
-        return await _page(page_context, entity_id, outcome)
+        refused = await _change(page_context, entity_id, action, fields)
+        if refused is not None:
+            return await _page(page_context, entity_id, refused)
+        return GoTo(f"{member_link(entity_id)}?told={_DONE[action]}")
 
     return await operator_act(request, service, Scope.MEMBERS, do)
 
 
-async def _done(page_context: PageContext, entity_id: str, act: str, fields: Fields) -> object:
-    """Carry out one act; gives the word for what was done, or the refusal."""
-    work, given = page_context.work, {**fields, "entityId": entity_id}
-    match act:
+async def _change(
+    page_context: PageContext, entity_id: str, action: str, fields: Fields
+) -> Refusal | None:
+    """Carry out one action; returns the refusal, if any."""
+    work, caller = page_context.work, page_context.caller
+    by, given = Requester(caller), {**fields, "entityId": entity_id}
+    body: Struct | Refusal
+    outcome: object
+    match action:
         case "status":
-            order: object = decode_struct(given, StatusRequest)
-            if isinstance(order, StatusRequest):
-                status = MemberStatus(order.status)
-                order = await work.members.set_status(
-                    entity_id, status, order.reason, page_context.caller
-                )
-            return "status" if isinstance(order, MemberStatus) else order
+            body = decode_struct(given, StatusRequest)
+            if isinstance(body, Refusal):
+                return body
+            status = MemberStatus(body.status)
+            outcome = await set_member_status(work, entity_id, status, body.reason, caller)
         case "admins":
-            order = decode_struct(given, AdminRequest)
-            if isinstance(order, AdminRequest):
-                order = await work.admins.add(
-                    entity_id, order.email, order.name, page_context.caller
-                )
-            return "added" if isinstance(order, AdminsChanged) else order
+            body = decode_struct(given, AdminRequest)
+            if isinstance(body, Refusal):
+                return body
+            outcome = await add_admin(work, by, entity_id, body.email, body.name)
         case "removal":
-            order = decode_struct(given, AdminRemovalRequest)
-            if isinstance(order, AdminRemovalRequest):
-                order = await work.admins.remove(
-                    entity_id, order.email, page_context.caller, may_leave_none=True
-                )
-            return "removed" if isinstance(order, AdminsChanged) else order
+            body = decode_struct(given, AdminRemovalRequest)
+            if isinstance(body, Refusal):
+                return body
+            outcome = await remove_admin(work, by, entity_id, body.email)
         case "contact":
-            order = decode_struct(given, ContactRequest)
-            if isinstance(order, ContactRequest):
-                order = await work.admins.set_contact(entity_id, order.email, page_context.caller)
-            return "contact" if isinstance(order, str) else order
+            body = decode_struct(given, ContactRequest)
+            if isinstance(body, Refusal):
+                return body
+            outcome = await set_contact(work, by, entity_id, body.email)
         case "invitation":
-            return await _invited(page_context, entity_id, fields.get("email", ""))
+            outcome = await invite_admin(work, entity_id, fields.get("email", ""), caller)
         case _:
             return NoSuchEntity(entity_id)
-
-
-async def _invited(page_context: PageContext, entity_id: str, email: str) -> object:
-    """Send a new link to an admin of this member."""
-    admins = await page_context.work.memberships.admins(entity_id)
-    admin = next((one for one in admins if one.email == email), None)
-    if admin is None:
-        return NoSuchUser()
-    outcome = await page_context.work.accounts.invite_again(admin.user_id, page_context.caller)
-    return "invited" if isinstance(outcome, User) else outcome
+    return outcome if isinstance(outcome, Refusal) else None
 
 
 async def _page(
-    page_context: PageContext, entity_id: str, refusal: object | None = None
+    page_context: PageContext, entity_id: str, refusal: Refusal | None = None
 ) -> Outcome:
     found = await page_context.work.member_search.members(MemberFilter(entity_id=entity_id), "", 1)
     if not found:
@@ -193,4 +198,4 @@ async def _mails(
     return await page_context.work.mail_queue.to(addresses, MAX_MAILS)
 
 
-handlers: Final[list[ControllerRouterHandler]] = [show_member, act_on_member]
+handlers: Final[list[ControllerRouterHandler]] = [show_member, change_member]

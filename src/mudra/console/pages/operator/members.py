@@ -5,7 +5,6 @@ from typing import Final
 from litestar import Response, get, post
 from litestar.types import ControllerRouterHandler
 
-from mudra.bootstrap.onboarding import onboard
 from mudra.console.framework.console_errors import page_problem
 from mudra.console.framework.navigation import operator_path
 from mudra.console.framework.page_context import PageContext
@@ -13,13 +12,14 @@ from mudra.console.framework.page_guards import Fields, operator_act, operator_p
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.table import Column, Table
 from mudra.console.pages.operator.labels import member_link, tone
-from mudra.http.account.people_requests import OnboardRequest
 from mudra.http.dependencies import InjectedDependencies
+from mudra.http.operator.members import OnboardRequest
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.request.validation import decode_struct
 from mudra.identity.memberships.member_search import MemberFilter, MemberRow
-from mudra.identity.memberships.onboard import NewMember, Onboarded
+from mudra.identity.memberships.onboard import onboard_member
 from mudra.identity.operators.operator import Scope
+from mudra.shared.refusal import Refusal
 
 MAX_COUNT: Final = 5000
 TYPES: Final = ("AA", "FIP", "FIU")
@@ -95,28 +95,25 @@ async def show_onboard(
 
 
 @post("/operator/onboard", include_in_schema=False)
-async def onboard_member(
+async def onboard(
     request: AnyRequest, service: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
     """Onboard a member and invite its admin."""
 
     async def do(page_context: PageContext, fields: Fields) -> Outcome:
-        order = decode_struct(dict(fields), OnboardRequest)
-        if not isinstance(order, OnboardRequest):
-            return _form(fields, order)
-        new = NewMember(
-            order.entity_id, order.type, order.name, order.admin_email, order.admin_name
-        )
-        outcome = await onboard(new, page_context.caller, page_context.work)
-        if not isinstance(outcome, Onboarded):
+        body = decode_struct(dict(fields), OnboardRequest)
+        if isinstance(body, Refusal):
+            return _form(fields, body)
+        outcome = await onboard_member(page_context.work, body.new_member(), page_context.caller)
+        if isinstance(outcome, Refusal):
             return _form(fields, outcome)
         told = "onboarded" if outcome.created else "known"
-        return GoTo(operator_path(f"members/{order.entity_id}?told={told}"))
+        return GoTo(operator_path(f"members/{body.entity_id}?told={told}"))
 
     return await operator_act(request, service, Scope.MEMBERS, do)
 
 
-def _form(fields: Fields, refusal: object | None = None) -> RenderedPage:
+def _form(fields: Fields, refusal: Refusal | None = None) -> RenderedPage:
     problem = None if refusal is None else page_problem(refusal)
     return RenderedPage(
         "operator_onboard.html",
@@ -129,4 +126,4 @@ def _form(fields: Fields, refusal: object | None = None) -> RenderedPage:
     )
 
 
-handlers: Final[list[ControllerRouterHandler]] = [members, show_onboard, onboard_member]
+handlers: Final[list[ControllerRouterHandler]] = [members, show_onboard, onboard]

@@ -12,11 +12,11 @@ from mudra.console.framework.page_guards import Fields, operator_act, operator_p
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.pages.operator.labels import tone
 from mudra.http.dependencies import InjectedDependencies
-from mudra.http.operator.operators import set_scopes
 from mudra.http.request.request_context import AnyRequest
-from mudra.identity.accounts.account_service import OperatorMade
 from mudra.identity.memberships.member_search import UserFilter
+from mudra.identity.operators.manage_operators import change_scopes
 from mudra.identity.operators.operator import Operator, Scope
+from mudra.shared.refusal import Refusal
 
 MAX_COUNT: Final = 1000
 SCOPES: Final = {
@@ -53,7 +53,7 @@ async def set_operator(
     async def do(page_context: PageContext, fields: Fields) -> Outcome:
         scopes = frozenset(scope for scope in Scope if fields.get(scope.value) == "on")
         operator = Operator(page_context.user.user_id, page_context.user.email, page_context.scopes)
-        outcome = await set_scopes(
+        outcome = await change_scopes(
             page_context.work,
             operator,
             fields.get("email", ""),
@@ -61,14 +61,14 @@ async def set_operator(
             scopes,
             page_context.caller,
         )
-        if not isinstance(outcome, OperatorMade):
+        if isinstance(outcome, Refusal):
             return await _page(page_context, outcome)
         return GoTo(operator_path(f"people?told={'invited' if outcome.invited else 'changed'}"))
 
     return await operator_act(request, service, Scope.MEMBERS, do)
 
 
-async def _page(page_context: PageContext, refusal: object | None = None) -> RenderedPage:
+async def _page(page_context: PageContext, refusal: Refusal | None = None) -> RenderedPage:
     rows = await page_context.work.member_search.users(
         UserFilter(operators_only=True), "", MAX_COUNT
     )

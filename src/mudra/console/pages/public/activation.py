@@ -12,7 +12,7 @@ from mudra.http.dependencies import InjectedDependencies
 from mudra.http.server.router import Router
 from mudra.identity.accounts.email_link import LinkFault, LinkRefused
 from mudra.identity.accounts.password_rules import MAX_LENGTH, MIN_LENGTH
-from mudra.identity.accounts.set_password import who_holds
+from mudra.identity.accounts.set_password import holder_of_link
 from mudra.shared.secret_text import SecretText
 
 _SENTENCES = {
@@ -27,7 +27,7 @@ _SENTENCES = {
 async def activate(token: FromPath[str], service: InjectedDependencies) -> Response[str]:
     """Show the form, or why the link is of no use and how to get a new one."""
     async with service.unit_of_work() as work:
-        holder = await who_holds(SecretText(token), work.people, work.links)
+        holder = await holder_of_link(work, SecretText(token))
     facts: dict[str, object] = {
         "network": service.settings.network_name,
         "base": service.settings.token_prefix,

@@ -1,0 +1,48 @@
+"""Types of fields that several requests have, and how an error text describes each."""
+
+from datetime import datetime
+from typing import Annotated, Final
+
+from msgspec import Meta, Struct
+
+from mudra.identity.accounts.email_address import MAX_ADDRESS, MAX_NAME
+
+Email = Annotated[
+    str,
+    Meta(
+        min_length=3,
+        max_length=MAX_ADDRESS,
+        description="an email address",
+        examples=["ravi@finsight.example"],
+        extra_json_schema={"format": "email"},
+    ),
+]
+EMAIL_OR_NONE: Final[dict[str, object]] = {"anyOf": [{"format": "email"}, {"maxLength": 0}]}
+PLAIN_LINE: Final[dict[str, object]] = {"format": "plain-line"}
+"""No control characters, nothing that an email header or a link could be made of."""
+Name = Annotated[
+    str,
+    Meta(
+        max_length=MAX_NAME,
+        description=f"a name of at most {MAX_NAME} characters",
+        examples=["Ravi Iyer"],
+        extra_json_schema=PLAIN_LINE,
+    ),
+]
+SearchText = Annotated[str, Meta(max_length=100, description="a text of at most 100 characters")]
+PageLimit = Annotated[
+    str, Meta(pattern=r"^([1-9][0-9]{0,2}|1000)\Z", description="a whole number from 1 to 1000")
+]
+Instant = Annotated[
+    datetime,
+    Meta(tz=True, description="an ISO 8601 instant with its offset, as 2026-01-31T09:30:00Z"),
+]
+Flag = Annotated[str, Meta(pattern=r"^(true|false)\Z", description="true or false")]
+UuidOrNone = Annotated[
+    str, Meta(pattern=r"^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})?\Z", description="a UUID")
+]
+EventNumber = Annotated[str, Meta(pattern=r"^[0-9]{0,18}\Z", description="the number of an event")]
+
+
+class NoParameters(Struct, frozen=True):
+    """A request without parameters: an empty query, or the body {}."""

@@ -1,0 +1,27 @@
+"""Create the first secret of a new member, in the transaction of its onboarding."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from msgspec import Struct
+
+from mudra.audit.event import AuditEntry, Caller, EventName
+from mudra.audit.ports import AuditLog
+from mudra.tokens.ports import Secrets
+from mudra.tokens.secrets.secret import first_secret, new_secret_text
+
+
+class FirstSecretService(Struct, frozen=True):
+    """Creates first secrets; implements the port of onboarding in identity."""
+
+    secrets: Secrets
+    audit_log: AuditLog
+    random_bytes: Callable[[int], bytes]
+
+    async def create(self, entity_id: str, caller: Caller, now: datetime) -> None:
+        """Create and store the first secret of an entity."""
+        secret = first_secret(entity_id, now)
+        await self.secrets.keep_first(secret, new_secret_text(self.random_bytes))
+        await self.audit_log.note(
+            AuditEntry(EventName.ENTITY_SECRET_CREATE, caller, entity_id, detail={"version": 1})
+        )
