@@ -52,9 +52,9 @@ from mudra.storage.tokens.secret_use import PostgresSecretUses
 from mudra.storage.tokens.signing_keys import PostgresSigningKeys
 from mudra.storage.tokens.token_counts import PostgresTokenCounts
 from mudra.storage.tokens.tokens import PostgresIssuedTokens, PostgresSecrets
+from mudra.tokens.secrets.first_secret import FirstSecretService
 from mudra.tokens.secrets.secret_service import SecretService
 from mudra.tokens.signing_keys.signing_key_service import SigningKeyService
-from mudra.tokens.secrets.first_secret import FirstSecretService
 from mudra.unit_of_work import TRANSACTION_S, UnitOfWork
 from mudra.webhook.reach import Reach
 

@@ -14,8 +14,7 @@ from mudra.cli.local.store import with_rooms
 from mudra.cli.local.user import user_of
 from mudra.cli.output.output import fail, show_facts, show_json
 from mudra.cli.output.token_text import show_tokens
-from mudra.http.account.admins import warnings_about
-from mudra.http.account.own_access import token_details
+from mudra.http.response.account_responses import token_details, warnings_about
 from mudra.http.response.errors import problem_of
 from mudra.identity.accounts.manage_accounts import (
     AccountChanged,

@@ -11,7 +11,7 @@ from mudra.cli.local.program import Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.output.output import fail, show_facts, show_json, show_table
-from mudra.http.operator.mails import mail_details
+from mudra.http.response.account_responses import mail_details
 from mudra.http.sandbox import shown_mail
 from mudra.identity.accounts.email_address import AddressRefused, normalize_email
 from mudra.overview.mail_queue import NoSuchMail, QueuedMail, retry_mail

@@ -7,21 +7,19 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.types import ControllerRouterHandler
 
 from mudra.audit.event import Caller
-from mudra.http.account.admins import (
-    ADD_ADMIN,
-    HAND_OVER,
-    REMOVE_ADMIN,
-    SET_CONTACT,
-    AdminOperation,
-    AdminsResponse,
-    EntityRequest,
-    R,
-    admins_response,
-)
 from mudra.http.auth.as_user import as_user
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
+from mudra.http.request.account_requests import (
+    AdminRemovalRequest,
+    AdminRequest,
+    ContactRequest,
+    EntityRequest,
+    HandOverRequest,
+    R,
+)
 from mudra.http.request.request_context import AnyRequest, receive_json
+from mudra.http.response.account_responses import AdminsResponse, admins_response
 from mudra.http.response.json_response import HandlerResult
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.admins import Requester, admins_of
@@ -47,27 +45,21 @@ async def list_admins(request: AnyRequest, service: InjectedDependencies) -> Res
     return await as_user(context, received, handler)
 
 
-def _own_route(operation: AdminOperation[R]) -> HTTPRouteHandler:
+def _own_route(path: str, summary: str, request_type: type[R]) -> HTTPRouteHandler:
     """Return the route by which an admin makes a change to its own entity."""
 
     @post(
-        operation.member_path,
+        path,
         status_code=200,
         operation_class=described(
-            operation.member_summary,
-            operation.request_type,
-            AdminsResponse,
-            bearer=True,
-            conflict=True,
+            summary, request_type, AdminsResponse, bearer=True, conflict=True
         ),
     )
     async def change(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
-        context, received = await receive_json(request, service, operation.request_type)
+        context, received = await receive_json(request, service, request_type)
 
-        async def handler(
-            work: UnitOfWork, caller: Caller, user: User, received: R
-        ) -> HandlerResult:
-            return admins_response(await operation.run(work, Requester(caller, user), received))
+        async def handler(work: UnitOfWork, caller: Caller, user: User, body: R) -> HandlerResult:
+            return admins_response(await body.run(work, Requester(caller, user)))
 
         return await as_user(context, received, handler)
 
@@ -76,6 +68,8 @@ def _own_route(operation: AdminOperation[R]) -> HTTPRouteHandler:
 
 handlers: Final[list[ControllerRouterHandler]] = [
     list_admins,
-    *(_own_route(ADD_ADMIN), _own_route(REMOVE_ADMIN)),
-    *(_own_route(HAND_OVER), _own_route(SET_CONTACT)),
+    _own_route("/entity/admin/add", "Add an admin to the entity", AdminRequest),
+    _own_route("/entity/admin/remove", "Remove an admin of the entity", AdminRemovalRequest),
+    _own_route("/entity/admin/handover", "Hand over your own admin role", HandOverRequest),
+    _own_route("/entity/contact/set", "Set the entity's backup contact", ContactRequest),
 ]

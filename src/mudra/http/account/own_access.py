@@ -1,11 +1,10 @@
 """/user/token and /user/session: the caller's own tokens and console sessions."""
 
-from collections.abc import Sequence
 from typing import Annotated, Final
 
 from litestar import Response, get, post
 from litestar.types import ControllerRouterHandler
-from msgspec import UNSET, Meta, Struct, UnsetType, field
+from msgspec import Meta, Struct, field
 
 from mudra.audit.event import Caller
 from mudra.http.auth.as_user import as_user
@@ -13,11 +12,11 @@ from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
 from mudra.http.request.fields import NoParameters, UuidOrNone
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
+from mudra.http.response.account_responses import TokensResponse, tokens_response
 from mudra.http.response.json_response import HandlerResult
 from mudra.http.response.response_body import DateTime, ResponseBody, StatusResponse
 from mudra.identity.accounts.manage_accounts import end_token
 from mudra.identity.accounts.user import User
-from mudra.identity.accounts.user_token import HeldToken
 from mudra.identity.sessions.session import Session, end_own_session, open_sessions
 from mudra.shared.time_text import iso_ms
 from mudra.unit_of_work import UnitOfWork
@@ -36,23 +35,6 @@ class SessionRequest(Struct, frozen=True):
         str,
         Meta(pattern=r"^[0-9a-f]{16}\Z", description="16 hexadecimal digits, as the list has it"),
     ] = field(name="sessionId")
-
-
-class TokenDetails(Struct, kw_only=True):
-    """A User Access Token that has not expired; never its text."""
-
-    jti: str
-    issued_at: DateTime = field(name="issuedAt")
-    expires_at: DateTime = field(name="expiresAt")
-    state: Annotated[str, Meta(extra_json_schema={"enum": ["valid", "revoked"]})]
-    last_used_at: DateTime | UnsetType = field(name="lastUsedAt", default=UNSET)
-    last_address: str | UnsetType = field(name="lastAddress", default=UNSET)
-
-
-class TokensResponse(ResponseBody, kw_only=True):
-    """A user's tokens that have not expired; never their text."""
-
-    tokens: list[TokenDetails]
 
 
 class SessionDetails(Struct, kw_only=True):
@@ -141,24 +123,6 @@ async def end_session(request: AnyRequest, service: InjectedDependencies) -> Res
         return StatusResponse(status="ended" if ended else "nothing to end")
 
     return await as_user(context, received, handler)
-
-
-def tokens_response(tokens: Sequence[HeldToken]) -> TokensResponse:
-    """Return a user's tokens."""
-    return TokensResponse(tokens=[token_details(token) for token in tokens])
-
-
-def token_details(token: HeldToken) -> TokenDetails:
-    """Return one token."""
-    used_at = token.last_used_at
-    return TokenDetails(
-        jti=token.jti,
-        issued_at=iso_ms(token.issued_at),
-        expires_at=iso_ms(token.expires_at),
-        state="revoked" if token.revoked_at else "valid",
-        last_used_at=iso_ms(used_at) if used_at else UNSET,
-        last_address=token.last_address if used_at else UNSET,
-    )
 
 
 def _session_details(session: Session) -> SessionDetails:

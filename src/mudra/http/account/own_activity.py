@@ -13,11 +13,11 @@ from mudra.audit.search import AuditFilter, AuditRow, TokensOfDay
 from mudra.http.auth.as_user import as_user
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
-from mudra.http.request.fields import EventNumber, PageLimit
+from mudra.http.request.fields import EntityId, EventNumber, PageLimit
 from mudra.http.request.request_context import AnyRequest, receive_query
 from mudra.http.response.json_response import HandlerResult
 from mudra.http.response.response_body import DateTime, Page, ResponseBody, cut_page
-from mudra.http.token.requests import EntityId, EntityQuery
+from mudra.http.token.requests import EntityQuery
 from mudra.identity.accounts.user import User
 from mudra.identity.memberships.member import NotYourEntity
 from mudra.identity.memberships.member_search import MemberFilter

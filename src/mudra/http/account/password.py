@@ -7,9 +7,9 @@ from litestar import Response, post
 
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
+from mudra.http.request.account_requests import PasswordForgotRequest, PasswordSetRequest
 from mudra.http.request.request_context import AnyRequest, receive_json
 from mudra.http.response.json_response import refusal, success
-from mudra.http.token.requests import PasswordForgotRequest, PasswordSetRequest
 from mudra.http.token.responses import PasswordResponse
 from mudra.identity.accounts.send_link import forgot_password
 from mudra.identity.accounts.set_password import set_password

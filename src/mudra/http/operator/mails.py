@@ -6,7 +6,7 @@ from uuid import UUID
 from litestar import Response, get, post
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
-from msgspec import UNSET, Meta, Struct, UnsetType, field
+from msgspec import Meta, Struct
 
 from mudra.audit.event import Caller
 from mudra.http.auth.as_operator import as_operator
@@ -14,13 +14,13 @@ from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
 from mudra.http.request.fields import Flag, NoParameters, PageLimit, UuidOrNone
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
+from mudra.http.response.account_responses import MailDetails, mail_details
 from mudra.http.response.json_response import HandlerResult
-from mudra.http.response.response_body import DateTime, Page, StatusResponse, cut_page
+from mudra.http.response.response_body import Page, StatusResponse, cut_page
 from mudra.identity.accounts.email_address import MAX_ADDRESS
 from mudra.identity.accounts.user import normalize_username
 from mudra.identity.operators.operator import Scope
-from mudra.overview.mail_queue import NoSuchMail, QueuedMail, retry_mail
-from mudra.shared.time_text import iso_ms
+from mudra.overview.mail_queue import NoSuchMail, retry_mail
 from mudra.unit_of_work import UnitOfWork
 
 
@@ -31,20 +31,6 @@ class MailQuery(Struct, frozen=True):
     to: Annotated[str, Meta(max_length=MAX_ADDRESS, description="an email address")] = ""
     after: UuidOrNone = ""
     limit: PageLimit = "100"
-
-
-class MailDetails(Struct, kw_only=True):
-    """An email of the queue, without its text, which may hold a one-use link."""
-
-    mail_id: str = field(name="id")
-    to: str
-    subject: str
-    created_at: DateTime = field(name="createdAt")
-    state: Annotated[str, Meta(extra_json_schema={"enum": ["sent", "given-up", "waiting"]})]
-    attempts: int
-    sent_at: DateTime | UnsetType = field(name="sentAt", default=UNSET)
-    last_error: str | UnsetType = field(name="lastError", default=UNSET)
-    next_attempt_at: DateTime | UnsetType = field(name="nextAttemptAt", default=UNSET)
 
 
 class MailsPage(Page, kw_only=True):
@@ -93,21 +79,6 @@ async def retry(
         return StatusResponse(status="will be tried now")
 
     return await as_operator(context, received, Scope.MEMBERS, handler)
-
-
-def mail_details(mail: QueuedMail) -> MailDetails:
-    """Return an email as the queue shows it."""
-    return MailDetails(
-        mail_id=mail.mail_id,
-        to=mail.recipient,
-        subject=mail.subject,
-        created_at=iso_ms(mail.created_at),
-        state=mail.state,
-        attempts=mail.attempts,
-        sent_at=iso_ms(mail.sent_at) if mail.sent_at else UNSET,
-        last_error=mail.last_error or UNSET,
-        next_attempt_at=iso_ms(mail.next_attempt_at) if mail.next_attempt_at else UNSET,
-    )
 
 
 handlers: Final[list[ControllerRouterHandler]] = [list_mails, retry]

@@ -9,21 +9,21 @@ from litestar.types import ControllerRouterHandler
 from msgspec import Meta, Struct, field
 
 from mudra.audit.event import Caller
-from mudra.http.account.admins import (
-    ADD_ADMIN,
-    HAND_OVER,
-    REMOVE_ADMIN,
-    SET_CONTACT,
-    AdminOperation,
-    AdminsResponse,
-    R,
-    admins_response,
-)
 from mudra.http.auth.as_operator import as_operator
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
-from mudra.http.request.fields import PLAIN_LINE, Email, Flag, Name, PageLimit, SearchText
+from mudra.http.request.account_requests import (
+    AdminRemovalRequest,
+    AdminRequest,
+    ContactRequest,
+    HandOverRequest,
+    OnboardRequest,
+    R,
+    StatusRequest,
+)
+from mudra.http.request.fields import Flag, PageLimit, SearchText
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
+from mudra.http.response.account_responses import AdminsResponse, admins_response
 from mudra.http.response.json_response import HandlerResult
 from mudra.http.response.response_body import (
     DateTime,
@@ -32,13 +32,11 @@ from mudra.http.response.response_body import (
     StatusResponse,
     cut_page,
 )
-from mudra.http.token.requests import EntityId
-from mudra.identity.accounts.email_address import MAX_NAME
 from mudra.identity.memberships.admins import Requester
 from mudra.identity.memberships.member import MemberStatus
 from mudra.identity.memberships.member_search import MemberFilter, MemberRow
 from mudra.identity.memberships.member_status import set_member_status
-from mudra.identity.memberships.onboard import NewMember, onboard_member
+from mudra.identity.memberships.onboard import onboard_member
 from mudra.identity.operators.operator import Scope
 from mudra.shared.refusal import Refusal
 from mudra.shared.time_text import iso_ms
@@ -57,41 +55,6 @@ class MemberQuery(Struct, frozen=True):
     without_admin: Flag = field(name="withoutAdmin", default="false")
     after: SearchText = ""
     limit: PageLimit = "100"
-
-
-class OnboardRequest(Struct, frozen=True):
-    """Onboard a member with one designated admin (spec 1.2)."""
-
-    entity_id: EntityId = field(name="entityId")
-    type: Annotated[Literal["FIP", "FIU", "AA"], Meta(description="FIP, FIU or AA")]
-    name: Annotated[
-        str,
-        Meta(
-            min_length=1,
-            max_length=MAX_NAME,
-            description=f"a name of 1 to {MAX_NAME} characters",
-            examples=["Finsight Lending"],
-            extra_json_schema=PLAIN_LINE,
-        ),
-    ]
-    admin_email: Email = field(name="adminEmail")
-    admin_name: Name = field(name="adminName", default="")
-
-    def new_member(self) -> NewMember:
-        """Return the member to onboard."""
-        return NewMember(self.entity_id, self.type, self.name, self.admin_email, self.admin_name)
-
-
-class StatusRequest(Struct, frozen=True):
-    """Suspend, restore or retire an entity."""
-
-    status: Annotated[
-        Literal["active", "suspended", "retired"],
-        Meta(description="active, suspended or retired"),
-    ]
-    reason: Annotated[
-        str, Meta(min_length=1, max_length=200, description="a reason of 1 to 200 characters")
-    ]
 
 
 class MemberDetails(Struct, kw_only=True):
@@ -200,25 +163,21 @@ async def set_status(
     return await as_operator(context, received, Scope.MEMBERS, handler)
 
 
-def _admin_route(operation: AdminOperation[R]) -> HTTPRouteHandler:
+def _admin_route(path: str, summary: str, request_type: type[R]) -> HTTPRouteHandler:
     """Return the route by which an operator changes the admins of any entity."""
 
     @post(
-        operation.operator_path,
+        path,
         status_code=200,
         operation_class=described(
-            operation.operator_summary,
-            operation.request_type,
-            AdminsResponse,
-            bearer=True,
-            conflict=True,
+            summary, request_type, AdminsResponse, bearer=True, conflict=True
         ),
     )
     async def change(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
-        context, received = await receive_json(request, service, operation.request_type)
+        context, received = await receive_json(request, service, request_type)
 
-        async def handler(work: UnitOfWork, caller: Caller, received: R) -> HandlerResult:
-            return admins_response(await operation.run(work, Requester(caller), received))
+        async def handler(work: UnitOfWork, caller: Caller, body: R) -> HandlerResult:
+            return admins_response(await body.run(work, Requester(caller)))
 
         return await as_operator(context, received, Scope.MEMBERS, handler)
 
@@ -243,6 +202,8 @@ handlers: Final[list[ControllerRouterHandler]] = [
     list_members,
     onboard,
     set_status,
-    *(_admin_route(ADD_ADMIN), _admin_route(REMOVE_ADMIN)),
-    *(_admin_route(HAND_OVER), _admin_route(SET_CONTACT)),
+    _admin_route("/members/admins/add", "Add an admin", AdminRequest),
+    _admin_route("/members/admins/remove", "Remove an admin", AdminRemovalRequest),
+    _admin_route("/members/admins/handover", "Replace an admin", HandOverRequest),
+    _admin_route("/members/contact", "Set the backup contact", ContactRequest),
 ]

@@ -9,8 +9,6 @@ from litestar.types import ControllerRouterHandler
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from mudra.audit.event import Caller
-from mudra.http.account.admins import UserState, Warnings, warnings_about
-from mudra.http.account.own_access import TokensResponse, tokens_response
 from mudra.http.auth.as_operator import as_operator
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
@@ -23,6 +21,13 @@ from mudra.http.request.fields import (
     UuidOrNone,
 )
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
+from mudra.http.response.account_responses import (
+    TokensResponse,
+    UserState,
+    Warnings,
+    tokens_response,
+    warnings_about,
+)
 from mudra.http.response.json_response import HandlerResult
 from mudra.http.response.response_body import (
     DateTime,

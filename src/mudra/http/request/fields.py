@@ -7,6 +7,25 @@ from msgspec import Meta, Struct
 
 from mudra.identity.accounts.email_address import MAX_ADDRESS, MAX_NAME
 
+EntityId = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=64,
+        pattern=r"^[A-Za-z0-9@._-]+\Z",
+        description="an entity ID: 1 to 64 characters out of letters, digits, @ . _ -",
+        examples=["FINSIGHT-FIU"],
+    ),
+]
+Username = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=254,
+        description="an email address, 1 to 254 characters",
+        examples=["asha@finsight.example"],
+    ),
+]
 Email = Annotated[
     str,
     Meta(

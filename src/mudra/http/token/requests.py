@@ -7,30 +7,9 @@ from typing import Annotated
 
 from msgspec import Meta, Struct, field
 
+from mudra.http.request.fields import EntityId
 from mudra.shared.secret_text import SecretText
 from mudra.tokens.secrets.secret import MAX_EXPIRY_DAYS, ExpiryDays, GraceDays
-
-EntityId = Annotated[
-    str,
-    Meta(
-        min_length=1,
-        max_length=64,
-        pattern=r"^[A-Za-z0-9@._-]+\Z",
-        description="an entity ID: 1 to 64 characters out of letters, digits, @ . _ -",
-        examples=["FINSIGHT-FIU"],
-    ),
-]
-
-
-Username = Annotated[
-    str,
-    Meta(
-        min_length=1,
-        max_length=254,
-        description="an e-mail address, 1 to 254 characters",
-        examples=["asha@finsight.example"],
-    ),
-]
 
 
 class EnvelopeMembers(Struct, frozen=True):
@@ -57,19 +36,6 @@ class EnvelopeMembers(Struct, frozen=True):
             examples=["0b6f3c1e-6f0e-4a57-9d52-3f6a7e8c9d01"],
         ),
     ] = field(name="txnId", default="")
-
-
-class UserTokenRequest(Struct, frozen=True):
-    """Form of POST /user/token/generate (spec 4.1)."""
-
-    username: Username
-    password: Annotated[
-        SecretText,
-        Meta(
-            description="the user's password, 1 to 1024 characters",
-            examples=["try-me-in-the-sandbox"],
-        ),
-    ]
 
 
 class EntityTokenRequest(Struct, frozen=True):
@@ -111,31 +77,6 @@ class EntityQuery(Struct, frozen=True):
     """Query of GET /entity/secret/use."""
 
     entity_id: EntityId = field(name="entityId")
-
-
-class PasswordSetRequest(Struct, frozen=True):
-    """JSON of POST /user/password/set."""
-
-    token: Annotated[
-        SecretText,
-        Meta(
-            description="the last part of the link in the mail",
-            examples=["d0JmX2s3cVh5TzZ1cEw4ZUs5bWdBMXpSN2NJdFdYYk4"],
-        ),
-    ]
-    password: Annotated[
-        SecretText,
-        Meta(
-            description="a password of 15 to 256 characters",
-            examples=["granite otter velvet lamp"],
-        ),
-    ]
-
-
-class PasswordForgotRequest(Struct, frozen=True):
-    """JSON of POST /user/password/forgot."""
-
-    username: Username
 
 
 class ClockRequest(Struct, frozen=True):

@@ -5,9 +5,9 @@ from litestar import Response, post
 from mudra.http.auth.with_password import with_password
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import FORM, described
+from mudra.http.request.account_requests import UserTokenRequest
 from mudra.http.request.request_context import AnyRequest, receive_form
 from mudra.http.response.json_response import refusal, success
-from mudra.http.token.requests import UserTokenRequest
 from mudra.http.token.responses import TokenResponse, token_response
 from mudra.identity.accounts.user import User
 from mudra.shared.refusal import Refusal

@@ -13,15 +13,14 @@ from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import Fields, member_act, member_page
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.render import sentence
-from mudra.http.account.admins import (
-    ADD_ADMIN,
-    HAND_OVER,
-    REMOVE_ADMIN,
-    SET_CONTACT,
-    AdminOperation,
-    R,
-)
 from mudra.http.dependencies import InjectedDependencies
+from mudra.http.request.account_requests import (
+    AdminChangeRequest,
+    AdminRemovalRequest,
+    AdminRequest,
+    ContactRequest,
+    HandOverRequest,
+)
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.request.validation import decode_struct
 from mudra.identity.memberships.admins import AdminsChanged, LastAdmin, NotAnAdmin, Requester
@@ -41,7 +40,7 @@ async def people(
     return await member_page(request, service, entity_id, _page)
 
 
-def _form(path: str, operation: AdminOperation[R], done: str) -> HTTPRouteHandler:
+def _form(path: str, request_type: type[AdminChangeRequest], done: str) -> HTTPRouteHandler:
     """Return the route of a form that changes the admins; `done` names its notice."""
 
     @post(f"{_PATH}/{path}", include_in_schema=False)
@@ -49,11 +48,11 @@ def _form(path: str, operation: AdminOperation[R], done: str) -> HTTPRouteHandle
         entity_id: FromPath[str], request: AnyRequest, service: InjectedDependencies
     ) -> _PAGES:
         async def do(page_context: PageContext, fields: Fields) -> Outcome:
-            body = decode_struct({**fields, "entityId": entity_id}, operation.request_type)
+            body = decode_struct({**fields, "entityId": entity_id}, request_type)
             if isinstance(body, Refusal):
                 return await _page(page_context, body, fields, done)
             requester = Requester(page_context.caller, page_context.user)
-            outcome = await operation.run(page_context.work, requester, body)
+            outcome = await body.run(page_context.work, requester)
             match outcome:
                 case NotYourEntity():
                     return outcome
@@ -107,8 +106,8 @@ def _text(refusal: Refusal, text: str) -> str:
 
 handlers: Final[list[ControllerRouterHandler]] = [
     people,
-    _form("add", ADD_ADMIN, "added"),
-    _form("remove", REMOVE_ADMIN, "removed"),
-    _form("hand-over", HAND_OVER, "handed-over"),
-    _form("contact", SET_CONTACT, "contact"),
+    _form("add", AdminRequest, "added"),
+    _form("remove", AdminRemovalRequest, "removed"),
+    _form("hand-over", HandOverRequest, "handed-over"),
+    _form("contact", ContactRequest, "contact"),
 ]

@@ -7,7 +7,6 @@ from typing import Final
 from litestar import Response, get, post
 from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
-from msgspec import Struct
 
 from mudra.console.framework.console_errors import page_problem
 from mudra.console.framework.page_context import PageContext
@@ -16,19 +15,19 @@ from mudra.console.framework.page_results import Download, GoTo, Outcome, Render
 from mudra.console.framework.table import Column, Table
 from mudra.console.pages.operator.bars import Bar, bars_of_days
 from mudra.console.pages.operator.labels import approval_link, member_link, tone
-from mudra.http.account.admins import AdminRemovalRequest, AdminRequest, ContactRequest
 from mudra.http.dependencies import InjectedDependencies
-from mudra.http.operator.members import StatusRequest
+from mudra.http.request.account_requests import (
+    AdminChangeRequest,
+    AdminRemovalRequest,
+    AdminRequest,
+    ContactRequest,
+    StatusRequest,
+)
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.request.validation import decode_struct
 from mudra.identity.accounts.manage_accounts import invite_admin
-from mudra.identity.memberships.admins import (
-    NoSuchEntity,
-    Requester,
-    add_admin,
-    remove_admin,
-    set_contact,
-)
+from mudra.identity.accounts.user import User
+from mudra.identity.memberships.admins import EntityAdmins, NoSuchEntity, Requester
 from mudra.identity.memberships.member import MemberStatus
 from mudra.identity.memberships.member_search import MemberFilter, MemberRow, UserFilter, UserRow
 from mudra.identity.memberships.member_status import set_member_status
@@ -45,6 +44,11 @@ _DONE: Final = {
     "invitation": "invited",
 }
 """The notice of each action."""
+_ADMIN_CHANGES: Final[Mapping[str, type[AdminChangeRequest]]] = {
+    "admins": AdminRequest,
+    "removal": AdminRemovalRequest,
+    "contact": ContactRequest,
+}
 MAX_MAILS: Final = 100
 TOLD: Final = {
     "onboarded": "The member is onboarded, and its admin is invited by mail.",
@@ -113,35 +117,26 @@ async def _change(
 ) -> Refusal | None:
     """Carry out one action; returns the refusal, if any."""
     work, caller = page_context.work, page_context.caller
-    by, given = Requester(caller), {**fields, "entityId": entity_id}
-    body: Struct | Refusal
-    outcome: object
+    given = {**fields, "entityId": entity_id}
+    if action in _ADMIN_CHANGES:
+        change = decode_struct(given, _ADMIN_CHANGES[action])
+        if isinstance(change, Refusal):
+            return change
+        return _refusal(await change.run(work, Requester(caller)))
     match action:
         case "status":
             body = decode_struct(given, StatusRequest)
             if isinstance(body, Refusal):
                 return body
             status = MemberStatus(body.status)
-            outcome = await set_member_status(work, entity_id, status, body.reason, caller)
-        case "admins":
-            body = decode_struct(given, AdminRequest)
-            if isinstance(body, Refusal):
-                return body
-            outcome = await add_admin(work, by, entity_id, body.email, body.name)
-        case "removal":
-            body = decode_struct(given, AdminRemovalRequest)
-            if isinstance(body, Refusal):
-                return body
-            outcome = await remove_admin(work, by, entity_id, body.email)
-        case "contact":
-            body = decode_struct(given, ContactRequest)
-            if isinstance(body, Refusal):
-                return body
-            outcome = await set_contact(work, by, entity_id, body.email)
+            return _refusal(await set_member_status(work, entity_id, status, body.reason, caller))
         case "invitation":
-            outcome = await invite_admin(work, entity_id, fields.get("email", ""), caller)
+            return _refusal(await invite_admin(work, entity_id, fields.get("email", ""), caller))
         case _:
             return NoSuchEntity(entity_id)
+
+
+def _refusal(outcome: EntityAdmins | MemberStatus | User | Refusal) -> Refusal | None:
     return outcome if isinstance(outcome, Refusal) else None
 
 

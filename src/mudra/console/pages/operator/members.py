@@ -13,7 +13,7 @@ from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.table import Column, Table
 from mudra.console.pages.operator.labels import member_link, tone
 from mudra.http.dependencies import InjectedDependencies
-from mudra.http.operator.members import OnboardRequest
+from mudra.http.request.account_requests import OnboardRequest
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.request.validation import decode_struct
 from mudra.identity.memberships.member_search import MemberFilter, MemberRow

@@ -18,10 +18,10 @@ from mudra.console.framework.render import page
 from mudra.console.framework.sign_in_form import sign_in_form
 from mudra.http.auth.with_password import with_password
 from mudra.http.dependencies import InjectedDependencies
+from mudra.http.request.account_requests import UserTokenRequest
 from mudra.http.request.request_body import read_form
 from mudra.http.request.request_context import AnyRequest, new_context
 from mudra.http.request.validation import decode_struct
-from mudra.http.token.requests import UserTokenRequest
 from mudra.identity.accounts.user import User
 from mudra.identity.sessions.session import Session, begin_session, end_session
 from mudra.shared.secret_text import SecretText

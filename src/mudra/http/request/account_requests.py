@@ -1,0 +1,176 @@
+"""Requests about accounts and admins, which the API and the console read alike."""
+
+from typing import Annotated, Literal, TypeVar
+
+from msgspec import Meta, Struct, field
+
+from mudra.http.request.fields import EMAIL_OR_NONE, PLAIN_LINE, Email, EntityId, Name, Username
+from mudra.identity.accounts.email_address import MAX_ADDRESS, MAX_NAME
+from mudra.identity.accounts.refusals import ValueRefused
+from mudra.identity.memberships.admins import (
+    AddResult,
+    EntityAdmins,
+    Forbidden,
+    HandOverResult,
+    RemoveResult,
+    Requester,
+    add_admin,
+    hand_over,
+    remove_admin,
+    set_contact,
+)
+from mudra.identity.memberships.onboard import NewMember
+from mudra.identity.ports import IdentityUnitOfWork
+from mudra.shared.refusal import Refusal
+from mudra.shared.secret_text import SecretText
+
+
+class UserTokenRequest(Struct, frozen=True):
+    """Form of POST /user/token/generate (spec 4.1)."""
+
+    username: Username
+    password: Annotated[
+        SecretText,
+        Meta(
+            description="the user's password, 1 to 1024 characters",
+            examples=["try-me-in-the-sandbox"],
+        ),
+    ]
+
+
+class PasswordSetRequest(Struct, frozen=True):
+    """JSON of POST /user/password/set."""
+
+    token: Annotated[
+        SecretText,
+        Meta(
+            description="the last part of the link in the mail",
+            examples=["d0JmX2s3cVh5TzZ1cEw4ZUs5bWdBMXpSN2NJdFdYYk4"],
+        ),
+    ]
+    password: Annotated[
+        SecretText,
+        Meta(
+            description="a password of 15 to 256 characters",
+            examples=["granite otter velvet lamp"],
+        ),
+    ]
+
+
+class PasswordForgotRequest(Struct, frozen=True):
+    """JSON of POST /user/password/forgot."""
+
+    username: Username
+
+
+class EntityRequest(Struct, frozen=True):
+    """A request about one entity."""
+
+    entity_id: EntityId = field(name="entityId")
+
+
+class AdminChangeRequest(EntityRequest, frozen=True):
+    """Base of requests that change an entity's admins or its contact."""
+
+    async def run(self, work: IdentityUnitOfWork, requester: Requester) -> EntityAdmins | Refusal:
+        """Call the use case of this request."""
+        raise NotImplementedError
+
+
+R = TypeVar("R", bound=AdminChangeRequest)
+
+
+class AdminRequest(AdminChangeRequest, frozen=True):
+    """Add an admin to an entity."""
+
+    email: Email
+    name: Name = ""
+
+    async def run(self, work: IdentityUnitOfWork, requester: Requester) -> AddResult:
+        """Add the admin."""
+        return await add_admin(work, requester, self.entity_id, self.email, self.name)
+
+
+class AdminRemovalRequest(AdminChangeRequest, frozen=True):
+    """Remove an admin from an entity."""
+
+    email: Email
+
+    async def run(self, work: IdentityUnitOfWork, requester: Requester) -> RemoveResult:
+        """Remove the admin."""
+        return await remove_admin(work, requester, self.entity_id, self.email)
+
+
+class HandOverRequest(AdminChangeRequest, frozen=True):
+    """Replace the admin `leaving` (for a member: the caller) by `email`."""
+
+    email: Email
+    name: Name = ""
+    leaving: Annotated[
+        str,
+        Meta(
+            max_length=MAX_ADDRESS,
+            description="an email address",
+            examples=["asha@finsight.example"],
+            extra_json_schema=EMAIL_OR_NONE,
+        ),
+    ] = ""
+
+    async def run(self, work: IdentityUnitOfWork, requester: Requester) -> HandOverResult:
+        """Replace the admin."""
+        return await hand_over(work, requester, self.entity_id, self.leaving, self.email, self.name)
+
+
+class ContactRequest(AdminChangeRequest, frozen=True):
+    """Set the backup contact; an empty address removes it."""
+
+    email: Annotated[
+        str,
+        Meta(
+            max_length=MAX_ADDRESS,
+            description="an email address, or empty",
+            examples=["it-desk@finsight.example", ""],
+            extra_json_schema=EMAIL_OR_NONE,
+        ),
+    ]
+
+    async def run(
+        self, work: IdentityUnitOfWork, requester: Requester
+    ) -> EntityAdmins | Forbidden | ValueRefused:
+        """Set the contact."""
+        return await set_contact(work, requester, self.entity_id, self.email)
+
+
+class OnboardRequest(Struct, frozen=True):
+    """Onboard a member with one designated admin (spec 1.2)."""
+
+    entity_id: EntityId = field(name="entityId")
+    type: Annotated[Literal["FIP", "FIU", "AA"], Meta(description="FIP, FIU or AA")]
+    name: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=MAX_NAME,
+            description=f"a name of 1 to {MAX_NAME} characters",
+            examples=["Finsight Lending"],
+            extra_json_schema=PLAIN_LINE,
+        ),
+    ]
+    admin_email: Email = field(name="adminEmail")
+    admin_name: Name = field(name="adminName", default="")
+
+    def new_member(self) -> NewMember:
+        """Return the member to onboard."""
+        return NewMember(self.entity_id, self.type, self.name, self.admin_email, self.admin_name)
+
+
+class StatusRequest(Struct, frozen=True):
+    """Suspend, restore or retire an entity."""
+
+    status: Annotated[
+        Literal["active", "suspended", "retired"],
+        Meta(description="active, suspended or retired"),
+    ]
+    reason: Annotated[
+        str, Meta(min_length=1, max_length=200, description="a reason of 1 to 200 characters")
+    ]
