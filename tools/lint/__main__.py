@@ -5,15 +5,15 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from tools.lint.clock_rule import no_clock_outside_its_file
 from tools.lint.commit_rule import no_commit_outside_database
 from tools.lint.docstring_rule import package_says_never
+from tools.lint.language_rule import only_plain_words
 from tools.lint.name_rule import no_drawer
 from tools.lint.place_rule import no_foreign_place
 from tools.lint.secret_rule import no_secret_in_a_sentence
 from tools.lint.source import Rule, Source
-from tools.lint.sql_rule import no_built_sql
-from tools.lint.swallow_rule import no_swallowed_exception
+from tools.lint.subject_rule import bad_subjects
+from tools.lint.suppress_rule import no_broad_suppress
 
 
 def sources(root: Path) -> Iterator[Source]:
@@ -32,22 +32,22 @@ def sources(root: Path) -> Iterator[Source]:
 
 
 def main(root: Path) -> int:
-    """Print each fault; give the exit status."""
+    """Print each fault; return the exit status."""
     rules: tuple[Rule, ...] = (
-        no_clock_outside_its_file,
         no_commit_outside_database,
         no_secret_in_a_sentence,
-        no_built_sql,
         no_drawer,
         package_says_never,
-        no_swallowed_exception,
+        no_broad_suppress,
+        only_plain_words,
         no_foreign_place(root, Path.home()),
     )
     faults = [fault for source in sources(root) for rule in rules for fault in rule(source)]
+    faults += bad_subjects(root)
     for fault in faults:
         print(fault)
     if faults:
-        print(f"{len(faults)} against the rules of the house (tools/lint)")
+        print(f"{len(faults)} faults (tools/lint)")
     return 1 if faults else 0
 
 

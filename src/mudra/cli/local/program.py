@@ -1,20 +1,25 @@
 """What the command line is given to work with; `bootstrap/command_line.py` fills it."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
-from datetime import datetime
-from importlib import import_module
-from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from __future__ import annotations
 
-from mudra.audit.event import Caller
-from mudra.audit.verdict import AuditVerdict
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
 from mudra.cli.output.output import Exit
-from mudra.demo.network import Demo
-from mudra.demo.past import Past
-from mudra.overview.diagnosis import Diagnosis
-from mudra.overview.setting_details import SettingDetails
-from mudra.unit_of_work import TRANSACTION_S, UnitOfWork
+
+if TYPE_CHECKING:  # every command imports this file, and most need none of these
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from contextlib import AbstractAsyncContextManager
+    from datetime import datetime
+    from pathlib import Path
+
+    from mudra.audit.event import Caller
+    from mudra.audit.verdict import AuditVerdict
+    from mudra.demo.network import Demo
+    from mudra.demo.past import Past
+    from mudra.overview.diagnosis import Diagnosis
+    from mudra.overview.setting_details import SettingDetails
+    from mudra.unit_of_work import UnitOfWork
 
 T = TypeVar("T")
 
@@ -100,9 +105,7 @@ class Dependencies(Protocol):
     def clock(self) -> Callable[[], datetime]:
         """The service's clock."""
 
-    def unit_of_work(
-        self, *, within_s: float = TRANSACTION_S
-    ) -> AbstractAsyncContextManager[UnitOfWork]:
+    def unit_of_work(self, *, within_s: float = ...) -> AbstractAsyncContextManager[UnitOfWork]:
         """Open a transaction with all its ports."""
 
     async def demo_aas(self) -> Sequence[str]:
