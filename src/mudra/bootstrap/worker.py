@@ -16,12 +16,13 @@ from mudra.bootstrap.wiring import application, open_http_edge
 from mudra.http.app import build_fast_path
 from mudra.http.server.connection_limits import ConnectionLimits
 from mudra.http.server.fast_path_protocol import fast_path_protocol
-from mudra.http.server.instrumentation import instrumented, instrumented_fast_path
+from mudra.http.server.instrumentation import ObserveRequest, instrumented, instrumented_fast_path
 from mudra.shared.clock import Clock
 
 _GRACE_S = 30
 _FLUSH_S = 0.5
 _ONE_TIME_LINK = "/activate/"
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})
 
 
 def run_worker(
@@ -81,14 +82,19 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
 
-def _observer(
-    log: RequestLog, figures: RequestMetrics, clock: Clock
-) -> Callable[[str, str, int, float, str, str], None]:
+def _observer(log: RequestLog, figures: RequestMetrics, clock: Clock) -> ObserveRequest:
     def observe(  # the shape of http/server/instrumentation.py
-        method: str, path: str, status: int, seconds: float, address: str, txn_id: str
+        method: str,
+        path: str,
+        route: str,
+        status: int,
+        seconds: float,
+        address: str,
+        txn_id: str,
     ) -> None:
         shown = _shown(path)
-        figures.note(_figure_path(shown, status), method, status, seconds)
+        known = method if method in _METHODS else "(other)"
+        figures.note(route or "(none)", known, status, seconds)
         log.note(
             RequestLine(
                 clock(),
@@ -109,11 +115,6 @@ def _shown(path: str) -> str:
     """Hide the one-time token that an activation link carries."""
     head, link, _ = path.partition(_ONE_TIME_LINK)
     return f"{head}{link}***" if link else path[:200]
-
-
-def _figure_path(path: str, status: int) -> str:
-    """Keep the number of figures bounded: what does not exist shares one."""
-    return "(none)" if status in {404, 405} else path
 
 
 async def _flush_always(*gathering: RequestLog | RequestMetrics) -> None:

@@ -44,6 +44,7 @@ from mudra.http.response.json_response import JsonResponse, refusal
 from mudra.http.server import probes
 from mudra.http.server.fast_path_protocol import FastPath, PendingResponse, ReadyResponse
 from mudra.http.server.head import with_head
+from mudra.http.server.instrumentation import set_route, with_route
 from mudra.http.server.options import with_options
 from mudra.http.server.router import Router
 from mudra.http.token import (
@@ -90,15 +91,17 @@ def build_app(
     service: HttpDependencies, pages: Pages = (), lost: NotFoundPage = _no_page
 ) -> ASGIApp:
     """Build the ASGI application: the hot path in front, Litestar for all else."""
-    litestar = with_head(with_options(_litestar(service, pages, lost)))
+    litestar = with_head(with_route(with_options(_litestar(service, pages, lost))))
     hot_path = _hot_path(service)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != ScopeType.HTTP:
             await litestar(scope, receive, send)
         elif scope["path"] == hot_path and scope["method"] == "POST":
+            set_route(scope, hot_path)
             await _hot(entity_token.generate, scope, receive, send, service)
         elif scope["method"] == "GET" and registry_reads.addressed(scope, service):
+            set_route(scope, registry_reads.ROUTE)
             await _hot(registry_reads.respond, scope, receive, send, service)
         else:
             await litestar(scope, receive, send)

@@ -130,7 +130,8 @@ def test_a_fault_behind_a_page_s_head_is_counted_as_the_500_that_it_is(own, aa):
     assert browser.get(path).status_code == 200
 
     def counted(status: str) -> float | None:
-        named = {"path": path, "method": "GET", "status": status}
+        route = "/console/entity/{entity_id}/health"
+        named = {"path": route, "method": "GET", "status": status}
         return sample(figures(own).text, "mudra_requests_total", **named)
 
     own.wait_until(lambda: counted("500") == 1, 60)

@@ -30,6 +30,9 @@ from mudra.tokens.authentication.bearer import EntityCaller
 
 _TYPES = {kind.value: kind for kind in EntityType}
 
+ROUTE = "/entityInfo/{type}/{id}"
+"""How reads of the directory are labeled, at whatever prefix."""
+
 
 async def respond(scope: Scope, receive: Receive, send: Send, service: HttpDependencies) -> None:
     """Answer a read of the directory whose path `addressed` knows."""

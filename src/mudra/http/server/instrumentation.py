@@ -12,15 +12,41 @@ from mudra.http.request.request_body import Headers
 from mudra.http.response.json_response import JsonResponse
 from mudra.http.server.fast_path_protocol import FastPath, PendingResponse
 
-ObserveRequest = Callable[[str, str, int, float, str, str], None]
-"""Takes method, path, status, seconds, address and transaction ID of an answered request."""
+ObserveRequest = Callable[[str, str, str, int, float, str, str], None]
+"""Takes method, path, route, status, seconds, address and transaction ID of a request.
+
+The route is a template out of the closed set that the service has, or empty: what an anonymous
+caller invents never becomes a label.
+"""
 
 _LATE: Final = "mudra.late_fault"
+_ROUTE: Final = "mudra.route"
 
 
 def note_late_fault(scope: HTTPScope, status: int) -> None:
     """Have a request observed with the status that it would have had, but its head was sent."""
     scope["state"][_LATE] = status
+
+
+def set_route(scope: Scope, route: str) -> None:
+    """Name the route that answers a request, for what is not routed by the framework."""
+    scope["state"][_ROUTE] = route
+
+
+def with_route(app: ASGIApp) -> ASGIApp:
+    """Keep the template of the route by which the framework answered.
+
+    In the state, since a wrapper further out may have passed on a copy of the scope.
+    """
+
+    async def routed(scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await app(scope, receive, send)
+        finally:
+            if scope["type"] == ScopeType.HTTP:
+                scope.setdefault("state", {})[_ROUTE] = scope.get("path_template", "")
+
+    return routed
 
 
 def instrumented(app: ASGIApp, observe: ObserveRequest) -> ASGIApp:
@@ -52,6 +78,7 @@ def instrumented(app: ASGIApp, observe: ObserveRequest) -> ASGIApp:
             observe(
                 scope["method"],
                 scope["path"],
+                scope["state"].get(_ROUTE, ""),
                 scope["state"].get(_LATE, status),
                 perf_counter() - started,
                 peer[0] if peer else "",
@@ -88,5 +115,5 @@ class _ObservedResponse(Struct, frozen=True):
         response = self.pending.response()
         took = perf_counter() - self.started
         txn_id = response.headers["X-Request-Id"]
-        self.observe("POST", self.address, response.status, took, self.peer, txn_id)
+        self.observe("POST", self.address, self.address, response.status, took, self.peer, txn_id)
         return response

@@ -1,0 +1,74 @@
+"""Nobody can make the service's own metrics grow: labels come from a closed set."""
+
+import itertools
+import random
+import string
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from tests.support.agent_process import free_port
+from tests.support.service import Service, running_service
+
+PREFIXES = (
+    "/",
+    "/iam/v1/",
+    "/console/",
+    "/console/operator/members/",
+    "/console/member/",
+    "/status/",
+    "/static/",
+    "/cr/v2/entityInfo/FIP/",
+    "/cr/v2/entityInfo/",
+    "/metrics/perf/v1/",
+    "/operator/v1/users/",
+    "/operator/v1/registry/entries/",
+    "/activate/",
+)
+MARK = "zq"
+"""Begins each invented part of a path."""
+METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "PROPFIND", "PURGE")
+
+
+@pytest.fixture
+def measured(tmp_path: Path) -> Iterator[tuple[Service, str]]:
+    port = str(free_port())
+    with running_service(tmp_path / "data", MUDRA_TELEMETRY_PORT=port) as service:
+        yield service, f"http://127.0.0.1:{port}/metrics"
+
+
+def random_path(draw: random.Random, prefix: str) -> str:
+    letters = string.ascii_letters + string.digits + "-_.~"
+    return prefix + "/".join(
+        MARK + "".join(draw.choices(letters, k=draw.randint(1, 20)))
+        for _ in range(draw.randint(1, 3))
+    )
+
+
+def counted(address: str) -> dict[str, float]:
+    """The request counters by their labels."""
+    lines = httpx.get(address).text.splitlines()
+    found = (line.rpartition(" ") for line in lines if line.startswith("mudra_requests_total{"))
+    return {labels: float(value) for labels, _, value in found}
+
+
+def test_random_paths_under_every_prefix_and_method_add_no_series(
+    measured: tuple[Service, str],
+) -> None:
+    service, address = measured
+    draw = random.Random(20261122)
+
+    def walk() -> set[str]:
+        """Send one request of each kind; the series that exist once all are counted."""
+        wanted = sum(counted(address).values()) + len(PREFIXES) * len(METHODS)
+        with httpx.Client(base_url=service.root, follow_redirects=False) as client:
+            for prefix, method in itertools.product(PREFIXES, METHODS):
+                client.request(method, random_path(draw, prefix))
+        service.wait_until(lambda: sum(counted(address).values()) >= wanted, 20)
+        return set(counted(address))
+
+    series = walk() | walk() | walk()
+
+    assert not {one for one in series if MARK in one or "PURGE" in one}
+    assert len(series) < len(PREFIXES) * len(METHODS)
