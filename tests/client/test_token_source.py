@@ -227,7 +227,7 @@ def test_a_token_that_ends_at_once_is_no_endless_loop(issuer, program):
     issuer.token_answer = {"expiresIn": 1}
     program.tokens._steady = iter(range(0, 1000, 2)).__next__
 
-    with pytest.raises(Exception, match="life was over"):
+    with pytest.raises(Exception, match="expired before it could be used"):
         program.tokens.token()
 
     assert len(issuer.requests) == 1

@@ -10,8 +10,9 @@ from tests.support import agents
 from tests.support.hostile_operator import HostileOperator
 from tests.support.manual_clock import SECOND, WINDOW, MovedClock
 
-from mudra.agent.delivery.backoff import offset
+from mudra.agent.delivery.backoff import push_offset
 from mudra.agent.spool.dead_letter import dead_letters
+from mudra.client import SecretRefused
 from mudra.metrics.payload.catalogue import Tag
 
 
@@ -59,7 +60,7 @@ def test_72_hours_of_outage_lose_nothing_and_the_backlog_goes_gently(tmp_path: P
             await agent.tick()
         clock.pass_time(31 * SECOND)
         await agent.tick()
-        assert agent.recorder.spool.backlog().records == 864
+        assert agent.recorder.spool.backlog().payloads == 864
         assert not agent.health().ready
 
         operator.down = False
@@ -124,7 +125,8 @@ def test_an_outage_survives_restarts_and_a_rotated_secret(tmp_path: Path) -> Non
             await agent.push_once()
             clock.pass_time(10 * SECOND)
         assert len(operator.stored) == 2
-        assert "check entity ID and secret" in agent.pusher.metrics.last_fault
+        assert "refused this entity and secret" in agent.pusher.metrics.last_error
+        assert isinstance(agent.tokens.error, SecretRefused)
         await agent.aclose()
         (tmp_path / "secret").write_text("another")
         agent = agents.agent(tmp_path, clock, operator)
@@ -187,7 +189,7 @@ def test_a_full_spool_drops_the_oldest_first_and_tells_the_operator(tmp_path: Pa
         agent = agents.agent(tmp_path, clock, operator)
         await _windows(agent, clock, 10)
         size = agent.recorder.spool.backlog().bytes
-        agent.pusher.most_bytes = size // 2
+        agent.pusher.max_bytes = size // 2
 
         operator.down = False
         await agents.drain(agent, clock, at_most=5_000)
@@ -216,18 +218,18 @@ def test_windows_of_more_than_seven_days_ago_go(tmp_path: Path) -> None:
 
         assert len(operator.stored) == 2
         assert not operator.refused
-        assert agent.recorder.spool.fact("dropped_full") == 6
+        assert agent.recorder.spool.fact("dropped_full") == 8, "the idle window at the end too"
         await agent.aclose()
 
     asyncio.run(story())
 
 
 def test_a_thousand_agents_do_not_push_in_step() -> None:
-    seconds = [offset(f"AA-{number}") // SECOND for number in range(1_000)]
+    seconds = [push_offset(f"AA-{number}") // SECOND for number in range(1_000)]
     per_second = [seconds.count(second) for second in range(60)]
 
     assert max(per_second) <= 3 * statistics.mean(per_second)
-    assert offset("AA-7") == offset("AA-7")
+    assert push_offset("AA-7") == push_offset("AA-7")
 
 
 def test_an_agent_suspended_for_a_day_invents_nothing(tmp_path: Path) -> None:

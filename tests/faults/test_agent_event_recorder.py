@@ -126,11 +126,11 @@ def test_a_full_disk_stops_no_counting_and_the_agent_resumes_by_itself(tmp_path:
             for number in range(20)
         ]
         assert False in answers
-        assert "full" in agent.recorder.disk_fault
+        assert "full" in agent.recorder.disk_error
         db(spool._db, "PRAGMA query_only = ON")  # not even room for what closing frees
         clock.pass_time(WINDOW + 31 * SECOND)
         await agent.tick()
-        assert agent.recorder.disk_fault
+        assert agent.recorder.disk_error
         assert not agent.health().ready
         assert agent.recorder.unwritten == 1
         late = await agents.record(agent.recorder, agents.call(clock))
@@ -141,7 +141,7 @@ def test_a_full_disk_stops_no_counting_and_the_agent_resumes_by_itself(tmp_path:
         await agent.tick()
 
         assert late is False
-        assert agent.recorder.disk_fault == ""
+        assert agent.recorder.disk_error == ""
         totals = _totals(agent)
         # The bound of 5,000 FIPs in a window holds with a full disk too.
         assert totals == {("10:00", "hbt"): 5_000, ("10:10", "adisc"): 1}
@@ -182,7 +182,7 @@ def test_a_jump_of_the_clock_makes_no_window_twice_and_no_wrong_duration(
         assert {window for window, _ in told_once} == {
             window for window, tag in told_once if tag == Tag.REQUESTS.value
         }
-        assert agent.recorder.jumps == 1
+        assert agent.recorder.clock_jumps == 1
         for one in queued:
             told = msgspec.json.decode(agent.recorder.spool.body(one) or b"")
             assert told["duration"] == 600
@@ -208,6 +208,103 @@ def test_the_journal_of_an_older_agent_blocks_no_start(tmp_path: Path) -> None:
         agent = agents.agent(tmp_path, clock, operator)
 
         assert await agents.record(agent.recorder, agents.call(clock)) is True
+        await agent.aclose()
+
+    asyncio.run(story())
+
+
+def test_a_window_without_calls_is_pushed_when_the_agent_ran_in_it(tmp_path: Path) -> None:
+    async def story() -> None:
+        clock, operator = MovedClock(), HostileOperator(1)
+        agent = agents.agent(tmp_path, clock, operator)
+        await agent.tick()
+        clock.pass_time(2 * WINDOW)
+        await agent.tick()
+        clock.pass_time(WINDOW + 31 * SECOND)
+        await agent.tick()
+        clock.pass_time(60 * SECOND)
+        await agents.drain(agent, clock, at_most=100)
+
+        idle = {"2026-04-01T10:00:00Z", "2026-04-01T10:20:00Z"}
+        assert operator.stored.keys() == {(tag, window) for tag in Tag for window in idle}
+        assert all(checked.report.fips == () for checked in operator.stored.values())
+        await agent.aclose()
+
+    asyncio.run(story())
+
+
+def test_an_idle_window_survives_a_crash(tmp_path: Path) -> None:
+    async def story() -> None:
+        clock, operator = MovedClock(), HostileOperator(1)
+        agent = agents.agent(tmp_path / "a", clock, operator)
+        await agent.tick()
+        await agent.recorder.save()
+        clock.pass_time(WINDOW + 5 * SECOND)
+
+        agent = agents.agent(_crashed(agent, tmp_path / "a", tmp_path / "b"), clock, operator)
+        clock.pass_time(90 * SECOND)
+        await agent.tick()
+        await agents.drain(agent, clock, at_most=100)
+
+        assert len(operator.stored) == 2
+        await agent.aclose()
+
+    asyncio.run(story())
+
+
+def test_an_agent_that_cannot_read_a_log_reports_no_idle_window(tmp_path: Path) -> None:
+    async def story() -> None:
+        clock, operator = MovedClock(), HostileOperator(1)
+        log = {"path": str(tmp_path / "none.json"), "format": "nginx", "direction": "to-fips"}
+        agent = agents.agent(tmp_path, clock, operator, log=[log])
+        await agent.read_logs()
+        await agent.tick()
+        clock.pass_time(WINDOW + 31 * SECOND)
+        await agent.tick()
+
+        assert agent.recorder.spool.queued() == []
+        await agent.aclose()
+
+    asyncio.run(story())
+
+
+def test_a_success_after_a_counted_failure_is_reported_in_the_log(tmp_path: Path) -> None:
+    async def story() -> None:
+        clock, operator = MovedClock(), HostileOperator(1)
+        agent = agents.agent(tmp_path, clock, operator)
+        logged: list[str] = []
+        agent.recorder.warn = logged.append
+        for status in (FiStatus.DENIED, FiStatus.READY):
+            await agents.record(
+                agent.recorder,
+                agents.call(clock, "finot", inbound=True, notification=Notification("S-1", status)),
+            )
+            clock.pass_time(WINDOW + 31 * SECOND)
+            await agent.tick()
+
+        assert len(logged) == 1
+        assert "FIP-1 reported success for FI session S-1 after its failure" in logged[0]
+        await agent.aclose()
+
+    asyncio.run(story())
+
+
+def test_a_crash_between_the_payload_files_and_the_journal_doubles_nothing(tmp_path: Path) -> None:
+    async def story() -> None:
+        clock, operator = MovedClock(), HostileOperator(1)
+        agent = agents.agent(tmp_path / "a", clock, operator)
+        await agents.record(agent.recorder, agents.call(clock))
+        clock.pass_time(WINDOW + 31 * SECOND)
+        agent.recorder.spool._db.execute("PRAGMA query_only = ON")  # the files, then the crash
+        await agent.tick()
+        assert len(list((tmp_path / "a" / "spool" / "payloads").iterdir())) == 2
+
+        agent = agents.agent(_crashed(agent, tmp_path / "a", tmp_path / "b"), clock, operator)
+        assert agent.recorder.spool.queued() == []
+        await agents.record(agent.recorder, agents.call(clock))
+        await agent.tick()
+
+        assert _totals(agent) == {("10:00", "adisc"): 1}
         await agent.aclose()
 
     asyncio.run(story())

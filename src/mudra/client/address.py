@@ -4,7 +4,7 @@ import ipaddress
 from urllib.parse import urlsplit
 
 
-def safe(url: str, *, allow_http: bool) -> str:
+def checked_url(url: str, *, allow_http: bool) -> str:
     """The address without a slash at its end; ValueError unless it is https or this machine."""
     parts = urlsplit(url)
     if not parts.hostname or parts.scheme not in {"https", "http"}:

@@ -1,4 +1,4 @@
-"""Keeps an Entity Access Token at hand, for programs on an event loop."""
+"""Keeps a valid Entity Access Token, for programs on an event loop."""
 
 import asyncio
 import inspect
@@ -8,15 +8,16 @@ from collections.abc import Awaitable, Callable
 import httpx
 
 from mudra.client import clock
-from mudra.client.address import safe
+from mudra.client.address import checked_url
+from mudra.client.bounded import aread_bounded
 from mudra.client.errors import (
     MudraClientError,
     SecretRefused,
     SecretUnreadable,
     ServiceUnavailable,
 )
-from mudra.client.grant import GraceWarning, Grant, read_answer
-from mudra.client.renewal import PAUSE_SECONDS, Need, Renewal
+from mudra.client.grant import GraceWarning, Grant, read_response
+from mudra.client.renewal import PAUSE_SECONDS, Renewal, RenewalNeed
 from mudra.shared.secret_text import SecretText
 
 
@@ -38,35 +39,45 @@ class AsyncEntityTokenSource:
         steady: clock.Seconds = clock.steady,
         chance: Callable[[], float] = random.random,
     ) -> None:
-        self._url = f"{safe(base_url, allow_http=allow_http)}/v1/entity/token/generate"
+        self._url = f"{checked_url(base_url, allow_http=allow_http)}/v1/entity/token/generate"
         self._entity_id = entity_id
-        self._read_secret = secret_provider
+        self._secret_provider = secret_provider
         self._http = http or httpx.AsyncClient(timeout=10)
         self._steady = steady
         self._chance = chance
-        self._state = Renewal(on_warning)
+        self._renewal = Renewal(on_warning)
         self._renewing = asyncio.Lock()
 
+    @property
+    def warning(self) -> GraceWarning | None:
+        """Set while the secret in use is in its grace period."""
+        return self._renewal.warning
+
+    @property
+    def error(self) -> MudraClientError | None:
+        """Why the last renewal failed; None after a success."""
+        return self._renewal.error
+
     async def token(self) -> str:
-        """A token that is good now; raises a MudraClientError when none can be had."""
-        need = self._state.need(self._steady())
-        held = self._state.good(self._steady())
-        if need is Need.WAIT_FOR_ONE or (
-            need is Need.RENEW_IF_FREE and not self._renewing.locked()
+        """Return a valid token; raises a MudraClientError when there is none."""
+        need = self._renewal.need(self._steady())
+        current = self._renewal.valid_token(self._steady())
+        if need is RenewalNeed.REQUIRED or (
+            need is RenewalNeed.DUE and not self._renewing.locked()
         ):
             async with self._renewing:
                 # Another task may have renewed it while this one waited.
-                if self._state.need(self._steady()) is not Need.NOTHING:
+                if self._renewal.need(self._steady()) is not RenewalNeed.NONE:
                     await self._renew()
-        return self._state.present(self._steady(), held).reveal()
+        return self._renewal.token_to_use(self._steady(), current).reveal()
 
     async def authorization(self) -> str:
-        """The value of the Authorization header."""
+        """Return the value of the Authorization header."""
         return "Bearer " + await self.token()
 
     def token_was_refused(self, token: str) -> None:
-        """Tell that a peer answered 401 to this token: the next call gets another."""
-        self._state.refused_elsewhere(token, self._steady())
+        """Report that a peer answered 401 to this token: the next call gets another."""
+        self._renewal.token_was_refused(token, self._steady())
 
     async def aclose(self) -> None:
         """Close the connections to the token service."""
@@ -74,38 +85,38 @@ class AsyncEntityTokenSource:
 
     async def _renew(self) -> None:
         try:
-            held = self._state.secret
-            secret = held or await self._read()
+            known = self._renewal.secret
+            secret = known or await self._read_secret()
             try:
-                grant = await self._ask(secret)
+                grant = await self._request(secret)
             except SecretRefused:
-                if held is None or (secret := await self._read()) == held:
+                if known is None or (secret := await self._read_secret()) == known:
                     raise
-                grant = await self._ask(secret)
-            self._state.succeeded(grant, secret)
+                grant = await self._request(secret)
+            self._renewal.succeeded(grant, secret)
         except MudraClientError as error:
             now = self._steady()
-            self._state.failed(error, now)
-            if self._state.good(now) is None:
+            self._renewal.failed(error, now)
+            if self._renewal.valid_token(now) is None:
                 raise
 
-    async def _read(self) -> SecretText:
+    async def _read_secret(self) -> SecretText:
         try:
-            read = self._read_secret()
-            return SecretText(await read if inspect.isawaitable(read) else read)
+            secret = self._secret_provider()
+            return SecretText(await secret if inspect.isawaitable(secret) else secret)
+        except SecretUnreadable:
+            raise
         except Exception as error:
             raise SecretUnreadable.by(error) from error
 
-    async def _ask(self, secret: SecretText) -> Grant:
-        asked_at = self._steady()
+    async def _request(self, secret: SecretText) -> Grant:
+        sent_at = self._steady()
+        form = {"id": self._entity_id, "secret": secret.reveal()}
         try:
-            answer = await self._http.post(
-                self._url,
-                data={"id": self._entity_id, "secret": secret.reveal()},
-                follow_redirects=False,
-            )
+            async with self._http.stream(
+                "POST", self._url, data=form, follow_redirects=False
+            ) as response:
+                body = await aread_bounded(response)
         except httpx.HTTPError as error:
             raise ServiceUnavailable.by(error, PAUSE_SECONDS) from error
-        return read_answer(
-            answer.status_code, answer.headers, answer.content, asked_at, self._chance()
-        )
+        return read_response(response.status_code, response.headers, body, sent_at, self._chance())

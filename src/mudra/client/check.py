@@ -8,7 +8,7 @@ from joserfc.jwk import RSAKey
 from joserfc.jws import JWSRegistry
 from joserfc.util import urlsafe_b64decode
 
-from mudra.client.compact import ALGORITHM, WAY_OUT, Parts, read_json, refuse
+from mudra.client.compact import ALGORITHM, WAY_OUT, TokenParts, read_json, refuse
 from mudra.client.entity_token import EntityToken, Role
 from mudra.client.errors import (
     BadSignature,
@@ -52,7 +52,7 @@ class _Claims(msgspec.Struct, frozen=True):
     entity_meta: object = None
 
 
-def check(parts: Parts, key: RSAKey, expected: Expected, now: float) -> EntityToken:
+def check(parts: TokenParts, key: RSAKey, expected: Expected, now: float) -> EntityToken:
     """The token's content when it may be trusted at `now` (seconds); raises TokenRefused.
 
     The form and the header have passed, so joserfc need not read them a second time:

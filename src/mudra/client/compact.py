@@ -32,7 +32,7 @@ class Header(msgspec.Struct, frozen=True):
     kid: str
 
 
-class Parts(msgspec.Struct, frozen=True):
+class TokenParts(msgspec.Struct, frozen=True):
     """A token's parts as received; `signed` is what its signature covers."""
 
     header: str
@@ -45,7 +45,7 @@ class Parts(msgspec.Struct, frozen=True):
         return f"{self.header}.{self.payload}"
 
 
-def split(token: str) -> Parts:
+def split(token: str) -> TokenParts:
     """The three parts of a token in its one allowed spelling; raises TokenMalformed."""
     if len(token) > MAX_LENGTH:
         refuse(f"the token is longer than {MAX_LENGTH} characters")
@@ -56,7 +56,7 @@ def split(token: str) -> Parts:
     for part in (header, payload, signature):
         if not _is_canonical(part):
             refuse("a part of the token is not in canonical Base64url")
-    return Parts(header, payload, signature.encode())
+    return TokenParts(header, payload, signature.encode())
 
 
 @functools.lru_cache(maxsize=64)

@@ -1,12 +1,13 @@
 """What can go wrong, each with its diagnosis and the way out.
 
     MudraClientError
-      TokenRefused        the token that was presented: answer 401 to its bearer
+      TokenRefused        the token that was parsed: answer 401 to its bearer
         TokenMalformed  BadSignature  UnknownKey  TokenExpired  TokenNotYetValid
         WrongIssuer  WrongAudience  NotAnEntityToken
       KeysUnavailable     the issuer's keys could not be had: answer 503
       SecretRefused  SecretUnreadable     our own credentials
-      TooManyRequests  ServiceUnavailable  UnexpectedAnswer
+      RetryableError      TooManyRequests  ServiceUnavailable
+      UnexpectedResponse  the answer is not the token service's
 
 None of them ever holds a token, a secret or a claim that the bearer chose freely.
 """
@@ -23,8 +24,16 @@ class MudraClientError(Exception):
         self.way_out = way_out
 
 
+class RetryableError(MudraClientError):
+    """Another try after `retry_after` seconds may succeed."""
+
+    def __init__(self, diagnosis: str, way_out: str, retry_after: float) -> None:
+        super().__init__(diagnosis, way_out)
+        self.retry_after = retry_after
+
+
 class TokenRefused(MudraClientError):
-    """The presented token must not be trusted."""
+    """The parsed token must not be trusted."""
 
 
 class TokenMalformed(TokenRefused):
@@ -79,20 +88,12 @@ class SecretUnreadable(MudraClientError):
         )
 
 
-class TooManyRequests(MudraClientError):
-    """The service asks to wait `retry_after` seconds (429)."""
-
-    def __init__(self, diagnosis: str, way_out: str, retry_after: float) -> None:
-        super().__init__(diagnosis, way_out)
-        self.retry_after = retry_after
+class TooManyRequests(RetryableError):
+    """The service asks to wait (429)."""
 
 
-class ServiceUnavailable(MudraClientError):
-    """No answer, or one of the 5xx kind; trying again later may help."""
-
-    def __init__(self, diagnosis: str, way_out: str, retry_after: float) -> None:
-        super().__init__(diagnosis, way_out)
-        self.retry_after = retry_after
+class ServiceUnavailable(RetryableError):
+    """No response, or a 5xx; trying again later may help."""
 
     @classmethod
     def by(cls, error: Exception, retry_after: float) -> Self:
@@ -104,5 +105,5 @@ class ServiceUnavailable(MudraClientError):
         )
 
 
-class UnexpectedAnswer(MudraClientError):
+class UnexpectedResponse(MudraClientError):
     """Something answered that is not the token service."""

@@ -13,7 +13,7 @@ from mudra.client.errors import (
     SecretRefused,
     ServiceUnavailable,
     TooManyRequests,
-    UnexpectedAnswer,
+    UnexpectedResponse,
 )
 from mudra.shared.secret_text import SecretText
 
@@ -51,7 +51,7 @@ class _Refusal(msgspec.Struct):
     errorCode: str = ""  # noqa: N815 -- the wire name
 
 
-def read_answer(
+def read_response(
     status: int, headers: Mapping[str, str], body: bytes, asked_at: float, chance: float
 ) -> Grant:
     """What was granted to a request sent at `asked_at`; raises a MudraClientError.
@@ -64,9 +64,9 @@ def read_answer(
     try:
         answer = msgspec.json.decode(body, type=_Answer)
     except msgspec.DecodeError as error:
-        raise UnexpectedAnswer("200 without a token in it", _LOOK) from error
+        raise UnexpectedResponse("200 without a token in it", _LOOK) from error
     if not answer.accessToken or answer.expiresIn <= 0:
-        raise UnexpectedAnswer("200 with an empty or ended token", _LOOK)
+        raise UnexpectedResponse("200 with an empty or ended token", _LOOK)
     share = RENEW_AT + JITTER * (2 * chance - 1)
     return Grant(
         token=SecretText(answer.accessToken),
@@ -98,7 +98,7 @@ def _refuse(status: int, headers: Mapping[str, str], body: bytes) -> None:
         raise ServiceUnavailable(
             f"the token service answered {status} ({code})", "try again later", pause
         )
-    raise UnexpectedAnswer(f"the token service answered {status} ({code})", _LOOK)
+    raise UnexpectedResponse(f"the token service answered {status} ({code})", _LOOK)
 
 
 def _error_code(body: bytes) -> str:

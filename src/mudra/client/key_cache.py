@@ -67,7 +67,7 @@ class KeyCache:
         if kid not in self._keys:
             self._asked_for_unknown = now
 
-    def take(self, body: bytes, cache_control: str, now: float) -> bool:
+    def replace(self, body: bytes, cache_control: str, now: float) -> bool:
         """Replace the set by an answer's; False, and no change, when no key in it is of use."""
         keys = _usable(body)
         if not keys:

@@ -1,4 +1,4 @@
-"""Keeps an Entity Access Token at hand, for programs with threads."""
+"""Keeps a valid Entity Access Token, for programs with threads."""
 
 import random
 import threading
@@ -7,28 +7,29 @@ from collections.abc import Callable
 import httpx
 
 from mudra.client import clock
-from mudra.client.address import safe
+from mudra.client.address import checked_url
+from mudra.client.bounded import read_bounded
 from mudra.client.errors import (
     MudraClientError,
     SecretRefused,
     SecretUnreadable,
     ServiceUnavailable,
 )
-from mudra.client.grant import GraceWarning, Grant, read_answer
-from mudra.client.renewal import PAUSE_SECONDS, Need, Renewal
+from mudra.client.grant import GraceWarning, Grant, read_response
+from mudra.client.renewal import PAUSE_SECONDS, Renewal, RenewalNeed
 from mudra.shared.secret_text import SecretText
 
 
 class EntityTokenSource:
     """One entity's token, shared by all threads of a program.
 
-    `secret_provider` reads the secret from where the program keeps it; it is called
-    again after a 401 and while the secret is in grace, so a rotation needs no
-    restart. The token is renewed at 80 % of its life by one caller while the others
-    go on with it. `on_warning` hears once that the secret in use ends.
+    `secret_provider` reads the secret from where the program stores it; it is called
+    again after a 401 and while the secret is in its grace period, so a rotation needs
+    no restart. The token is renewed at 80 % of its life by one caller while the others
+    continue to use it. `on_warning` is called once when the secret in use will end.
 
-    Raises ValueError for an address that is neither https nor this machine's own,
-    unless `allow_http` says that the network between is trusted.
+    Raises ValueError for an address that is neither https nor on this machine,
+    unless `allow_http` says that the network in between is trusted.
     """
 
     def __init__(  # noqa: PLR0913 -- all but the first three are options with a default
@@ -43,35 +44,47 @@ class EntityTokenSource:
         steady: clock.Seconds = clock.steady,
         chance: Callable[[], float] = random.random,
     ) -> None:
-        self._url = f"{safe(base_url, allow_http=allow_http)}/v1/entity/token/generate"
+        self._url = f"{checked_url(base_url, allow_http=allow_http)}/v1/entity/token/generate"
         self._entity_id = entity_id
-        self._read_secret = secret_provider
+        self._secret_provider = secret_provider
         self._http = http or httpx.Client(timeout=10)
         self._steady = steady
         self._chance = chance
-        self._state = Renewal(on_warning)
+        self._renewal = Renewal(on_warning)
         self._renewing = threading.Lock()
 
+    @property
+    def warning(self) -> GraceWarning | None:
+        """Set while the secret in use is in its grace period."""
+        return self._renewal.warning
+
+    @property
+    def error(self) -> MudraClientError | None:
+        """Why the last renewal failed; None after a success."""
+        return self._renewal.error
+
     def token(self) -> str:
-        """A token that is good now; raises a MudraClientError when none can be had."""
-        need = self._state.need(self._steady())
-        held = self._state.good(self._steady())
-        if need is not Need.NOTHING and self._renewing.acquire(blocking=need is Need.WAIT_FOR_ONE):
+        """Return a valid token; raises a MudraClientError when there is none."""
+        need = self._renewal.need(self._steady())
+        current = self._renewal.valid_token(self._steady())
+        if need is not RenewalNeed.NONE and self._renewing.acquire(
+            blocking=need is RenewalNeed.REQUIRED
+        ):
             try:
                 # Another thread may have renewed it while this one waited.
-                if self._state.need(self._steady()) is not Need.NOTHING:
+                if self._renewal.need(self._steady()) is not RenewalNeed.NONE:
                     self._renew()
             finally:
                 self._renewing.release()
-        return self._state.present(self._steady(), held).reveal()
+        return self._renewal.token_to_use(self._steady(), current).reveal()
 
     def authorization(self) -> str:
-        """The value of the Authorization header."""
+        """Return the value of the Authorization header."""
         return "Bearer " + self.token()
 
     def token_was_refused(self, token: str) -> None:
-        """Tell that a peer answered 401 to this token: the next call gets another."""
-        self._state.refused_elsewhere(token, self._steady())
+        """Report that a peer answered 401 to this token: the next call gets another."""
+        self._renewal.token_was_refused(token, self._steady())
 
     def close(self) -> None:
         """Close the connections to the token service."""
@@ -79,37 +92,37 @@ class EntityTokenSource:
 
     def _renew(self) -> None:
         try:
-            held = self._state.secret
-            secret = held or self._read()
+            known = self._renewal.secret
+            secret = known or self._read_secret()
             try:
-                grant = self._ask(secret)
+                grant = self._request(secret)
             except SecretRefused:
-                if held is None or (secret := self._read()) == held:
+                if known is None or (secret := self._read_secret()) == known:
                     raise
-                grant = self._ask(secret)
-            self._state.succeeded(grant, secret)
+                grant = self._request(secret)
+            self._renewal.succeeded(grant, secret)
         except MudraClientError as error:
             now = self._steady()
-            self._state.failed(error, now)
-            if self._state.good(now) is None:
+            self._renewal.failed(error, now)
+            if self._renewal.valid_token(now) is None:
                 raise
 
-    def _read(self) -> SecretText:
+    def _read_secret(self) -> SecretText:
         try:
-            return SecretText(self._read_secret())
+            return SecretText(self._secret_provider())
+        except SecretUnreadable:
+            raise
         except Exception as error:
             raise SecretUnreadable.by(error) from error
 
-    def _ask(self, secret: SecretText) -> Grant:
-        asked_at = self._steady()
+    def _request(self, secret: SecretText) -> Grant:
+        sent_at = self._steady()
+        form = {"id": self._entity_id, "secret": secret.reveal()}
         try:
-            answer = self._http.post(
-                self._url,
-                data={"id": self._entity_id, "secret": secret.reveal()},
-                follow_redirects=False,
-            )
+            with self._http.stream(
+                "POST", self._url, data=form, follow_redirects=False
+            ) as response:
+                body = read_bounded(response)
         except httpx.HTTPError as error:
             raise ServiceUnavailable.by(error, PAUSE_SECONDS) from error
-        return read_answer(
-            answer.status_code, answer.headers, answer.content, asked_at, self._chance()
-        )
+        return read_response(response.status_code, response.headers, body, sent_at, self._chance())

@@ -8,7 +8,7 @@ import httpx
 from mudra.client import clock
 from mudra.client.check import Expected
 from mudra.client.entity_token import EntityToken
-from mudra.client.key_answer import KeyAnswerError, check_size, check_status, locate
+from mudra.client.key_location import KeyFetchError, check_size, check_status, locate
 from mudra.client.verification import Verification
 
 _log = logging.getLogger("mudra.client")
@@ -39,7 +39,7 @@ class TokenVerifier:
         wall: clock.Seconds = clock.wall,
         steady: clock.Seconds = clock.steady,
     ) -> None:
-        self._where = locate(issuer, keys_url, ask_metadata=ask_metadata, allow_http=allow_http)
+        self._location = locate(issuer, keys_url, ask_metadata=ask_metadata, allow_http=allow_http)
         self._http = http or httpx.Client(timeout=5)
         self._core = Verification(Expected(issuer, audience), remember, wall, steady)
         self._fetching = threading.Lock()
@@ -50,10 +50,10 @@ class TokenVerifier:
         Raises a TokenRefused for what is to be answered by 401, and KeysUnavailable
         when the issuer was out of reach for longer than its keys are good.
         """
-        presented = self._core.open(token)
-        if self._core.must_fetch(presented.kid):
-            self._refresh(presented.kid)
-        return self._core.conclude(presented)
+        parsed = self._core.parse(token)
+        if self._core.must_fetch(parsed.kid):
+            self._refresh(parsed.kid)
+        return self._core.verify(parsed)
 
     def close(self) -> None:
         """Close the connections to the issuer."""
@@ -61,7 +61,7 @@ class TokenVerifier:
 
     def _refresh(self, kid: str) -> None:
         # Whoever holds an old but good key does not wait for another thread's fetch.
-        if not self._fetching.acquire(blocking=not self._core.can_do_without(kid)):
+        if not self._fetching.acquire(blocking=not self._core.has_key(kid)):
             return
         try:
             if self._core.must_fetch(kid):
@@ -72,15 +72,15 @@ class TokenVerifier:
     def _fetch(self, kid: str) -> None:
         failed = True
         try:
-            url = self._where.keys_url or self._where.keys_url_from(
-                self._get(self._where.metadata_url)[0]
+            url = self._location.keys_url or self._location.keys_url_from(
+                self._get(self._location.metadata_url)[0]
             )
             body, cache_control = self._get(url)
-            failed = not self._core.take(body, cache_control)
+            failed = not self._core.replace(body, cache_control)
             if failed:
                 _log.warning("%s holds no RSA key for RS256", url)
-        except (httpx.HTTPError, KeyAnswerError) as error:
-            _log.warning("keys of %s not refreshed: %s", self._where.issuer, error)
+        except (httpx.HTTPError, KeyFetchError) as error:
+            _log.warning("keys of %s not refreshed: %s", self._location.issuer, error)
         finally:
             self._core.fetched(kid, failed=failed)
 

@@ -25,6 +25,7 @@ from mudra.agent.host.config import read_config
 from mudra.agent.host.run import run_agent
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.parent_watch import on_parent_exit
+from mudra.client import SecretRefused
 from mudra.demo.agent import (
     FIRST_PORT,
     Place,
@@ -156,7 +157,7 @@ async def _follow(dependencies: Dependencies, aas: Sequence[_Aa]) -> None:
 
 
 async def _fill(dependencies: Dependencies, aas: Sequence[_Aa], within: TimeRange) -> None:
-    held = [(aa.place.aa_id, window) for aa in aas for window in await _held(aa.agent)]
+    held = [(aa.place.aa_id, window) for aa in aas for window in _held(aa.agent)]
     ids = [aa.place.aa_id for aa in aas]
     there = await reported(dependencies, ids, within)
     past = Past(Traffic(DEMO_FIPS), within, left_out={*there, *held})
@@ -164,10 +165,10 @@ async def _fill(dependencies: Dependencies, aas: Sequence[_Aa], within: TimeRang
     _log.info("the past of the demonstration network is filled", payloads=payloads)
 
 
-async def _held(agent: Agent) -> list[datetime]:
+def _held(agent: Agent) -> list[datetime]:
     """Windows that the agent will report itself."""
-    waiting = await agent.recorder.on_disk(agent.recorder.spool.queued)
-    starts = {one.window for one in waiting} | set(agent.recorder.counter.windows.open)
+    queued = agent.recorder.spool.queued()
+    starts = {one.window for one in queued} | set(agent.recorder.counter.windows.open)
     return [datetime.fromtimestamp(start / 1000, UTC) for start in starts]
 
 
@@ -196,7 +197,6 @@ async def _look_after(
     while True:
         await asyncio.sleep(STEWARD_S)
         for aa in aas:
-            if aa.agent.tokens.warning or "check entity ID and secret" in (
-                aa.agent.pusher.metrics.last_fault
-            ):
+            tokens = aa.agent.tokens
+            if tokens.warning is not None or isinstance(tokens.error, SecretRefused):
                 await fetch_secret(aa.place, dependencies.settings, http)

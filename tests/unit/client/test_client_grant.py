@@ -8,10 +8,10 @@ from mudra.client import (
     SecretRefused,
     ServiceUnavailable,
     TooManyRequests,
-    UnexpectedAnswer,
+    UnexpectedResponse,
 )
-from mudra.client.grant import read_answer
-from mudra.client.renewal import Need, Renewal
+from mudra.client.grant import read_response
+from mudra.client.renewal import Renewal, RenewalNeed
 from mudra.shared.secret_text import SecretText
 
 BODY = b'{"accessToken":"t","expiresIn":1000,"tokenType":"Bearer"}'
@@ -19,7 +19,7 @@ SECRET = SecretText("s")
 
 
 def grant(body=BODY, headers=None, at=0.0, chance=0.5):
-    return read_answer(200, headers or {}, body, at, chance)
+    return read_response(200, headers or {}, body, at, chance)
 
 
 @pytest.mark.parametrize(("chance", "renew_at"), [(0, 750), (0.5, 800), (1, 850)])
@@ -48,27 +48,27 @@ def test_a_warning_without_a_readable_end_is_still_one():
         (429, TooManyRequests),
         (500, ServiceUnavailable),
         (503, ServiceUnavailable),
-        (400, UnexpectedAnswer),
-        (302, UnexpectedAnswer),
-        (404, UnexpectedAnswer),
+        (400, UnexpectedResponse),
+        (302, UnexpectedResponse),
+        (404, UnexpectedResponse),
     ],
 )
 def test_each_refusal_has_its_kind(status, kind):
     with pytest.raises(kind, match="Unauthorized"):
-        read_answer(status, {}, b'{"errorCode":"Unauthorized"}', 0, 0)
+        read_response(status, {}, b'{"errorCode":"Unauthorized"}', 0, 0)
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b'{"errorCode":"<b>"}', b'{"errorCode":1}'])
 def test_an_unreadable_refusal_is_not_repeated(body):
     with pytest.raises(ServiceUnavailable, match=r"502 \(no errorCode\)"):
-        read_answer(502, {}, body, 0, 0)
+        read_response(502, {}, body, 0, 0)
 
 
 @pytest.mark.parametrize(
     "body", [b"", b"{}", b'{"accessToken":"","expiresIn":1}', b'{"accessToken":"t","expiresIn":0}']
 )
 def test_a_yes_without_a_token_is_unexpected(body):
-    with pytest.raises(UnexpectedAnswer):
+    with pytest.raises(UnexpectedResponse):
         grant(body)
 
 
@@ -77,21 +77,21 @@ def test_a_yes_without_a_token_is_unexpected(body):
 )
 def test_the_services_pause_is_kept_within_bounds(header, pause):
     with pytest.raises(TooManyRequests) as refusal:
-        read_answer(429, {"retry-after": header}, b"", 0, 0)
+        read_response(429, {"retry-after": header}, b"", 0, 0)
 
     assert refusal.value.retry_after == pause
 
 
 def test_a_token_is_used_then_renewed_then_needed():
     state = Renewal(None)
-    assert state.need(0) is Need.WAIT_FOR_ONE
+    assert state.need(0) is RenewalNeed.REQUIRED
 
     state.succeeded(grant(), SECRET)
 
-    assert state.need(799) is Need.NOTHING
-    assert state.need(800) is Need.RENEW_IF_FREE
-    assert state.need(999.9) is Need.RENEW_IF_FREE
-    assert state.need(1000) is Need.WAIT_FOR_ONE
+    assert state.need(799) is RenewalNeed.NONE
+    assert state.need(800) is RenewalNeed.DUE
+    assert state.need(999.9) is RenewalNeed.DUE
+    assert state.need(1000) is RenewalNeed.REQUIRED
 
 
 def test_a_failed_renewal_waits_and_keeps_the_token(caplog):
@@ -100,8 +100,8 @@ def test_a_failed_renewal_waits_and_keeps_the_token(caplog):
 
     state.failed(ServiceUnavailable("down", "wait", 30), 800)
 
-    assert state.need(829) is Need.NOTHING
-    assert state.need(830) is Need.RENEW_IF_FREE
+    assert state.need(829) is RenewalNeed.NONE
+    assert state.need(830) is RenewalNeed.DUE
     assert "not renewed" in caplog.text
 
 
@@ -111,7 +111,7 @@ def test_without_a_token_the_last_error_is_told_until_its_pause_is_over():
 
     with pytest.raises(SecretRefused):
         state.need(4.9)
-    assert state.need(5) is Need.WAIT_FOR_ONE
+    assert state.need(5) is RenewalNeed.REQUIRED
 
 
 def test_a_warning_is_told_once_and_makes_the_secret_be_read_anew(caplog):
@@ -129,12 +129,12 @@ def test_a_warning_is_told_once_and_makes_the_secret_be_read_anew(caplog):
 
 @pytest.mark.parametrize(
     ("token", "now", "need"),
-    [("t", 30, Need.WAIT_FOR_ONE), ("t", 29, Need.NOTHING), ("other", 30, Need.NOTHING)],
+    [("t", 30, RenewalNeed.REQUIRED), ("t", 29, RenewalNeed.NONE), ("other", 30, RenewalNeed.NONE)],
 )
 def test_a_token_refused_by_a_peer_is_dropped_unless_young_or_another(token, now, need):
     state = Renewal(None)
     state.succeeded(grant(), SECRET)
 
-    state.refused_elsewhere(token, now)
+    state.token_was_refused(token, now)
 
     assert state.need(now) is need

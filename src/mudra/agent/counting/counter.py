@@ -12,7 +12,11 @@ import msgspec
 
 from mudra.agent.clock import SECOND
 from mudra.agent.counting.event import NO_STATUS, Call, CallEnded, CallStarted, Event, Notification
-from mudra.agent.counting.fi_session_tracker import FiSessionTracker, TrackerState, intermediate
+from mudra.agent.counting.fi_session_tracker import (
+    FiSessionTracker,
+    TrackerState,
+    count_intermediate,
+)
 from mudra.agent.counting.tally import Tally
 from mudra.agent.counting.window import Windows, WindowState, WindowTally
 from mudra.metrics.payload.catalogue import NotificationType, RequestType
@@ -96,7 +100,7 @@ class Counter:
 
     def close(self, start: int) -> WindowTally:
         """The finished counts of a due window, which is shut with this."""
-        self.sessions.settle(start, self._block_at)
+        self.sessions.close_window(start, self._block_at)
         tally = self.windows.open.get(start) or WindowTally()
         self.windows.close(start)
         return tally
@@ -110,7 +114,7 @@ class Counter:
             tally = self._block(event.wall, event.fip, event.code, inbound=event.inbound)
             if tally is None:
                 return
-            tally.began()
+            tally.started()
         elif event.notification is None:
             self.metrics.unread_notifications += 1
             return
@@ -141,14 +145,14 @@ class Counter:
         )  # fmt: skip  # the members in their order
 
     def _call(self, event: Call) -> None:
-        if event.took > ANSWER_WITHIN:
+        if event.duration > ANSWER_WITHIN:
             self.metrics.late_answers += 1
-            event = msgspec.structs.replace(event, status=NO_STATUS, took=ANSWER_WITHIN)
+            event = msgspec.structs.replace(event, status=NO_STATUS, duration=ANSWER_WITHIN)
         if not (event.inbound and event.code == _FI_NOTIFICATION):
             tally = self._block(event.wall, event.fip, event.code, inbound=event.inbound)
             if tally is None:
                 return
-            tally.began()
+            tally.started()
         elif event.notification is None:
             self.metrics.unread_notifications += 1
             return
@@ -165,23 +169,23 @@ class Counter:
         tally = self._block(call.wall, call.fip, call.code, inbound=call.inbound)
         if tally is None:
             return
-        tally.answered(call.status, call.took, timed=not call.inbound)
+        tally.answered(call.status, call.duration, timed=not call.inbound)
         if call.status != _OK or call.inbound:
             return
         if call.code == _FI_FETCH:
             tally.size += call.size
         elif call.code == _FI_REQUEST and call.session:
-            self.sessions.requested(call.fip, call.session, call.mono + call.took)
+            self.sessions.request_accepted(call.fip, call.session, call.mono + call.duration)
 
     def _notice(self, call: Call, notification: Notification) -> None:
-        window = self.windows.of(call.wall)
+        window = self.windows.at(call.wall)
         if window is None:
             self.metrics.late += 1
             return
-        if self.sessions.noticed(call.fip, notification, call):
+        if self.sessions.notification_received(call.fip, notification, call):
             tally = window.block(call.fip, _FI_NOTIFICATION, inbound=True)
             if tally is not None:
-                intermediate(tally)
+                count_intermediate(tally)
 
     def _give_up(self, key: CallKey) -> None:
         began = self._pending.pop(key)
@@ -200,7 +204,7 @@ class Counter:
             del self._recent[next(iter(self._recent))]
 
     def _block(self, wall: int, fip: str, code: str, *, inbound: bool) -> Tally | None:
-        window = self.windows.of(wall)
+        window = self.windows.at(wall)
         if window is None:
             self.metrics.late += 1
             return None

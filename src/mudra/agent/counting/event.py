@@ -72,7 +72,7 @@ class CallEnded(msgspec.Struct, array_like=True, frozen=True, gc=False, tag=1):
 
 
 class Call(msgspec.Struct, array_like=True, frozen=True, gc=False, tag=2):
-    """A whole call, told once it was over."""
+    """A whole call, reported once it was over."""
 
     inbound: bool
     fip: str
@@ -80,7 +80,7 @@ class Call(msgspec.Struct, array_like=True, frozen=True, gc=False, tag=2):
     wall: int
     """Its start."""
     mono: int
-    took: int
+    duration: int
     """Milliseconds to the answer."""
     status: int
     size: int = 0

@@ -1,13 +1,21 @@
-"""Follows FI requests by their session ID to the notification that decides them.
+"""Follows each FI request by its session ID to the notifications that decide it.
 
 Spec 2.6: only the last /FI/Notification in which every FIStatus is terminal is
 counted; others are position 7. Notifications come out of order and more than
-once (network-facts), so the last word stands open until its window closes:
-then it is counted, once, and with it the time since the 200 of the FI request
-(spec 2.5, `sfireqnot` and `ffireqnot`). What comes for a session after that is
-a repetition. Memory is bounded by age and by number; what is dropped is counted.
+once (network-facts), so the last one is known only when its window closes, and
+is counted then. Whatever the AA answered, it counts in the status array; only
+`failRecdCnt` leaves out those that the AA refused (4xx, 5xx).
+
+Spec 2.5: `sfireqnot` is the time from the 200 of the FI request to the first
+notification in which an account is READY or DELIVERED, whatever comes later;
+`ffireqnot` that to the failure. Each is counted in the window of its notification.
+
+A failure may be followed by a success in a later window, which counts there and
+is reported (`drain_recovered`). Anything else after an outcome is a repetition.
+Memory is bounded by age and by number; dropped sessions are counted.
 """
 
+import enum
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -23,19 +31,27 @@ from mudra.metrics.payload.catalogue import NotificationType, RequestType, Statu
 MAX_AGE: Final = DAY
 MAX_COUNT: Final = 100_000
 _OK: Final = 200
-_REFUSED: Final = 400
+_FIRST_ERROR: Final = 400
 _FI: Final = NotificationType.FI.value
 _READY_TIME: Final = RequestType.FI_READY_TIME.value
 _FAILED_TIME: Final = RequestType.FI_FAILED_TIME.value
 
-Block = Callable[[int, str, str, bool], Tally | None]
-"""The tally of (window start, FIP, code, inbound), or None where it cannot be counted."""
+TallyOf = Callable[[int, str, str, bool], Tally | None]
+"""Returns the tally of (window start, FIP, code, inbound), or None where it cannot be counted."""
 SessionKey = tuple[str, str]
-"""FIP and session ID: session IDs are the FIP's own."""
+"""FIP and session ID: each FIP chooses its own session IDs."""
 
 
-class Verdict(msgspec.Struct, array_like=True, frozen=True, gc=False):
-    """The last word on a session so far."""
+class Outcome(enum.IntEnum):
+    """How a session ended, as far as it was counted."""
+
+    NONE = 0
+    FAILED = 1
+    SUCCEEDED = 2
+
+
+class FinalNotification(msgspec.Struct, array_like=True, frozen=True, gc=False):
+    """The last terminal notification of a session in a window that is still open."""
 
     window: int
     mono: int
@@ -44,167 +60,226 @@ class Verdict(msgspec.Struct, array_like=True, frozen=True, gc=False):
     status: int
     """HTTP status that the AA answered with."""
 
+    @property
+    def outcome(self) -> Outcome:
+        """How the session ended by this; none for a failure that the AA refused (spec 2.6)."""
+        if self.statuses & SUCCESS:
+            return Outcome.SUCCEEDED
+        return Outcome.NONE if self.status >= _FIRST_ERROR else Outcome.FAILED
+
 
 class Session(msgspec.Struct, array_like=True, gc=False):
-    """One FI request on its way."""
+    """One FI request in progress. Times are monotonic."""
 
-    mono: int
-    """When it was first heard of."""
-    requested: int | None = None
-    """Monotonic time of the 200 of the FI request."""
-    verdict: Verdict | None = None
-    ended: bool = False
+    first_seen: int
+    requested_at: int | None = None
+    """When the FIP answered the FI request with 200."""
+    success_window: int | None = None
+    """Window of the first notification with a READY or DELIVERED account."""
+    success_at: int = 0
+    time_counted: bool = False
+    finals: list[FinalNotification] = []
+    """At most one for each open window, oldest first."""
+    outcome: Outcome = Outcome.NONE
 
 
 class TrackerState(msgspec.Struct, array_like=True, frozen=True):
-    """All sessions as they are kept in a snapshot."""
+    """All sessions, as stored in a snapshot."""
 
     sessions: list[tuple[str, str, Session]]
 
 
 @dataclass(slots=True)
 class TrackerMetrics:
-    """What happened beside the counts."""
+    """What happened that the payloads do not show."""
 
     repeated: int = 0
-    """Notices for sessions whose end was counted already."""
+    """Notifications for sessions whose outcome was counted already."""
     without_request: int = 0
-    """Ends of sessions whose FI request this agent never saw: no time can be given."""
+    """Outcomes of sessions whose FI request this agent never saw: they have no time."""
     never_ended: int = 0
-    """FiSessionTracker dropped for their age or for want of room before a last word came."""
+    """Sessions dropped for age or number before they had an outcome."""
+    recovered: int = 0
+    """Sessions that succeeded after their failure had been counted."""
 
 
 class FiSessionTracker:
-    """The sessions under way and those that ended lately."""
+    """The sessions in progress and those that ended lately."""
 
-    def __init__(self, keep: int = MAX_AGE, most: int = MAX_COUNT) -> None:
-        self._keep, self._most = keep, most
+    def __init__(self, max_age: int = MAX_AGE, max_count: int = MAX_COUNT) -> None:
+        self._max_age, self._max_count = max_age, max_count
         self._sessions: dict[SessionKey, Session] = {}
-        self._undecided: dict[int, dict[SessionKey, None]] = {}
+        self._by_window: dict[int, dict[SessionKey, None]] = {}
+        """Sessions with something to count when the window closes."""
+        self._recovered: list[SessionKey] = []
         self.metrics = TrackerMetrics()
 
     def __len__(self) -> int:
         return len(self._sessions)
 
-    def requested(self, fip: str, session: str, mono: int) -> None:
-        """The FIP answered an FI request with 200 and this session ID."""
-        found = self._session(fip, session, mono)
-        if found.requested is None and not found.ended:
-            found.requested = mono
+    def request_accepted(self, fip: str, session: str, mono: int) -> None:
+        """Record that the FIP answered an FI request with 200 and this session ID."""
+        found = self._session((fip, session), mono)
+        if found.requested_at is None:
+            found.requested_at = mono
 
-    def noticed(self, fip: str, notification: Notification, call: Call) -> bool:
-        """A notification was answered; True when it is only an intermediate one."""
-        if notification.statuses & ~TERMINAL or not notification.statuses:
-            return True
-        found = self._session(fip, notification.session, call.mono)
-        if found.ended:
-            self.metrics.repeated += 1
-            return False
-        window = call.wall - call.wall % WINDOW
-        verdict = Verdict(
+    def notification_received(self, fip: str, notification: Notification, call: Call) -> bool:
+        """Record an answered notification; return True when it is an intermediate one."""
+        key, window = (fip, notification.session), call.wall - call.wall % WINDOW
+        intermediate = bool(notification.statuses & ~TERMINAL) or not notification.statuses
+        if notification.statuses & SUCCESS:
+            session = self._session(key, call.mono)
+            if session.success_window is None:
+                session.success_window, session.success_at = window, call.mono
+                self._by_window.setdefault(window, {})[key] = None
+        if not intermediate:
+            self._final_received(key, notification, call, window)
+        return intermediate
+
+    def _final_received(
+        self, key: SessionKey, notification: Notification, call: Call, window: int
+    ) -> None:
+        session = self._session(key, call.mono)
+        final = FinalNotification(
             window, call.mono, notification.statuses, notification.sent_at, call.status
         )
-        former = found.verdict
-        if former is not None:
-            # By the call's own time: a log that is read after a pause ends each window as it was.
-            final = call.wall + call.took > former.window + WINDOW + CLOSE_DELAY
-            if (final and former.status < _REFUSED) or not _supersedes(verdict, former):
+        if session.outcome >= max(final.outcome, Outcome.FAILED):
+            self.metrics.repeated += 1
+            return
+        previous = session.finals[-1] if session.finals else None
+        # By the call's own time: a log that is read after a pause ends each window as it was.
+        if previous is not None and call.wall + call.duration <= (
+            previous.window + WINDOW + CLOSE_DELAY
+        ):
+            if not _supersedes(final, previous):
                 self.metrics.repeated += 1
-                return False
-            self._undecided[former.window].pop((fip, notification.session), None)
-        found.verdict = verdict
-        self._undecided.setdefault(window, {})[fip, notification.session] = None
-        return False
+                return
+            session.finals.pop()
+        session.finals.append(final)
+        self._by_window.setdefault(window, {})[key] = None
 
-    def settle(self, window: int, block: Block) -> None:
-        """Count the last words that came in this window; it is about to close."""
-        for key in self._undecided.pop(window, ()):
+    def close_window(self, window: int, tally_of: TallyOf) -> None:
+        """Count what was decided in this window."""
+        for key in self._by_window.pop(window, ()):
             session = self._sessions.get(key)
-            if session is not None and session.verdict is not None:
-                self._count(key[0], session, session.verdict, block)
+            if session is None:
+                continue
+            if session.success_window == window:
+                block = (window, key[0], _READY_TIME, False)
+                self._count_time(session, session.success_at, block, tally_of)
+                session.time_counted = True
+            while session.finals and session.finals[0].window <= window:
+                self._count_final(key, session, session.finals.pop(0), tally_of)
 
-    def _count(self, fip: str, session: Session, verdict: Verdict, block: Block) -> None:
-        session.verdict = None
-        tally = block(verdict.window, fip, _FI, True)  # noqa: FBT003 - Block is positional
+    def _count_final(
+        self, key: SessionKey, session: Session, final: FinalNotification, tally_of: TallyOf
+    ) -> None:
+        outcome = final.outcome
+        if session.outcome >= max(outcome, Outcome.FAILED):
+            self.metrics.repeated += 1
+            return
+        tally = tally_of(final.window, key[0], _FI, True)  # noqa: FBT003 - TallyOf is positional
         if tally is None or tally.statuses is None:
             return
-        tally.began()
-        tally.answered(verdict.status, 0, timed=False)
-        if verdict.status >= _REFUSED:
-            return  # spec 2.6: not an outcome; the FIP will tell it again
-        session.ended = True
-        for place in _places(verdict.statuses):
-            tally.statuses[place] += 1
-        if session.requested is None:
+        tally.started()
+        tally.answered(final.status, 0, timed=False)
+        for position in _positions(final.statuses, outcome):
+            tally.statuses[position] += 1
+        if session.outcome is Outcome.FAILED:
+            self.metrics.recovered += 1
+            self._recovered.append(key)
+        if outcome is Outcome.FAILED:
+            block = (final.window, key[0], _FAILED_TIME, False)
+            self._count_time(session, final.mono, block, tally_of)
+        session.outcome = outcome
+
+    def _count_time(
+        self, session: Session, mono: int, block: tuple[int, str, str, bool], tally_of: TallyOf
+    ) -> None:
+        if session.requested_at is None:
             self.metrics.without_request += 1
             return
-        code = _READY_TIME if verdict.statuses & SUCCESS else _FAILED_TIME
-        timing = block(verdict.window, fip, code, False)  # noqa: FBT003 - Block is positional
-        if timing is not None:
-            timing.began()
-            timing.answered(_OK, verdict.mono - session.requested, timed=True)
+        tally = tally_of(*block)
+        if tally is not None:
+            tally.started()
+            tally.answered(_OK, mono - session.requested_at, timed=True)
+
+    def drain_recovered(self) -> list[SessionKey]:
+        """Return the sessions that succeeded after a counted failure since the last call."""
+        recovered, self._recovered = self._recovered, []
+        return recovered
 
     def expire(self, mono: int) -> None:
-        """Drop what is too old; sessions without an end are counted."""
+        """Drop sessions that are too old; those without an outcome are counted."""
         for key in list(self._sessions):
             session = self._sessions[key]
-            if mono - session.mono <= self._keep:
+            if mono - session.first_seen <= self._max_age:
                 return  # in the order of their first event
-            self._drop(key, session)
+            if not session.finals:
+                self._drop(key, session)
 
-    def _session(self, fip: str, session: str, mono: int) -> Session:
-        found = self._sessions.get((fip, session))
+    def _session(self, key: SessionKey, mono: int) -> Session:
+        found = self._sessions.get(key)
         if found is None:
-            if len(self._sessions) >= self._most:
+            if len(self._sessions) >= self._max_count:
                 oldest = next(iter(self._sessions))
                 self._drop(oldest, self._sessions[oldest])
-            found = self._sessions[fip, session] = Session(mono)
+            found = self._sessions[key] = Session(mono)
         return found
 
     def _drop(self, key: SessionKey, session: Session) -> None:
         del self._sessions[key]
-        if not session.ended:
+        if session.outcome is Outcome.NONE:
             self.metrics.never_ended += 1
 
     def state(self) -> TrackerState:
-        """What a snapshot keeps."""
+        """Return what a snapshot stores."""
         return TrackerState([(*key, session) for key, session in self._sessions.items()])
 
     def restore(self, state: TrackerState, shift: int) -> None:
-        """Record sessions over from a snapshot, their monotonic times moved by `shift`."""
+        """Restore sessions from a snapshot, their monotonic times moved by `shift`."""
         for fip, name, session in state.sessions:
-            session.mono += shift
-            if session.requested is not None:
-                session.requested += shift
-            if session.verdict is not None:
-                moved = msgspec.structs.replace(session.verdict, mono=session.verdict.mono + shift)
-                session.verdict = moved
-                self._undecided.setdefault(moved.window, {})[fip, name] = None
+            session.first_seen += shift
+            session.success_at += shift
+            if session.requested_at is not None:
+                session.requested_at += shift
+            session.finals = [
+                msgspec.structs.replace(final, mono=final.mono + shift) for final in session.finals
+            ]
+            windows = {final.window for final in session.finals}
+            if session.success_window is not None and not session.time_counted:
+                windows.add(session.success_window)
+            for window in windows:
+                self._by_window.setdefault(window, {})[fip, name] = None
             self._sessions[fip, name] = session
 
 
-def intermediate(tally: Tally) -> None:
+def count_intermediate(tally: Tally) -> None:
     """Count a notification in which a status is not terminal yet."""
     if tally.statuses is not None:
         tally.statuses[StatusPosition.PENDING] += 1
 
 
-def _supersedes(later: Verdict, former: Verdict) -> bool:
-    """Is the one that arrived later also the later word?"""
-    if former.status >= _REFUSED or later.status >= _REFUSED:
-        return former.status >= _REFUSED
-    if UNKNOWN in (later.sent_at, former.sent_at):
+def _supersedes(later: FinalNotification, earlier: FinalNotification) -> bool:
+    """Return whether the notification that arrived later replaces the earlier one."""
+    if earlier.status < _FIRST_ERROR <= later.status and later.statuses == earlier.statuses:
+        return False  # a repetition that the AA refused because it had accepted the first
+    if UNKNOWN in (later.sent_at, earlier.sent_at):
         return True
-    return later.sent_at >= former.sent_at
+    return later.sent_at >= earlier.sent_at
 
 
-def _places(statuses: int) -> list[StatusPosition]:
-    """Where a last notification is counted: its outcome, and each status that occurs in it."""
-    outcome = StatusPosition.SUCCEEDED if statuses & SUCCESS else StatusPosition.FAILED
-    return [outcome, *(place for status, place in _PLACE.items() if statuses & status)]
+def _positions(statuses: int, outcome: Outcome) -> list[StatusPosition]:
+    """Return where a final notification counts: its outcome, and each status that occurs in it."""
+    positions = [position for status, position in _POSITION.items() if statuses & status]
+    return positions if outcome is Outcome.NONE else [_OUTCOME[outcome], *positions]
 
 
-_PLACE: Final = {
+_OUTCOME: Final = {
+    Outcome.SUCCEEDED: StatusPosition.SUCCEEDED,
+    Outcome.FAILED: StatusPosition.FAILED,
+}
+_POSITION: Final = {
     FiStatus.READY: StatusPosition.READY,
     FiStatus.DENIED: StatusPosition.DENIED,
     FiStatus.DELIVERED: StatusPosition.DELIVERED,

@@ -46,11 +46,11 @@ class Payload:
 
 
 def payloads(start: int, window: WindowTally, by: Reporter) -> list[Payload]:
-    """What to send about this window: both payloads, or none when nothing happened at all.
+    """Return both payloads of this window, also when one or both have no calls.
 
-    FIPs and types without traffic are left out, never zeros (decisions part 5). An
-    AA that sent requests and received no notification says so by a payload without
-    FIPs: were it missing, the operator would have to take it for a gap.
+    FIPs and types without traffic are left out, never zeros (decisions part 5). A
+    payload without FIPs says that the AA was idle; without it the operator would
+    have to take the window for a gap.
     """
     requests = tuple(
         RequestFip(fip, tuple(_request(code, tally) for code, tally in blocks))
@@ -60,8 +60,6 @@ def payloads(start: int, window: WindowTally, by: Reporter) -> list[Payload]:
         NotificationFip(fip, tuple(_notice(code, tally) for code, tally in blocks))
         for fip, blocks in _by_fip(window.notifications)
     )
-    if not requests and not notifications:
-        return []
     return [
         _payload(
             Tag.REQUESTS,

@@ -115,19 +115,19 @@ class Tally:
         self.size = 0
         self.statuses = [0] * STATUSES if statuses else None
 
-    def began(self) -> None:
-        """One more call."""
+    def started(self) -> None:
+        """Count one more call."""
         self.counts[Position.TOTAL] += 1
 
-    def answered(self, status: int, took: int, *, timed: bool) -> None:
-        """One more answer, after so many milliseconds."""
-        place = POSITIONS.get(status)
-        if place is not None:
-            self.counts[place] += 1
+    def answered(self, status: int, duration: int, *, timed: bool) -> None:
+        """Count one more answer, after so many milliseconds."""
+        position = POSITIONS.get(status)
+        if position is not None:
+            self.counts[position] += 1
         if timed:
             if self.times is None:
                 self.times = Times()
-            self.times.add(took)
+            self.times.add(duration)
 
     def state(self) -> TallyState:
         """What a snapshot keeps."""

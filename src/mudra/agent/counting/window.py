@@ -1,4 +1,4 @@
-"""The ten-minute windows that are open, and the ledger of those that are closed.
+"""The ten-minute windows that are open, and the list of those that are closed.
 
 A window closes 30 s after its end (decisions part 6), when every call that
 began in it has its answer or has none (network-facts: later than 30 s is a
@@ -27,7 +27,7 @@ BlockKey = tuple[str, str]
 
 
 class WindowState(msgspec.Struct, array_like=True, frozen=True):
-    """A window as it is kept in a snapshot."""
+    """A window as stored in a snapshot."""
 
     start: int
     requests: list[tuple[str, str, TallyState]]
@@ -35,7 +35,7 @@ class WindowState(msgspec.Struct, array_like=True, frozen=True):
 
 
 class WindowTally:
-    """All that happened in one window."""
+    """All counts of one window."""
 
     __slots__ = ("fips", "notifications", "requests")
 
@@ -45,7 +45,7 @@ class WindowTally:
         self.fips: set[str] = set()
 
     def block(self, fip: str, code: str, *, inbound: bool) -> Tally | None:
-        """The tally to count into; None when there are more FIPs than can be."""
+        """Return the tally to count into; None beyond `MAX_FIPS`."""
         blocks = self.notifications if inbound else self.requests
         found = blocks.get((fip, code))
         if found is None:
@@ -64,8 +64,8 @@ class Windows:
         self.open: dict[int, WindowTally] = {}
         self.closed = set(closed)
 
-    def of(self, wall: int) -> WindowTally | None:
-        """The window of this moment; None when it is closed already."""
+    def at(self, wall: int) -> WindowTally | None:
+        """Return the window of this time, opened if it is new; None when it is closed already."""
         start = wall - wall % WINDOW
         found = self.open.get(start)
         if found is None:
@@ -75,11 +75,11 @@ class Windows:
         return found
 
     def due(self, now: int) -> list[int]:
-        """Windows that may be closed at this moment, oldest first."""
+        """Return the windows that may be closed at this time, oldest first."""
         return sorted(start for start in self.open if start + WINDOW + CLOSE_DELAY <= now)
 
     def close(self, start: int) -> None:
-        """Enter the window in the ledger; its counts are on disk now."""
+        """Close this window for good."""
         self.open.pop(start, None)
         self.closed.add(start)
         if len(self.closed) > 2 * MAX_AGE // WINDOW:
@@ -88,7 +88,7 @@ class Windows:
             self.closed = {entry for entry in self.closed if entry >= oldest}
 
     def state(self) -> list[WindowState]:
-        """What a snapshot keeps."""
+        """Return what a snapshot stores."""
         return [
             WindowState(
                 start,

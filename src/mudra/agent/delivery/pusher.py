@@ -1,52 +1,54 @@
-"""Delivers what waits in the spool. Each payload goes until it has a receipt or a refusal.
+"""Delivers what waits in the spool: each payload is sent until it has a receipt or a refusal.
 
 At most 2 in flight, 2 starts a second, the live window first, then the oldest;
-no end to retrying (quality G2, G4). The decisions are in `backoff.py`.
+retries never end (quality G2, G4). The decisions are in `backoff.py`.
 """
 
 import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
 from pathlib import Path
-from typing import Final
+from typing import Final, assert_never
 
 import httpx
-import msgspec
 
-from mudra.agent.clock import MINUTE, Clock
+from mudra.agent.clock import MINUTE, SECOND, Clock
 from mudra.agent.counting.payload import format_time
 from mudra.agent.delivery.backoff import (
     BETWEEN_STARTS,
     IN_FLIGHT,
     Delivered,
     NotNow,
-    Outcome,
+    PushOutcome,
+    Receipt,
     Refused,
     TokenRefused,
     Uniform,
-    choose,
-    judge,
-    pause,
+    classify_response,
+    next_payload,
+    parse_http_date,
+    retry_delay,
 )
-from mudra.agent.delivery.credentials import CredentialFault, Tokens, read_bounded
-from mudra.agent.spool.dead_letter import DeadLetter, requeue, write_dead_letter
+from mudra.agent.spool.dead_letter import requeue, write_dead_letter
 from mudra.agent.spool.event_recorder import EventRecorder
-from mudra.agent.spool.spool import MAX_BYTES, QueuedPayload
+from mudra.agent.spool.payload_files import QueuedPayload
+from mudra.agent.spool.spool import MAX_BYTES, Fact
+from mudra.client import AsyncEntityTokenSource, MudraClientError, TooManyRequests
+from mudra.client.bounded import aread_bounded
 
-TOGETHER: Final = 3
-"""After so many failures in a row over all payloads, the operator is taken to be down."""
+OPERATOR_DOWN: Final = 3
+"""After so many failures in a row over all payloads, the operator is considered down."""
 ENFORCE_EVERY: Final = MINUTE
 
 
 @dataclass(slots=True)
 class PushMetrics:
-    """What became of the pushes."""
+    """Counts of the pushes by outcome."""
 
     delivered: int = 0
     refused: int = 0
     failed: int = 0
-    last_fault: str = ""
+    last_error: str = ""
     last_delivery: int | None = None
     """Wall time."""
     dropped_full: int = 0
@@ -58,176 +60,172 @@ class PushMetrics:
 class Pusher:
     """The delivery of one agent."""
 
+    aa_id: str
     recorder: EventRecorder
-    tokens: Tokens
+    tokens: AsyncEntityTokenSource
     http: httpx.AsyncClient
     url: str
     directory: Path
     clock: Clock
     uniform: Uniform
     warn: Callable[[str], None]
-    note: Callable[[], str]
-    """What the operator should know beside the payloads: drops and jumps, for a header."""
-    most_bytes: int = MAX_BYTES
+    agent_note: Callable[[], str]
+    """What the operator should know that is not in the payloads, for a header."""
+    max_bytes: int = MAX_BYTES
     metrics: PushMetrics = field(default_factory=PushMetrics)
-    _in_flight: set[int] = field(default_factory=set)
-    _failures: dict[int, int] = field(default_factory=dict)
-    _not_before: dict[int, int] = field(default_factory=dict)
-    _in_a_row: int = 0
+    _in_flight: set[str] = field(default_factory=set)
+    _failures: dict[str, int] = field(default_factory=dict)
+    _not_before: dict[str, int] = field(default_factory=dict)
+    _failures_in_a_row: int = 0
     _paused_until: int = 0
     _next_start: int = 0
     _next_enforce: int = 0
 
     async def next(self) -> QueuedPayload | None:
-        """The payload to send now, which then is in flight; None when there is nothing to do."""
+        """Return the payload to send now, which then is in flight; None when there is none."""
         now = self.clock.monotonic()
         if len(self._in_flight) >= IN_FLIGHT or now < max(self._next_start, self._paused_until):
             return None
-        try:
-            if now >= self._next_enforce:
-                await self._enforce()
-                self._next_enforce = now + ENFORCE_EVERY
-            queued = await self.recorder.on_disk(self.recorder.spool.queued)
-        except sqlite3.Error as error:
-            self.metrics.last_fault = f"the spool cannot be read: {error}"
-            return None
-        there = {one.id for one in queued}
+        if now >= self._next_enforce:
+            try:
+                await self._enforce_limits()
+            except sqlite3.Error as error:
+                self.metrics.last_error = f"the spool cannot be written: {error}"
+                return None
+            self._next_enforce = now + ENFORCE_EVERY
+        queued = self.recorder.spool.queued()
+        names = {one.name for one in queued}
         self._not_before = {
-            one: at for one, at in self._not_before.items() if one in there and at > now
+            name: at for name, at in self._not_before.items() if name in names and at > now
         }
-        self._failures = {one: count for one, count in self._failures.items() if one in there}
-        chosen = choose(queued, self.clock.wall(), self._in_flight | self._not_before.keys())
+        self._failures = {name: count for name, count in self._failures.items() if name in names}
+        blocked = self._in_flight | self._not_before.keys()
+        chosen = next_payload(queued, self.clock.wall(), blocked, self.aa_id)
         if chosen is not None:
-            self._in_flight.add(chosen.id)
+            self._in_flight.add(chosen.name)
             self._next_start = now + BETWEEN_STARTS
         return chosen
 
-    async def send(self, queued: QueuedPayload) -> Outcome | None:
-        """Send one payload and do what its answer asks for; None when it was damaged on disk."""
+    async def send(self, queued: QueuedPayload) -> None:
+        """Send one payload and act on the response. A payload damaged on disk is dropped."""
         try:
             body = await self.recorder.on_disk(lambda: self.recorder.spool.body(queued))
             if body is None:
-                self.warn(
-                    f"the payload of {format_time(queued.window)} was damaged on disk; dropped"
-                )
-                return None
+                self.warn(f"the payload of {format_time(queued.window)} is damaged; dropped")
+                return
             outcome = await self._post(queued, body)
-            if isinstance(outcome, TokenRefused) and not self._failures.get(queued.id):
+            if isinstance(outcome, TokenRefused) and not self._failures.get(queued.name):
                 outcome = await self._post(queued, body)
-            await self._settle(queued, body, outcome)
+            await self._act_on(outcome, queued, body)
         except (sqlite3.Error, OSError) as error:
-            # Delivered perhaps, but not noted: sent again, the operator answers `duplicate`.
-            outcome = NotNow(f"the spool cannot be format_time: {error}")
-            self._failed(queued, outcome.why, None)
+            # Delivered perhaps, but not recorded: sent again, the operator answers `duplicate`.
+            self._failed(queued, f"the spool cannot be written: {error}")
         finally:
-            self._in_flight.discard(queued.id)
-        return outcome
+            self._in_flight.discard(queued.name)
 
-    async def _post(self, queued: QueuedPayload, body: bytes) -> Outcome:
+    async def _post(self, queued: QueuedPayload, body: bytes) -> PushOutcome:
         try:
             token = await self.tokens.token()
-        except CredentialFault as error:
-            return NotNow(str(error), error.asked)
+        except TooManyRequests as error:
+            return NotNow(str(error), int(error.retry_after * SECOND))
+        except MudraClientError as error:
+            return NotNow(str(error))
         headers = {
-            "Authorization": "Bearer " + token.reveal(),
+            "Authorization": f"Bearer {token}",
             "Content-Type": "application/json",
             "Accept": "application/json",
         }
-        told = (await self.recorder.on_disk(self.note), self.recorder.marks.get(queued.window))
-        note = ", ".join(filter(None, told))
-        if note:
-            headers["Mudra-Agent-Note"] = note
+        agent_note = await self.recorder.on_disk(self.agent_note)
+        window_note = self.recorder.window_notes.get(queued.window)
+        if agent_note or window_note:
+            headers["Mudra-Agent-Note"] = ", ".join(filter(None, (agent_note, window_note)))
         try:
             async with self.http.stream(
                 "POST", self.url, content=body, headers=headers
             ) as response:
-                answer = await read_bounded(response)
+                answer = await aread_bounded(response)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             return NotNow(f"the operator cannot be reached ({type(error).__name__})")
         self._compare_clocks(response.headers.get("date", ""))
-        outcome = judge(response.status_code, response.headers, answer, self.clock.wall())
+        outcome = classify_response(
+            response.status_code, response.headers, answer, self.clock.wall()
+        )
         if isinstance(outcome, TokenRefused):
-            self.tokens.refused(token)
+            self.tokens.token_was_refused(token)
         return outcome
 
-    async def _settle(self, queued: QueuedPayload, body: bytes, outcome: Outcome) -> None:
-        now = self.clock.wall()
-        if isinstance(outcome, NotNow):
-            self._failed(queued, outcome.why, outcome.asked)
-        elif isinstance(outcome, TokenRefused):
-            self._failed(queued, outcome.why, None)
-        elif isinstance(outcome, Refused):
-            letter = DeadLetter(
-                queued.txn_id, queued.tag, format_time(queued.window), format_time(now),
-                outcome.status, outcome.answer, msgspec.Raw(body),
-            )  # fmt: skip  # the members in their order
-            path = write_dead_letter(self.directory, queued, letter)
-            facts: dict[str, object] = {"last_refusal": f"{outcome.status} at {format_time(now)}"}
-            await self.recorder.on_disk(
-                lambda: self.recorder.spool.done(queued, facts, "dead_letters")
-            )
-            self.metrics.refused += 1
-            self._in_a_row = 0
-            self.warn(
-                f"the operator refused the payload of {format_time(queued.window)} for good "
-                f"({outcome.status}); it lies with the answer in {path}"
-            )
-        elif isinstance(outcome, Delivered):
-            facts = {
-                "last_delivery": now,
-                "last_receipt": outcome.receipt.receipt_id,
-                "last_receipt_status": outcome.receipt.status,
-                "last_delivered_window": queued.window,
-            }
-            await self.recorder.on_disk(
-                lambda: self.recorder.spool.done(queued, facts, "delivered")
-            )
-            self.metrics.delivered += 1
-            self.metrics.last_delivery = now
-            self.metrics.last_fault = ""
-            self._in_a_row = 0
+    async def _act_on(self, outcome: PushOutcome, queued: QueuedPayload, body: bytes) -> None:
+        match outcome:
+            case Delivered(receipt):
+                await self._delivered(queued, receipt)
+            case Refused():
+                await self._refused(queued, body, outcome)
+            case NotNow(reason, retry_after):
+                self._failed(queued, reason, retry_after)
+            case TokenRefused(reason):
+                self._failed(queued, reason)
+            case _:
+                assert_never(outcome)
 
-    def _failed(self, queued: QueuedPayload, why: str, asked: int | None) -> None:
-        now = self.clock.monotonic()
-        failures = self._failures[queued.id] = self._failures.get(queued.id, 0) + 1
-        wait = pause(failures, asked, self.uniform)
-        self._not_before[queued.id] = now + wait
-        self._in_a_row += 1
-        if asked is not None:
-            self._paused_until = max(self._paused_until, now + wait)
-        elif self._in_a_row >= TOGETHER:
-            together = pause(self._in_a_row - TOGETHER + 1, None, self.uniform)
-            self._paused_until = max(self._paused_until, now + together)
-        self.metrics.failed += 1
-        if why != self.metrics.last_fault:
-            self.warn(f"{why}; it is tried again")
-        self.metrics.last_fault = why
-
-    async def _enforce(self) -> None:
+    async def _delivered(self, queued: QueuedPayload, receipt: Receipt) -> None:
         now = self.clock.wall()
-        try:
-            await self.recorder.on_disk(lambda: requeue(self.directory, self.recorder.spool, now))
-        except OSError as error:
-            self.warn(f"the letters to be sent again cannot be read: {error}")
-        dropped = await self.recorder.on_disk(
-            lambda: self.recorder.spool.enforce(now, self.most_bytes)
+        facts: dict[str, Fact] = {
+            "last_delivery": now,
+            "last_receipt": receipt.receipt_id,
+            "last_receipt_status": receipt.status,
+            "last_delivered_window": queued.window,
+        }
+        await self.recorder.on_disk(lambda: self.recorder.spool.remove(queued, facts, "delivered"))
+        self.metrics.delivered += 1
+        self.metrics.last_delivery = now
+        self.metrics.last_error = ""
+        self._failures_in_a_row = 0
+
+    async def _refused(self, queued: QueuedPayload, body: bytes, refused: Refused) -> None:
+        now = self.clock.wall()
+        path = write_dead_letter(self.directory, queued, body, refused.status, refused.answer, now)
+        facts = {"last_refusal": f"{refused.status} at {format_time(now)}"}
+        await self.recorder.on_disk(
+            lambda: self.recorder.spool.remove(queued, facts, "dead_letters")
         )
+        self.metrics.refused += 1
+        self._failures_in_a_row = 0
+        self.warn(
+            f"the operator refused the payload of {format_time(queued.window)} for good "
+            f"({refused.status}); payload and response are in {path}"
+        )
+
+    def _failed(self, queued: QueuedPayload, reason: str, retry_after: int | None = None) -> None:
+        now = self.clock.monotonic()
+        failures = self._failures[queued.name] = self._failures.get(queued.name, 0) + 1
+        wait = retry_delay(failures, retry_after, self.uniform)
+        self._not_before[queued.name] = now + wait
+        self._failures_in_a_row += 1
+        if retry_after is not None:
+            self._paused_until = max(self._paused_until, now + wait)
+        elif self._failures_in_a_row >= OPERATOR_DOWN:
+            wait = retry_delay(self._failures_in_a_row - OPERATOR_DOWN + 1, None, self.uniform)
+            self._paused_until = max(self._paused_until, now + wait)
+        self.metrics.failed += 1
+        if reason != self.metrics.last_error:
+            self.warn(f"{reason}; the agent tries again")
+        self.metrics.last_error = reason
+
+    async def _enforce_limits(self) -> None:
+        now, spool = self.clock.wall(), self.recorder.spool
+        try:
+            await self.recorder.on_disk(lambda: requeue(self.directory, spool))
+        except OSError as error:
+            self.warn(f"the dead letters to be sent again cannot be queued: {error}")
+        dropped = await self.recorder.on_disk(lambda: spool.enforce_limits(now, self.max_bytes))
         if dropped:
             self.metrics.dropped_full += dropped
             self.warn(
                 f"{dropped} payloads waited for 7 days or beyond 1 GiB and were dropped, "
-                "the oldest first; see why the operator takes none: mudra agent status"
+                "the oldest first; see why the operator accepts none: mudra agent status"
             )
 
     def _compare_clocks(self, date: str) -> None:
-        at = http_date(date)
+        at = parse_http_date(date)
         if at is not None:
             self.metrics.clock_offset = at - self.clock.wall()
-
-
-def http_date(text: str) -> int | None:
-    """Milliseconds since 1970 of a `Date` header; None when it is none."""
-    try:
-        return int(parsedate_to_datetime(text).timestamp() * 1000)
-    except (ValueError, TypeError):
-        return None

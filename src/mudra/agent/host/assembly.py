@@ -1,4 +1,4 @@
-"""One agent, put together: the only file of this room that knows all its parts."""
+"""Builds one agent: the only file that knows all its parts."""
 
 import asyncio
 import sqlite3
@@ -17,8 +17,8 @@ from mudra.agent.counting.event import Event
 from mudra.agent.counting.fi_session_tracker import FiSessionTracker
 from mudra.agent.counting.payload import Reporter
 from mudra.agent.counting.window import WINDOW, Windows
-from mudra.agent.delivery.backoff import Uniform, due_at
-from mudra.agent.delivery.credentials import Tokens, read_credentials
+from mudra.agent.delivery.backoff import Uniform
+from mudra.agent.delivery.credentials import token_source
 from mudra.agent.delivery.pusher import Pusher
 from mudra.agent.host.config import Config
 from mudra.agent.host.ingest_app import Health
@@ -26,13 +26,13 @@ from mudra.agent.sources.access_log import LineReader
 from mudra.agent.sources.log_file import LogFile
 from mudra.agent.sources.route import Peers, SourceContext
 from mudra.agent.spool.event_recorder import EventRecorder
-from mudra.agent.spool.spool import Spool
+from mudra.agent.spool.spool import Fact, Spool
+from mudra.client import AsyncEntityTokenSource
 
 VERSION: Final = version("mudra")
-QUIET: Final = 3 * WINDOW
-"""Without a delivery for so long the agent is not ready."""
+MAX_SILENCE: Final = 3 * WINDOW
+"""Without a delivery for longer than this the agent is not ready."""
 HTTP_SECONDS: Final = 35
-NOT_YET: Final = 0
 
 Warn = Callable[[str], None]
 
@@ -48,7 +48,7 @@ class FollowedLog:
 
     @property
     def readable(self) -> int | None:
-        """How far it is read, as wall time; None when to its end, or when it is not there."""
+        """Wall time up to which it is read; None when it is read to its end, or is missing."""
         return None if self.at_end or self.file.error else self.reader.latest
 
 
@@ -60,31 +60,34 @@ class Agent:
     clock: Clock
     context: SourceContext
     recorder: EventRecorder
-    tokens: Tokens
+    tokens: AsyncEntityTokenSource
     pusher: Pusher
     logs: list[FollowedLog] = field(default_factory=list)
     started: int = 0
 
     async def read_logs(self) -> bool:
-        """Read on in every log file, a bounded piece each; True when there was something."""
-        some = False
+        """Read the next piece of every log file; return whether there was something to read."""
+        found_some = False
         for log in self.logs:
             found = await asyncio.to_thread(log.file.read)
             log.at_end = found is None or found.at_end
-            if found is None or not (found.lines or self._moved(log, found.place.offset)):
+            if found is None or not (found.lines or self._moved(log, found.position.offset)):
                 continue
             events: list[Event] = [*log.reader.calls(found.lines)]
-            await self.recorder.record(events, {log.name: found.place})
-            some = True
-        return some
+            await self.recorder.record(events, {log.name: found.position})
+            found_some = True
+        return found_some
 
     async def tick(self) -> list[int]:
-        """Close what is due, as far as the logs are read."""
+        """Close due windows, as far as the logs are read; return those that closed."""
         behind = [log.readable for log in self.logs]
-        return await self.recorder.tick(min((at for at in behind if at is not None), default=None))
+        readable = min((at for at in behind if at is not None), default=None)
+        # An agent that cannot read a log does not know whether the AA is idle.
+        observing = not any(log.file.error for log in self.logs)
+        return await self.recorder.tick(readable, observing=observing)
 
     async def push_once(self) -> bool:
-        """Send what is to be sent now; False when there is nothing."""
+        """Send the next payload; return False when none is due."""
         queued = await self.pusher.next()
         if queued is None:
             return False
@@ -92,26 +95,25 @@ class Agent:
         return True
 
     def health(self) -> Health:
-        """Red when nothing was delivered for three windows, and why."""
+        """Return whether the agent works; it does not after three windows without a delivery."""
         now = self.clock.wall()
         reasons: list[str] = []
-        since = max(self.pusher.metrics.last_delivery or NOT_YET, self.started)
-        if now - since > QUIET:
+        since = max(self.pusher.metrics.last_delivery or 0, self.started)
+        if now - since > MAX_SILENCE:
             minutes = (now - since) // 60_000
             reasons.append(f"nothing has been delivered for {minutes} minutes")
-            heard = max(self.recorder.last_event or NOT_YET, self.started)
-            if now - heard > WINDOW:
-                reasons.append(
-                    f"no event has come from the AA's systems for {(now - heard) // 60_000} minutes"
-                )
-            if self.pusher.metrics.last_fault:
-                reasons.append(self.pusher.metrics.last_fault)
-        if self.recorder.disk_fault:
-            reasons.append(f"the spool cannot be written: {self.recorder.disk_fault}")
+            last_event = max(self.recorder.last_event or 0, self.started)
+            if now - last_event > WINDOW:
+                minutes = (now - last_event) // 60_000
+                reasons.append(f"no event has come from the AA's systems for {minutes} minutes")
+            if self.pusher.metrics.last_error:
+                reasons.append(self.pusher.metrics.last_error)
+        if self.recorder.disk_error:
+            reasons.append(f"the spool cannot be written: {self.recorder.disk_error}")
         return Health(not reasons, tuple(reasons))
 
     async def aclose(self) -> None:
-        """Write what is counted and let go of everything."""
+        """Write what is counted and close all files and connections."""
         await self.recorder.save()
         for log in self.logs:
             log.file.close()
@@ -130,13 +132,13 @@ def assemble(
     warn: Warn,
     transport: httpx.AsyncBaseTransport | None = None,
 ) -> Agent:
-    """An agent that has taken up where its last run ended. Raises sqlite3.Error, OSError."""
+    """Build an agent that continues where its last run ended. Raises sqlite3.Error, OSError."""
     directory = Path(config.directory)
     spool = Spool(directory)
-    if spool.salvaged.kept_at is not None:
+    if spool.damaged_copy is not None:
         warn(
-            f"the spool was damaged: {spool.salvaged.rows} rows were saved, the damaged file is "
-            f"kept at {spool.salvaged.kept_at}; check the disk"
+            "the agent's journal was damaged: the counts of the running window are lost, waiting "
+            f"payloads are not; the damaged file is now {spool.damaged_copy}; check the disk"
         )
     sessions = FiSessionTracker(config.sessions.keep_hours * HOUR, config.sessions.most)
     reporter = Reporter(config.aa_id, f"mudra-{VERSION}")
@@ -145,16 +147,16 @@ def assemble(
         Counter(Windows(), sessions),
         clock,
         reporter,
-        partial(due_at, aa_id=config.aa_id),
         warn,
     )
     recorder.recover()
     http = httpx.AsyncClient(
         transport=transport, timeout=httpx.Timeout(HTTP_SECONDS, connect=10), follow_redirects=False
     )
-    read = partial(read_credentials, config.credentials.id, config.credentials.secret)
-    tokens = Tokens(http, config.operator.token_url, read, clock, uniform, warn)
+    token_url, secret = config.operator.token_url, config.credentials.secret
+    tokens = token_source(token_url, config.aa_id, secret, http, clock, uniform)
     pusher = Pusher(
+        config.aa_id,
         recorder,
         tokens,
         http,
@@ -163,7 +165,7 @@ def assemble(
         clock,
         uniform,
         warn,
-        partial(_note, recorder),
+        partial(_agent_note, recorder),
         config.spool.most_megabytes << 20,
     )
     pusher.metrics.last_delivery = _whole(spool.fact("last_delivery"))
@@ -185,21 +187,21 @@ def assemble(
     return Agent(config, clock, context, recorder, tokens, pusher, logs, clock.wall())
 
 
-def _note(recorder: EventRecorder) -> str:
-    """What the operator should know beside the payloads; empty when there is nothing."""
+def _agent_note(recorder: EventRecorder) -> str:
+    """Return what the operator should know that is not in the payloads; may be empty."""
     try:
         facts = recorder.spool.facts()
     except sqlite3.Error:
         facts = {}
-    told = {
+    counts = {
         "dropped-full": _whole(facts.get("dropped_full")),
         "dropped-damaged": _whole(facts.get("dropped_damaged")),
         "dropped-unwritten": recorder.dropped_unwritten,
         "late-events": recorder.counter.metrics.late,
-        "clock-jumps": recorder.jumps,
+        "clock-jumps": recorder.clock_jumps,
     }
-    return ", ".join(f"{name}={number}" for name, number in told.items() if number)
+    return ", ".join(f"{name}={number}" for name, number in counts.items() if number)
 
 
-def _whole(value: object) -> int | None:
+def _whole(value: Fact | None) -> int | None:
     return value if isinstance(value, int) else None

@@ -1,5 +1,6 @@
-"""`agent check`: what must be right before an agent can work, each with the way out."""
+"""`agent check`: tests what an agent needs to work, each with the way out."""
 
+import asyncio
 import os
 import shutil
 import sqlite3
@@ -11,14 +12,14 @@ import httpx
 import msgspec
 
 from mudra.agent.clock import Clock
-from mudra.agent.delivery.backoff import Uniform
-from mudra.agent.delivery.credentials import CredentialFault, Credentials, Tokens, read_credentials
-from mudra.agent.delivery.pusher import http_date
+from mudra.agent.delivery.backoff import Uniform, parse_http_date
+from mudra.agent.delivery.credentials import read_source, token_source
 from mudra.agent.host.config import Config
 from mudra.agent.spool.spool import FILE_NAME, read_only
+from mudra.client import MudraClientError
 
 MAX_OFFSET: Final = 60_000
-"""decisions part 5: a window that lies further in the future is refused by the operator."""
+"""decisions part 5: the operator refuses a window that is further in the future."""
 MIN_FREE: Final = 256 << 20
 _UNAUTHORIZED: Final = 401
 _NOT_FOUND: Final = 404
@@ -26,7 +27,7 @@ _FOR_OTHERS: Final = 0o077
 
 
 class CheckResult(msgspec.Struct, frozen=True):
-    """One thing that was looked at."""
+    """The result of one check."""
 
     name: str
     ok: bool
@@ -56,24 +57,24 @@ async def check(
 async def _credentials(
     config: Config, http: httpx.AsyncClient, clock: Clock, uniform: Uniform
 ) -> tuple[CheckResult, str]:
-    def read_both() -> Credentials:
-        return read_credentials(config.credentials.id, config.credentials.secret)
-
-    tokens = Tokens(http, config.operator.token_url, read_both, clock, uniform, lambda _: None)
+    url, secret = config.operator.token_url, config.credentials.secret
+    tokens = token_source(url, config.aa_id, secret, http, clock, uniform)
     try:
-        entity = read_both().entity_id
+        entity = await asyncio.to_thread(read_source, "credentials.id", config.credentials.id)
         if entity != config.aa_id:
             return CheckResult(
                 "credentials",
                 ok=False,
                 found=f"credentials.id is {entity} but aa_id is {config.aa_id}",
-                way_out="the operator takes metrics of an AA only with that AA's own token",
+                way_out="the operator accepts metrics of an AA only with that AA's own token",
             ), ""
         await tokens.token()
-    except CredentialFault as error:
-        found, _, way = str(error).rpartition("; ")
-        return CheckResult("credentials", ok=False, found=found or way, way_out=way), ""
-    return CheckResult("credentials", ok=True, found=f"{entity} gets a token"), tokens.warning
+    except MudraClientError as error:
+        return CheckResult(
+            "credentials", ok=False, found=error.diagnosis, way_out=error.way_out
+        ), ""
+    warning = "" if tokens.warning is None else tokens.warning.message
+    return CheckResult("credentials", ok=True, found=f"{entity} gets a token"), warning
 
 
 async def _reach(config: Config, http: httpx.AsyncClient, clock: Clock) -> list[CheckResult]:
@@ -83,20 +84,20 @@ async def _reach(config: Config, http: httpx.AsyncClient, clock: Clock) -> list[
         response = await http.post(url, content=b"{}", headers={"Content-Type": "application/json"})
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         way = "check operator.push_url, name resolution, firewall and proxy from this machine"
-        told = f"{url} cannot be reached ({type(error).__name__})"
-        return [CheckResult("reachability", ok=False, found=told, way_out=way)]
+        fact = f"{url} cannot be reached ({type(error).__name__})"
+        return [CheckResult("reachability", ok=False, found=fact, way_out=way)]
     found = [_right_place(url, response.status_code)]
-    at = http_date(response.headers.get("date", ""))
+    at = parse_http_date(response.headers.get("date", ""))
     if at is None:
         found.append(
-            CheckResult("clock", ok=True, found="the operator told no time to compare with")
+            CheckResult("clock", ok=True, found="the operator sent no time to compare with")
         )
     else:
         offset = at - clock.wall()
-        told = f"the operator's clock is {offset / 1000:+.1f} s from this one"
+        fact = f"the operator's clock is {offset / 1000:+.1f} s from this one"
         way = "set up a time service (chrony, systemd-timesyncd) on this machine"
         good = abs(offset) <= MAX_OFFSET
-        found.append(CheckResult("clock", ok=good, found=told, way_out="" if good else way))
+        found.append(CheckResult("clock", ok=good, found=fact, way_out="" if good else way))
     return found
 
 
@@ -106,8 +107,8 @@ def _right_place(url: str, status: int) -> CheckResult:
     way = "check operator.push_url: the network's operator publishes it"
     if status == _NOT_FOUND:
         return CheckResult("reachability", ok=False, found=f"{url} answers 404", way_out=way)
-    told = f"{url} answers {status} to a push without a token, not 401"
-    return CheckResult("reachability", ok=False, found=told, way_out=way)
+    fact = f"{url} answers {status} to a push without a token, not 401"
+    return CheckResult("reachability", ok=False, found=fact, way_out=way)
 
 
 def _secret_file(config: Config) -> CheckResult:
@@ -117,12 +118,12 @@ def _secret_file(config: Config) -> CheckResult:
     try:
         mode = Path(path).stat().st_mode
     except OSError as error:
-        told = f"{path} cannot be read: {error.strerror}"
-        return CheckResult("secret", ok=False, found=told, way_out="put the entity secret there")
+        fact = f"{path} cannot be read: {error.strerror}"
+        return CheckResult("secret", ok=False, found=fact, way_out="put the entity secret there")
     if mode & _FOR_OTHERS:
-        told = f"{path} may be read by other users"
-        return CheckResult("secret", ok=False, found=told, way_out=f"chmod 600 {path}")
-    return CheckResult("secret", ok=True, found=f"{path} is the agent's alone")
+        fact = f"{path} may be read by other users"
+        return CheckResult("secret", ok=False, found=fact, way_out=f"chmod 600 {path}")
+    return CheckResult("secret", ok=True, found=f"only the agent's user may read {path}")
 
 
 def _disk(config: Config) -> CheckResult:
@@ -143,12 +144,14 @@ def _disk(config: Config) -> CheckResult:
         way = f"make {directory} writable for the agent's user and free room on its disk"
         return CheckResult("disk", ok=False, found=f"{directory}: {error}", way_out=way)
     if state != "ok":
-        way = "start the agent: it saves what can be read; then check the disk"
-        return CheckResult("disk", ok=False, found=f"the spool is damaged: {state}", way_out=way)
+        way = "start the agent: it moves the damaged file aside; then check the disk"
+        return CheckResult("disk", ok=False, found=f"the journal is damaged: {state}", way_out=way)
     if free < MIN_FREE:
         way = f"free at least {MIN_FREE >> 20} MB; seven days of outage need up to 1 GiB"
         return CheckResult("disk", ok=False, found=f"{free >> 20} MB are free", way_out=way)
-    return CheckResult("disk", ok=True, found=f"{directory} takes writes, {free >> 20} MB are free")
+    return CheckResult(
+        "disk", ok=True, found=f"{directory} accepts writes, {free >> 20} MB are free"
+    )
 
 
 def _logs(config: Config) -> list[CheckResult]:
@@ -158,6 +161,6 @@ def _logs(config: Config) -> list[CheckResult]:
             found.append(CheckResult("log", ok=True, found=f"{log.path} can be read"))
         else:
             way = "let the agent's user read it (group adm on many systems), or correct log.path"
-            told = f"{log.path} cannot be read or is not there"
-            found.append(CheckResult("log", ok=False, found=told, way_out=way))
+            fact = f"{log.path} cannot be read or is not there"
+            found.append(CheckResult("log", ok=False, found=fact, way_out=way))
     return found

@@ -12,6 +12,7 @@ from msgspec import Meta
 
 from mudra.agent.delivery.credentials import Source
 from mudra.agent.sources.access_log import FORMATS, Fields, renamed
+from mudra.client.address import checked_url
 from mudra.metrics.payload.report import ENTITY_ID
 
 _RENAMED: Final = frozenset(
@@ -132,6 +133,10 @@ def read_config(path: Path) -> Config:
 
 def _check(config: Config, path: Path) -> None:
     """What types alone cannot say."""
+    try:
+        checked_url(config.operator.token_url, allow_http=True)
+    except ValueError as error:
+        raise ConfigError(f"{path}: operator.token_url: {error}") from None
     if not Path(config.directory).is_absolute():
         raise ConfigError(f"{path}: directory must be an absolute path")
     for listen in config.http.listen:

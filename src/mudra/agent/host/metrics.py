@@ -1,4 +1,4 @@
-"""The agent's own metrics for Prometheus, read from its parts when they are asked for."""
+"""The agent's own metrics for Prometheus, read from its parts at each scrape."""
 
 from collections.abc import Callable, Iterator
 from typing import Final
@@ -8,7 +8,6 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from mudra.agent.host.assembly import Agent
-from mudra.agent.spool.spool import Backlog
 
 _PREFIX: Final = "mudra_agent"
 
@@ -16,56 +15,62 @@ _PREFIX: Final = "mudra_agent"
 class AgentCollector(Collector):
     """Reads an agent's parts at each scrape."""
 
-    def __init__(self, agent: Agent, backlog: Callable[[], Backlog]) -> None:
-        self._agent, self._backlog = agent, backlog
+    def __init__(self, agent: Agent) -> None:
+        self._agent = agent
 
     def collect(self) -> Iterator[Metric]:
-        """All metrics of this moment."""
-        agent, backlog = self._agent, self._backlog()
-        count, push = agent.recorder.counter.metrics, agent.pusher.metrics
-        heard, follow = agent.context.metrics, agent.recorder.counter.sessions.metrics
-        yield _counter("events", "Events counted", count.events)
+        """Return all metrics as they are now."""
+        agent, backlog = self._agent, self._agent.recorder.spool.backlog()
+        counter, push = agent.recorder.counter.metrics, agent.pusher.metrics
+        source, sessions = agent.context.metrics, agent.recorder.counter.sessions.metrics
+        yield _counter("events", "Events counted", counter.events)
         yield _labelled(
             "events_not_counted",
-            "Events that were heard and could not be counted",
+            "Events that came and could not be counted",
             {
-                "late": count.late,
-                "late_answer": count.late_answers,
-                "unmatched": count.unmatched,
-                "repeated": count.repeated,
-                "unread_notice": count.unread_notifications,
-                "over_limit": count.over_limit,
-                "other_call": heard.other_calls,
-                "unknown_peer": heard.unknown_peer,
-                "unreadable": heard.unreadable,
-                "out_of_time": heard.out_of_time,
+                "late": counter.late,
+                "late_answer": counter.late_answers,
+                "unmatched": counter.unmatched,
+                "repeated": counter.repeated,
+                "unread_notice": counter.unread_notifications,
+                "over_limit": counter.over_limit,
+                "other_call": source.other_calls,
+                "unknown_peer": source.unknown_peer,
+                "unreadable": source.unreadable,
+                "out_of_time": source.out_of_time,
             },
         )
         yield _labelled(
             "sessions_not_counted",
             "FI sessions without a time, or notifications beyond the last",
             {
-                "never_ended": follow.never_ended,
-                "without_request": follow.without_request,
-                "repeated": follow.repeated,
+                "never_ended": sessions.never_ended,
+                "without_request": sessions.without_request,
+                "repeated": sessions.repeated,
             },
+        )
+        yield _counter(
+            "sessions_recovered",
+            "FI sessions that succeeded after their failure was counted",
+            sessions.recovered,
         )
         yield _labelled(
             "pushes",
-            "Pushes by what became of them",
+            "Pushes by outcome",
             {"delivered": push.delivered, "refused": push.refused, "failed": push.failed},
         )
         yield _counter("dropped_full", "Payloads dropped for age or room", push.dropped_full)
-        yield _counter("clock_jumps", "Jumps of the machine's clock", agent.recorder.jumps)
-        yield _gauge("backlog_payloads", "Payloads that wait", backlog.records)
+        yield _counter("clock_jumps", "Jumps of the machine's clock", agent.recorder.clock_jumps)
+        yield _gauge("backlog_payloads", "Payloads that wait", backlog.payloads)
         yield _gauge("backlog_bytes", "Bytes that wait", backlog.bytes)
+        open_windows = agent.recorder.counter.windows.open.values()
         yield _gauge(
-            "open_windows", "Windows being counted", len(agent.recorder.counter.windows.open)
+            "open_windows", "Open windows with calls", sum(bool(one.fips) for one in open_windows)
         )
         yield _gauge("calls_under_way", "Calls without an answer", agent.recorder.counter.under_way)
         yield _gauge("sessions", "FI sessions remembered", len(agent.recorder.counter.sessions))
         yield _gauge(
-            "disk_fault", "1 while the spool takes no writes", bool(agent.recorder.disk_fault)
+            "disk_fault", "1 while the spool accepts no writes", bool(agent.recorder.disk_error)
         )
         yield _gauge("ready", "1 while /readyz is green", agent.health().ready)
         if push.last_delivery is not None:
@@ -80,10 +85,10 @@ class AgentCollector(Collector):
             )
 
 
-def exposition(agent: Agent, backlog: Callable[[], Backlog]) -> Callable[[], bytes]:
-    """A function that gives the metrics in Prometheus's text format."""
+def exposition(agent: Agent) -> Callable[[], bytes]:
+    """Return a function that writes the metrics in Prometheus's text format."""
     registry = CollectorRegistry()
-    registry.register(AgentCollector(agent, backlog))
+    registry.register(AgentCollector(agent))
     return lambda: generate_latest(registry)
 
 

@@ -1,7 +1,7 @@
-"""Runs an agent until it is told to stop: listeners, logs, windows, delivery.
+"""Runs an agent until it is stopped: listeners, logs, windows, delivery.
 
 Each part runs in a loop of its own; a error in one is logged and that loop goes
-on, so that nothing short of the end of the process stops the counting.
+on, so that nothing but the end of the process stops the counting.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from mudra.agent.host.config import Config
 from mudra.agent.host.ingest_app import IngestApp
 from mudra.agent.host.metrics import exposition
 from mudra.agent.host.status import status_of
-from mudra.agent.spool.spool import Backlog, QueuedPayload
+from mudra.agent.spool.payload_files import QueuedPayload
 
 TICK_SECONDS: Final = 1.0
 LOG_SECONDS: Final = 0.25
@@ -38,7 +38,7 @@ _LOG: Final = logging.getLogger("mudra.agent")
 
 
 def run(config: Config) -> int:
-    """Run until SIGTERM or SIGINT; the exit code."""
+    """Run until SIGTERM or SIGINT; return the exit code."""
     log_as_json()
     clock = MachineClock()
     uniform = random.SystemRandom().uniform
@@ -54,7 +54,7 @@ def run(config: Config) -> int:
 
 
 async def run_agent(agent: Agent, stop: asyncio.Event | None = None) -> int:
-    """Run an assembled agent until `stop` or a signal; the exit code."""
+    """Run an assembled agent until `stop` or a signal; return the exit code."""
     stop = stop or asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -93,17 +93,17 @@ def _logs(agent: Agent) -> Callable[[], Awaitable[None]]:
     return read
 
 
-async def _forever(act: Callable[[], Awaitable[object]], seconds: float) -> None:
+async def _forever(action: Callable[[], Awaitable[object]], seconds: float) -> None:
     while True:
-        with _kept_going():
-            await act()
+        with _log_errors():
+            await action()
         await asyncio.sleep(seconds)
 
 
 async def _push(agent: Agent) -> None:
     sending: set[asyncio.Task[None]] = set()
     while True:
-        with _kept_going():
+        with _log_errors():
             queued = await agent.pusher.next()
             if queued is not None:
                 task = asyncio.create_task(_send(agent, queued))
@@ -113,13 +113,13 @@ async def _push(agent: Agent) -> None:
 
 
 async def _send(agent: Agent, queued: QueuedPayload) -> None:
-    with _kept_going():
+    with _log_errors():
         await agent.pusher.send(queued)
 
 
 @contextlib.contextmanager
-def _kept_going() -> Iterator[None]:
-    """Log whatever went wrong, once with all its detail, and go on."""
+def _log_errors() -> Iterator[None]:
+    """Log any exception with its traceback, and go on."""
     try:
         yield
     except Exception:  # noqa: BLE001 - the last line of defence of an unattended loop
@@ -138,15 +138,9 @@ def _server(agent: Agent, listen: str) -> uvicorn.Server:
     host, _, port = listen.rpartition(":")
     spool, recorder = agent.recorder.spool, agent.recorder
 
-    def backlog() -> Backlog:
-        try:
-            return spool.backlog()
-        except sqlite3.Error:
-            return Backlog(0, 0, None)
-
     async def status() -> bytes:
-        facts, waits = await recorder.on_disk(lambda: (spool.facts(), spool.backlog()))
-        return msgspec.json.encode(status_of(agent, facts, waits))
+        facts = await recorder.on_disk(spool.facts)
+        return msgspec.json.encode(status_of(agent, facts, spool.backlog()))
 
     app = IngestApp(
         agent.context,
@@ -154,7 +148,7 @@ def _server(agent: Agent, listen: str) -> uvicorn.Server:
         VERSION,
         agent.health,
         status,
-        exposition(agent, backlog),
+        exposition(agent),
         acknowledge_at_once=agent.config.http.acknowledge == "at-once",
     )
     return _Listener(
@@ -170,15 +164,15 @@ class JsonLines(logging.Formatter):
     """One event, one line, parsable; control characters escaped by JSON itself."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line."""
-        told = {
+        """Return the line."""
+        fields = {
             "time": format_time(int(record.created * 1000)),
             "level": record.levelname.lower(),
             "event": record.getMessage(),
         }
         if record.exc_info:
-            told["trace"] = self.formatException(record.exc_info)
-        return json.dumps(told)
+            fields["trace"] = self.formatException(record.exc_info)
+        return json.dumps(fields)
 
 
 def log_as_json() -> None:
@@ -191,5 +185,4 @@ def log_as_json() -> None:
 
 
 def _loop() -> asyncio.AbstractEventLoop:
-
     return uvloop.new_event_loop()

@@ -1,6 +1,5 @@
-"""What `agent status` tells: from the running agent, or from its disk when it is down."""
+"""What `agent status` shows: from the running agent, or from its disk when it is down."""
 
-import json
 import sqlite3
 from pathlib import Path
 from typing import Final
@@ -12,7 +11,8 @@ from mudra.agent.counting.payload import format_time
 from mudra.agent.host.assembly import VERSION, Agent
 from mudra.agent.host.config import Config
 from mudra.agent.spool.dead_letter import dead_letters
-from mudra.agent.spool.spool import Backlog, read_only
+from mudra.agent.spool.payload_files import Backlog, backlog_of, payloads_in
+from mudra.agent.spool.spool import Fact, read_facts, read_only
 
 _ASK_SECONDS: Final = 3
 
@@ -47,42 +47,43 @@ class Status(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """From the operator: the secret is in its grace period."""
 
 
-def status_of(agent: Agent, facts: dict[str, object], backlog: Backlog) -> Status:
-    """The state of an agent that runs in this process."""
+def status_of(agent: Agent, facts: dict[str, Fact], backlog: Backlog) -> Status:
+    """Return the state of an agent that runs in this process."""
     health, push = agent.health(), agent.pusher.metrics
-    count, heard = agent.recorder.counter.metrics, agent.context.metrics
+    counter, source = agent.recorder.counter.metrics, agent.context.metrics
+    warning = agent.tokens.warning
     stored = _stored(agent.config, facts, backlog)
     return msgspec.structs.replace(
         stored,
         running=True,
         ready=health.ready,
         reasons=health.reasons,
-        events=count.events,
-        late_events=count.late,
+        events=counter.events,
+        late_events=counter.late,
         not_counted={
             name: number
             for name, number in {
-                "late answers": count.late_answers,
-                "answers without a call": count.unmatched,
-                "repeated": count.repeated,
-                "notifications without session or status": count.unread_notifications,
-                "calls of other kinds": heard.other_calls,
-                "unknown FIP": heard.unknown_peer,
-                "unreadable": heard.unreadable,
-                "out of time": heard.out_of_time,
+                "late answers": counter.late_answers,
+                "answers without a call": counter.unmatched,
+                "repeated": counter.repeated,
+                "notifications without session or status": counter.unread_notifications,
+                "calls of other kinds": source.other_calls,
+                "unknown FIP": source.unknown_peer,
+                "unreadable": source.unreadable,
+                "out of time": source.out_of_time,
             }.items()
             if number
         },
         clock_offset_seconds=None if push.clock_offset is None else push.clock_offset / 1000,
-        clock_jumps=agent.recorder.jumps,
-        last_fault=push.last_fault,
-        disk_fault=agent.recorder.disk_fault,
-        warning=agent.tokens.warning,
+        clock_jumps=agent.recorder.clock_jumps,
+        last_fault=push.last_error,
+        disk_fault=agent.recorder.disk_error,
+        warning="" if warning is None else warning.message,
     )
 
 
 def ask_status(config: Config) -> Status:
-    """The state of the agent of this configuration, running or not. Raises sqlite3.Error."""
+    """Return the state of this agent, running or not. Raises sqlite3.Error and OSError."""
     listen = config.http.listen[0].replace("0.0.0.0", "127.0.0.1")  # noqa: S104 - asked, not bound
     try:
         answer = httpx.get(f"http://{listen}/status", timeout=_ASK_SECONDS, trust_env=False)
@@ -92,25 +93,24 @@ def ask_status(config: Config) -> Status:
 
 
 def stored_status(config: Config) -> Status:
-    """What the disk knows. Raises sqlite3.Error when there is no spool yet."""
+    """Return what the disk says. Raises sqlite3.Error when there is no spool yet."""
     db = read_only(Path(config.directory))
     try:
-        facts = {name: json.loads(value) for name, value in db.execute("SELECT * FROM fact")}
-        row = db.execute("SELECT count(*), total(size), min(window) FROM record").fetchone()
+        facts = read_facts(db)
     finally:
         db.close()
-    return _stored(config, facts, Backlog(row[0], int(row[1]), row[2]))
+    return _stored(config, facts, backlog_of(list(payloads_in(Path(config.directory)))))
 
 
 def no_spool(error: sqlite3.Error, config: Config) -> str:
-    """Why there is no status, and what to do."""
+    """Explain why there is no status, and what to do."""
     return (
         f"there is no readable spool in {config.directory} ({error}); has the agent run there, "
         "and may this user read the directory?"
     )
 
 
-def _stored(config: Config, facts: dict[str, object], backlog: Backlog) -> Status:
+def _stored(config: Config, facts: dict[str, Fact], backlog: Backlog) -> Status:
     receipt = facts.get("last_receipt")
     return Status(
         aa_id=config.aa_id,
@@ -118,12 +118,12 @@ def _stored(config: Config, facts: dict[str, object], backlog: Backlog) -> Statu
         running=False,
         ready=False,
         reasons=("the agent does not run",),
-        last_window=_moment(facts.get("last_window")),
-        last_delivery=_moment(facts.get("last_delivery")),
+        last_window=_time(facts.get("last_window")),
+        last_delivery=_time(facts.get("last_delivery")),
         last_receipt=receipt if isinstance(receipt, str) else None,
-        backlog_payloads=backlog.records,
+        backlog_payloads=backlog.payloads,
         backlog_bytes=backlog.bytes,
-        oldest_waiting=_moment(backlog.oldest),
+        oldest_waiting=_time(backlog.oldest),
         delivered=_number(facts.get("delivered")),
         dead_letters=len(dead_letters(Path(config.directory))),
         dropped_full=_number(facts.get("dropped_full")),
@@ -131,9 +131,9 @@ def _stored(config: Config, facts: dict[str, object], backlog: Backlog) -> Statu
     )
 
 
-def _moment(value: object) -> str | None:
+def _time(value: Fact | None) -> str | None:
     return format_time(value) if isinstance(value, int) else None
 
 
-def _number(value: object) -> int:
+def _number(value: Fact | None) -> int:
     return value if isinstance(value, int) else 0

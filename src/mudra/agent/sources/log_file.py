@@ -1,6 +1,6 @@
 """Follows a log file through rotation and restart.
 
-The position goes into the journal together with the events of the lines, so a
+The position is written to the journal together with the events of the lines, so a
 crash neither loses nor doubles a line. A file that was rotated away by name is
 found again by its inode among its neighbours (`access.log.1`) and read to its
 end first; a file that was emptied in place (copytruncate) is read from its start.
@@ -22,21 +22,21 @@ _HEAD: Final = 256
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Whole lines that were read, and the place behind them."""
+    """Whole lines that were read, and the position after them."""
 
     lines: list[bytes]
-    place: LogPosition
+    position: LogPosition
     at_end: bool
-    """Is there nothing more to read at the parse_time?"""
+    """Whether there is nothing more to read at the moment."""
 
 
 class LogFile:
-    """One followed file. `read` does a bounded piece of work and never waits."""
+    """One followed file. `read` reads a bounded piece and never waits."""
 
     def __init__(
         self,
         path: Path,
-        place: LogPosition | None,
+        position: LogPosition | None,
         warn: Callable[[str], None],
         *,
         from_start: bool,
@@ -50,17 +50,17 @@ class LogFile:
         self._older: list[Path] = []
         """Rotated files that are still to be read, oldest first."""
         self._skipping = False
-        self._wanted = place
+        self._wanted = position
         self._from_start = from_start
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         if self._file is not None:
             self._file.close()
             self._file = None
 
     def read(self) -> Lines | None:
-        """The next lines; None when the file is not there (`error` says why)."""
+        """Return the next lines; None when the file cannot be read (`error` says why)."""
         try:
             if self._file is None:
                 self._open_first()
@@ -68,7 +68,7 @@ class LogFile:
         except OSError as error:
             reason = f"{self.path} cannot be read: {error.strerror}"
             if self.error != reason:
-                self._warn(f"{reason}; it is tried again")
+                self._warn(f"{reason}; the agent tries again")
             self.error = reason
             self.close()
             return None
@@ -88,11 +88,11 @@ class LogFile:
         elif len(chunk) >= MAX_LINE:
             cut, self._skipping = len(chunk), True  # no log line is a megabyte long
         self._offset += cut
-        at_end = not cut and not self._turn_page(file)
-        return Lines(lines, self._place(self._opened()), at_end)
+        at_end = not cut and not self._next_file(file)
+        return Lines(lines, self._position(self._opened()), at_end)
 
-    def _turn_page(self, file: BinaryIO) -> bool:
-        """At the end of this file: is there a next one, or was this one emptied?"""
+    def _next_file(self, file: BinaryIO) -> bool:
+        """At the end of this file: return whether there is a next one, or this one was emptied."""
         mine = os.fstat(file.fileno())
         if mine.st_size < self._offset:
             self._offset = 0
@@ -115,7 +115,7 @@ class LogFile:
         return True
 
     def _is_torn(self, file: BinaryIO, size: int) -> bool:
-        """Does the file end in a line without its end, which now will never come?"""
+        """Return whether the file ends in half a line, whose rest will never come."""
         file.seek(self._offset)
         return b"\n" not in file.read(size - self._offset)
 
@@ -151,7 +151,7 @@ class LogFile:
             raise FileNotFoundError(2, "No such file", str(self.path))
         return self._file
 
-    def _place(self, file: BinaryIO) -> LogPosition:
+    def _position(self, file: BinaryIO) -> LogPosition:
         status = os.fstat(file.fileno())
         length = min(self._offset, _HEAD)
         if self._head[1] < length:
@@ -165,15 +165,15 @@ def _checksum(file: BinaryIO, length: int) -> int:
     return zlib.crc32(file.read(length))
 
 
-def _is(path: Path, place: LogPosition) -> bool:
-    """Is this the file of that place, and not another one with its inode number?"""
+def _is(path: Path, position: LogPosition) -> bool:
+    """Return whether this is the file of that position, not another with its inode number."""
     try:
         with path.open("rb") as file:
             status = os.fstat(file.fileno())
             return (
-                (status.st_dev, status.st_ino) == (place.device, place.inode)
-                and status.st_size >= place.offset
-                and _checksum(file, place.head_length) == place.head
+                (status.st_dev, status.st_ino) == (position.device, position.inode)
+                and status.st_size >= position.offset
+                and _checksum(file, position.head_length) == position.head
             )
     except OSError:
         return False
@@ -184,7 +184,7 @@ def _same(one: os.stat_result, other: os.stat_result) -> bool:
 
 
 def _neighbours(path: Path, newer_than: LogPosition | None = None) -> list[Path]:
-    """Rotated files beside this one that are plain text, oldest first."""
+    """Return rotated files next to this one that are plain text, oldest first."""
     found: list[tuple[int, Path]] = []
     for candidate in path.parent.glob(f"{path.name}.*"):
         if candidate.suffix in {".gz", ".zst", ".xz", ".bz2"}:
@@ -195,11 +195,12 @@ def _neighbours(path: Path, newer_than: LogPosition | None = None) -> list[Path]
     return [candidate for _, candidate in sorted(found)]
 
 
-def _between(path: Path, former: os.stat_result) -> list[Path]:
-    """Files between the one that was read last and the current one, then the current one."""
+def _between(path: Path, previous: os.stat_result) -> list[Path]:
+    """Return the files between the one that was read last and the current one, and that one."""
     rotated = [
         candidate
         for candidate in _neighbours(path)
-        if candidate.stat().st_mtime_ns > former.st_mtime_ns and not _same(candidate.stat(), former)
+        if candidate.stat().st_mtime_ns > previous.st_mtime_ns
+        and not _same(candidate.stat(), previous)
     ]
     return [*rotated, path]

@@ -78,7 +78,7 @@ class SourceMetrics:
     unreadable: int = 0
     """Lines, spans or events that are not what they should be."""
     out_of_time: int = 0
-    """Told for a parse_time in the future, or more than 7 days ago."""
+    """Told for a moment in the future, or more than 7 days ago."""
 
 
 @dataclass(slots=True)
@@ -91,7 +91,7 @@ class SourceContext:
     metrics: SourceMetrics = field(default_factory=SourceMetrics)
 
     def is_reportable(self, wall: int, now: int) -> bool:
-        """Can a window of this parse_time still be told?"""
+        """Can a window of this moment still be told?"""
         if now - MAX_AGE <= wall <= now + AHEAD:
             return True
         self.metrics.out_of_time += 1

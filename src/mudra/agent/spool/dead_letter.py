@@ -1,27 +1,29 @@
-"""Payloads that the operator refused for good, each with its answer, for a person to look at.
+"""Payloads that the operator refused for good, each with its response, for a person to look at.
 
-When the reason is gone, `agent resend` moves letters to the folder `resend`; the
-agent takes them from there into its spool, whether it runs at that moment or
-starts later. A letter that is taken twice is answered `duplicate`.
+When the reason is gone, `agent resend` moves dead letters to the folder `resend`;
+the agent queues them from there, whether it runs at that moment or starts later.
+One that is sent twice is answered `duplicate`.
 """
 
-import os
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from mudra.agent.spool.spool import MAX_AGE, QueuedPayload, Spool
+from mudra.agent.counting.payload import Payload, format_time
+from mudra.agent.spool.payload_files import QueuedPayload, write_durably
+from mudra.agent.spool.spool import MAX_AGE, Spool
+from mudra.metrics.payload.catalogue import Tag
 
 FOLDER: Final = "dead-letters"
-AGAIN: Final = "resend"
+RESEND: Final = "resend"
 
 
 class DeadLetter(msgspec.Struct, frozen=True, rename="camel"):
     """One refused payload."""
 
     txn_id: str
-    tag: str
+    tag: Tag
     window: str
     refused_at: str
     status: int
@@ -29,61 +31,54 @@ class DeadLetter(msgspec.Struct, frozen=True, rename="camel"):
     payload: msgspec.Raw
 
 
-def write_dead_letter(directory: Path, queued: QueuedPayload, letter: DeadLetter) -> Path:
-    """Write the letter, on the disk when this returns; the same letter twice is one."""
+def write_dead_letter(
+    directory: Path, queued: QueuedPayload, body: bytes, status: int, answer: str, now: int
+) -> Path:
+    """Write the dead letter durably and return its path; the same one twice is one."""
     folder = directory / FOLDER
     folder.mkdir(mode=0o700, exist_ok=True)
     path = folder / f"{queued.window}-{queued.tag}-{queued.txn_id}.json"
-    draft = path.with_suffix(".draft")
-    with draft.open("wb") as file:
-        file.write(msgspec.json.encode(letter))
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    dead_letter = DeadLetter(
+        queued.txn_id,
+        queued.tag,
+        format_time(queued.window),
+        format_time(now),
+        status,
+        answer,
+        msgspec.Raw(body),
+    )
+    write_durably(path, msgspec.json.encode(dead_letter))
     return path
 
 
 def dead_letters(directory: Path) -> list[Path]:
-    """All letters, oldest window first."""
+    """Return all dead letters, oldest window first."""
     return sorted((directory / FOLDER).glob("*.json"))
 
 
 def request_resend(directory: Path, letters: list[Path], now: int) -> tuple[list[Path], list[Path]]:
-    """Have these letters sent again: those that will be, and those that are too old for that.
+    """Have dead letters sent again; return those that will be, and those that are too old.
 
-    The operator takes windows of the last 7 days (decisions part 5). Raises OSError.
+    The operator accepts windows of the last 7 days (decisions part 5). Raises OSError.
     """
-    folder = directory / AGAIN
+    folder = directory / RESEND
     folder.mkdir(mode=0o700, exist_ok=True)
-    fresh = [letter for letter in letters if _window(letter) > now - MAX_AGE]
-    for letter in fresh:
+    recent = [letter for letter in letters if _window(letter) > now - MAX_AGE]
+    for letter in recent:
         letter.replace(folder / letter.name)
-    return fresh, [letter for letter in letters if letter not in fresh]
+    return recent, [letter for letter in letters if letter not in recent]
 
 
-def requeue(directory: Path, spool: Spool, now: int) -> int:
-    """Put the letters that are to be sent again into the spool; how many there were.
-
-    Raises OSError and sqlite3.Error; what is not taken stays for the next time.
-    """
-    taken = 0
-    for path in sorted((directory / AGAIN).glob("*.json")):
+def requeue(directory: Path, spool: Spool) -> None:
+    """Queue the dead letters that are to be sent again. Raises OSError."""
+    for path in sorted((directory / RESEND).glob("*.json")):
         try:
             letter = msgspec.json.decode(path.read_bytes(), type=DeadLetter)
         except msgspec.DecodeError:
             path.replace(path.with_suffix(".unreadable"))
             continue
-        spool.put_back(
-            QueuedPayload(0, _window(path), letter.tag, letter.txn_id, now), bytes(letter.payload)
-        )
+        spool.requeue(Payload(_window(path), letter.tag, letter.txn_id, bytes(letter.payload)))
         path.unlink()
-        taken += 1
-    return taken
 
 
 def _window(letter: Path) -> int:

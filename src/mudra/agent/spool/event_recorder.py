@@ -1,10 +1,10 @@
 """Keeps counts and disk in step: what is acknowledged is on the disk, a window closes once.
 
 Events are counted at once and written in batches: one commit takes all that
-came while the former one was under way. `take` returns when its batch is on the
-disk, so an answer `accepted` given after it outlives kill -9 and a power cut.
-When the disk is full, counting goes on in memory, `take` says so, and as soon
-as the disk takes writes again one snapshot makes up for what it missed.
+came while the previous one was in progress. `record` returns when its batch is
+on the disk, so a response `accepted` sent after it survives kill -9 and a power cut.
+When the disk is full, counting goes on in memory, `record` says so, and as soon
+as the disk accepts writes again one snapshot replaces what the journal misses.
 """
 
 import asyncio
@@ -27,21 +27,21 @@ from mudra.agent.spool.spool import ClosedWindow, Spool
 
 MAX_JOURNAL: Final = 64 << 20
 """Bytes of journal after which a snapshot is taken before the window closes."""
-_T = TypeVar("_T")
-MAX_MARKS: Final = 100
+MAX_NOTES: Final = 100
 MAX_UNWRITTEN: Final = 144
 """Closed windows that wait in memory for a full disk: one day."""
+_T = TypeVar("_T")
 
 
-class Saved(msgspec.Struct, array_like=True, frozen=True):
-    """A snapshot: the counter, how far the logs are read, and when that was."""
+class Snapshot(msgspec.Struct, array_like=True, frozen=True):
+    """The counter, how far the logs are read, and when that was."""
 
     boot: str
     wall: int
     mono: int
     positions: dict[str, LogPosition]
     counter: CounterState
-    marks: dict[int, str] = {}
+    window_notes: dict[int, str] = {}
 
 
 @dataclass(slots=True)
@@ -52,25 +52,25 @@ class EventRecorder:
     counter: Counter
     clock: Clock
     reporter: Reporter
-    due_at: Callable[[int], int]
     warn: Callable[[str], None]
     positions: dict[str, LogPosition] = field(default_factory=dict)
-    disk_fault: str = ""
-    """Why the disk takes nothing at the moment; empty when it does."""
+    disk_error: str = ""
+    """Why the disk accepts no writes at the moment; empty when it does."""
     dropped_unwritten: int = 0
-    jumps: int = 0
+    clock_jumps: int = 0
     last_event: int | None = None
-    marks: dict[int, str] = field(default_factory=dict)
-    """Windows that a jump of the clock cut, and by how much; told with their payloads."""
+    window_notes: dict[int, str] = field(default_factory=dict)
+    """Windows that a jump of the clock cut, and by how much; sent with their payloads."""
     _seq: int = 0
     _buffer: list[Event] = field(default_factory=list)
-    _buffer_places: dict[str, LogPosition] = field(default_factory=dict)
+    _buffer_positions: dict[str, LogPosition] = field(default_factory=dict)
     _batch: "asyncio.Future[bool] | None" = None
+    """Resolved once the buffered events are on the disk, or cannot be written."""
     _wake: asyncio.Event = field(default_factory=asyncio.Event)
     _disk: asyncio.Lock = field(default_factory=asyncio.Lock)
     _journal_bytes: int = 0
-    _gap: bool = False
-    """The journal misses something: only a snapshot can make the disk whole."""
+    _journal_incomplete: bool = False
+    """The journal misses events: only a snapshot can complete the disk."""
     _unwritten: deque[ClosedWindow] = field(default_factory=deque)
     _watch: JumpWatch | None = None
     _closing: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -78,198 +78,201 @@ class EventRecorder:
     """One thread: work on the disk stays in order even when a task that waits for it is ended."""
 
     def recover(self) -> None:
-        """Record up where the last run ended, however it ended. Before anything else."""
+        """Continue where the last run ended, however it ended. Call it before anything else."""
         found = self.spool.recover()
         wall, mono = self.clock.wall(), self.clock.monotonic()
-        self.counter.windows.closed.update(found.closed)
+        windows = self.counter.windows
+        windows.closed.update(found.closed)
         shift = 0
         try:
             if found.snapshot is not None:
-                saved = _SAVED.decode(found.snapshot)
+                saved = _SNAPSHOT.decode(found.snapshot)
                 if saved.boot != self.clock.boot:
                     shift = (mono - saved.mono) - (wall - saved.wall)
                 self.counter.restore(saved.counter, shift)
                 self.positions.update(saved.positions)
-                self.marks.update(saved.marks)
+                self.window_notes.update(saved.window_notes)
             for body in found.journal:
                 entry = _ENTRY.decode(body)
-                self.counter.apply(_moved(event, shift) for event in entry.events)
+                self.counter.apply(_shifted(event, shift) for event in entry.events)
                 self.positions.update(entry.positions)
         except msgspec.DecodeError as error:
-            self.warn(f"the running window was kept by an older agent and is lost: {error}")
+            self.warn(f"the running window was stored by an older agent and is lost: {error}")
+        unlisted = self.spool.discard_unfinished(windows.open.keys()) - windows.closed
+        windows.closed |= unlisted
         self._seq = found.seq
         self._watch = JumpWatch(wall, mono)
-        state = self._cut()
-        self._write(lambda: self.spool.close_windows((), self._seq, state))
+        closed = [ClosedWindow(start, []) for start in sorted(unlisted)]
+        state = self._snapshot()
+        self._write(lambda: self.spool.close_windows(closed, self._seq, state))
 
     async def record(
         self, events: Sequence[Event], positions: Mapping[str, LogPosition] | None = None
     ) -> bool:
-        """Count these events; returns when they are on the disk, False when it takes none."""
+        """Count these events; return once they are on the disk, False when it accepts no writes."""
         self.counter.apply(events)
         if events:
             self.last_event = self.clock.wall()
         self._buffer += events
         if positions:
             self.positions.update(positions)
-            self._buffer_places.update(positions)
+            self._buffer_positions.update(positions)
         if self._batch is None:
             self._batch = asyncio.get_running_loop().create_future()
         self._wake.set()
         return await asyncio.shield(self._batch)
 
     async def write_forever(self) -> None:
-        """Bring the journal to the disk, batch after batch."""
+        """Write the journal, batch after batch."""
         while True:
             await self._wake.wait()
             await self.write_batch()
 
     async def write_batch(self) -> None:
-        """Bring what has come so far to the disk."""
+        """Write what has come so far to the journal."""
         async with self._disk:
             self._wake.clear()
             if self._batch is None:
-                return  # a snapshot took it along
+                return  # a snapshot included it
             batch, self._batch = self._batch, None
-            entry = _ENCODER.encode(JournalEntry(self._buffer, self._buffer_places))
-            self._buffer, self._buffer_places = [], {}
+            entry = _ENCODER.encode(JournalEntry(self._buffer, self._buffer_positions))
+            self._buffer, self._buffer_positions = [], {}
             written = False
-            if not self._gap:
+            if not self._journal_incomplete:
                 self._seq += 1
                 written = await self._in_disk_thread(
                     self._write, lambda: self.spool.write_journal(self._seq, entry)
                 )
                 self._journal_bytes += len(entry)
-            if not batch.done():
-                batch.set_result(written)
+            _resolve(batch, written=written)
 
-    async def tick(self, readable: int | None = None) -> list[int]:
-        """Look at the clock, give up what is overdue, close what is due.
+    async def tick(self, readable: int | None = None, *, observing: bool = True) -> list[int]:
+        """Check the clock, give up overdue calls, close due windows; return those that closed.
 
         `readable` is how far log files have been read (wall time), None when
         they are read to their end: windows that may still get lines stay open.
-        Returns the windows that were closed.
+        While `observing`, this window is reported even if no call comes in it.
         """
         wall, mono = self.clock.wall(), self.clock.monotonic()
-        self._look(wall, mono)
+        self._check_clock(wall, mono)
         self.counter.expire(mono)
+        if observing:
+            self.counter.windows.at(wall)
         due = self.counter.windows.due(wall if readable is None else min(wall, readable))
         async with self._closing:
             for start in due:
                 await self._close(start)
-            if self._gap or self._journal_bytes > MAX_JOURNAL:
+            if self._journal_incomplete or self._journal_bytes > MAX_JOURNAL:
                 await self.save()
         return due
 
     async def save(self) -> None:
-        """Write what waits for the disk, then a snapshot."""
+        """Write a snapshot and the closed windows that wait for the disk."""
         async with self._disk:
-            batch, self._batch = self._batch, None
-            state = self._cut()
-            seq = self._seq
-            queued = list(self._unwritten)
-            written = await self._in_disk_thread(
-                self._write, lambda: self.spool.close_windows(queued, seq, state)
-            )
-            if written:
-                self._unwritten.clear()
-            self._gap = not written
-            self._journal_bytes = 0
-            if batch is not None and not batch.done():
-                batch.set_result(written)
+            await self._write_snapshot()
 
     async def _close(self, start: int) -> None:
         async with self._disk:
-            batch, self._batch = self._batch, None
             tally = self.counter.close(start)
-            made = payloads(start, tally, self.reporter)
-            closing = ClosedWindow(start, made, self.due_at(start))
-            state, seq = self._cut(), self._seq
-            self._unwritten.append(closing)
-            queued = list(self._unwritten)
-            written = await self._in_disk_thread(
-                self._write, lambda: self.spool.close_windows(queued, seq, state)
-            )
-            if written:
-                self._unwritten.clear()
-                self._gap = False
-                self._journal_bytes = 0
-            elif len(self._unwritten) > MAX_UNWRITTEN:
+            self._unwritten.append(ClosedWindow(start, payloads(start, tally, self.reporter)))
+            await self._write_snapshot()
+            if len(self._unwritten) > MAX_UNWRITTEN:
                 self._unwritten.popleft()
                 self.dropped_unwritten += 1
-            if batch is not None and not batch.done():
-                batch.set_result(written)
+        for fip, session in self.counter.sessions.drain_recovered():
+            self.warn(
+                f"{fip} reported success for FI session {session} after its failure had been "
+                "counted in an earlier window; the success is counted in its own window"
+            )
 
-    async def on_disk(self, act: Callable[[], _T]) -> _T:
-        """Do something else with the spool, alone, off the event loop."""
+    async def _write_snapshot(self) -> None:
+        batch, self._batch = self._batch, None
+        state, seq, unwritten = self._snapshot(), self._seq, list(self._unwritten)
+        written = await self._in_disk_thread(
+            self._write, lambda: self.spool.close_windows(unwritten, seq, state)
+        )
+        self._journal_incomplete = not written
+        if written:
+            self._unwritten.clear()
+            self._journal_bytes = 0
+        if batch is not None:
+            _resolve(batch, written=written)
+
+    async def on_disk(self, action: Callable[[], _T]) -> _T:
+        """Do something else with the spool, alone and off the event loop."""
         async with self._disk:
-            return await self._in_disk_thread(act)
+            return await self._in_disk_thread(action)
 
     @property
     def unwritten(self) -> int:
-        """Closed windows that the disk has not taken yet."""
+        """Closed windows that the disk has not accepted yet."""
         return len(self._unwritten)
 
-    async def _in_disk_thread(self, act: Callable[..., _T], *arguments: object) -> _T:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, act, *arguments)
+    async def _in_disk_thread(self, action: Callable[..., _T], *arguments: object) -> _T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, action, *arguments)
 
     def close(self) -> None:
-        """Let go of the disk."""
+        """Close the spool."""
         self._thread.shutdown()
         self.spool.close()
 
-    def _cut(self) -> bytes:
-        """A snapshot with everything counted so far; it replaces the batch that waits."""
+    def _snapshot(self) -> bytes:
+        """Encode everything counted so far, the buffered events included."""
         self._seq += 1
-        self._buffer, self._buffer_places = [], {}
+        self._buffer, self._buffer_positions = [], {}
         return _ENCODER.encode(
-            Saved(
+            Snapshot(
                 self.clock.boot,
                 self.clock.wall(),
                 self.clock.monotonic(),
                 self.positions,
                 self.counter.state(),
-                self.marks,
+                self.window_notes,
             )
         )
 
-    def _write(self, act: Callable[[], None]) -> bool:
+    def _write(self, action: Callable[[], None]) -> bool:
         try:
-            act()
+            action()
         except (sqlite3.Error, OSError) as error:
-            if not self.disk_fault:
+            if not self.disk_error:
                 self.warn(
                     f"the spool cannot be written ({error}); counting goes on in memory; "
                     "make room on its disk and check its permissions"
                 )
-            self.disk_fault = str(error) or type(error).__name__
-            self._gap = True
+            self.disk_error = str(error) or type(error).__name__
+            self._journal_incomplete = True
             return False
-        if self.disk_fault:
-            self.warn("the spool takes writes again")
-        self.disk_fault = ""
+        if self.disk_error:
+            self.warn("the spool accepts writes again")
+        self.disk_error = ""
         return True
 
-    def _look(self, wall: int, mono: int) -> None:
+    def _check_clock(self, wall: int, mono: int) -> None:
         if self._watch is None:
             self._watch = JumpWatch(wall, mono)
         jump = self._watch.observe(wall, mono)
         if jump:
-            self.jumps += 1
-            for moment in (wall - jump, wall):
-                self.marks[moment - moment % WINDOW] = f"clock-jump={jump / 1000:+.1f}s"
-            while len(self.marks) > MAX_MARKS:
-                del self.marks[next(iter(self.marks))]
+            self.clock_jumps += 1
+            for at in (wall - jump, wall):
+                self.window_notes[at - at % WINDOW] = f"clock-jump={jump / 1000:+.1f}s"
+            while len(self.window_notes) > MAX_NOTES:
+                del self.window_notes[next(iter(self.window_notes))]
             self.warn(
                 f"the clock jumped by {jump / 1000:+.1f} s; windows follow it from here, "
                 "durations do not; check the machine's time service"
             )
 
 
-def _moved(event: Event, shift: int) -> Event:
+def _resolve(batch: "asyncio.Future[bool]", *, written: bool) -> None:
+    if not batch.done():
+        batch.set_result(written)
+
+
+def _shifted(event: Event, shift: int) -> Event:
     return msgspec.structs.replace(event, mono=event.mono + shift) if shift else event
 
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
-_SAVED: Final = msgspec.msgpack.Decoder(Saved)
+_SNAPSHOT: Final = msgspec.msgpack.Decoder(Snapshot)
 _ENTRY: Final = msgspec.msgpack.Decoder(JournalEntry)

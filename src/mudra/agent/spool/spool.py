@@ -1,20 +1,23 @@
-"""What the agent keeps on disk: one SQLite file, each commit on the disk before it counts.
+"""What the agent keeps on disk: payload files, and one SQLite file as their journal.
 
-- `record`: payloads that wait to be delivered, each with its checksum;
+- `payloads/`: the payloads that wait for delivery;
 - `journal`: events since the last snapshot, so that kill -9 loses none that was acknowledged;
-- `snapshot`: the counter as it stood at some journal entry;
-- `closed`: the ledger of windows;
-- `fact`: what `agent status` tells and a restart must remember.
+- `snapshot`: the counter at some journal entry;
+- `closed`: the windows that are closed;
+- `fact`: statistics that outlive a restart.
 
-ClosedWindow a window is one transaction: payloads in, ledger entry in, snapshot
-anew, journal emptied. So a crash finds the window open or closed, never both.
+To close a window, its payload files are written first; one transaction then
+marks it closed, replaces the snapshot and empties the journal. A crash between
+the two finds the window open with its files there: `discard_unfinished` deletes
+them, and closing the window again writes them again.
 """
 
+import contextlib
 import fcntl
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -24,63 +27,25 @@ import zstandard
 from mudra.agent.clock import DAY
 from mudra.agent.counting.payload import Payload
 from mudra.agent.counting.window import WINDOW
-from mudra.agent.spool.record_format import Header, framed, frames_in, unframed
-from mudra.agent.spool.salvage import Table, open_or_salvage
+from mudra.agent.spool.payload_files import Backlog, PayloadFiles, QueuedPayload
 
 MAX_AGE: Final = 7 * DAY
 MAX_BYTES: Final = 1 << 30
 FILE_NAME: Final = "agent.db"
 
-SCHEMA: Final = """
+_VERSION: Final = 2
+_SCHEMA: Final = f"""
 BEGIN;
-CREATE TABLE record (
-    id INTEGER PRIMARY KEY, window INTEGER NOT NULL, tag TEXT NOT NULL, txn_id TEXT NOT NULL,
-    due INTEGER NOT NULL, size INTEGER NOT NULL, body BLOB NOT NULL);
 CREATE TABLE journal (seq INTEGER PRIMARY KEY, crc INTEGER NOT NULL, body BLOB NOT NULL);
 CREATE TABLE snapshot (
     slot INTEGER PRIMARY KEY, seq INTEGER NOT NULL, crc INTEGER NOT NULL, body BLOB NOT NULL);
 CREATE TABLE closed (window INTEGER PRIMARY KEY);
 CREATE TABLE fact (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-PRAGMA user_version = 1;
+PRAGMA user_version = {_VERSION};
 COMMIT;
 """
-TABLES: Final = (
-    Table(
-        "record",
-        "SELECT rowid, * FROM record ORDER BY rowid",
-        "SELECT rowid, * FROM record ORDER BY rowid DESC",
-        "SELECT rowid, * FROM record WHERE rowid = ?",
-        "INSERT INTO record VALUES (?, ?, ?, ?, ?, ?, ?)",
-    ),
-    Table(
-        "journal",
-        "SELECT rowid, * FROM journal ORDER BY rowid",
-        "SELECT rowid, * FROM journal ORDER BY rowid DESC",
-        "SELECT rowid, * FROM journal WHERE rowid = ?",
-        "INSERT INTO journal VALUES (?, ?, ?)",
-    ),
-    Table(
-        "snapshot",
-        "SELECT rowid, * FROM snapshot ORDER BY rowid",
-        "SELECT rowid, * FROM snapshot ORDER BY rowid DESC",
-        "SELECT rowid, * FROM snapshot WHERE rowid = ?",
-        "INSERT INTO snapshot VALUES (?, ?, ?, ?)",
-    ),
-    Table(
-        "closed",
-        "SELECT rowid, * FROM closed ORDER BY rowid",
-        "SELECT rowid, * FROM closed ORDER BY rowid DESC",
-        "SELECT rowid, * FROM closed WHERE rowid = ?",
-        "INSERT INTO closed VALUES (?)",
-    ),
-    Table(
-        "fact",
-        "SELECT rowid, * FROM fact ORDER BY rowid",
-        "SELECT rowid, * FROM fact ORDER BY rowid DESC",
-        "SELECT rowid, * FROM fact WHERE rowid = ?",
-        "INSERT INTO fact VALUES (?, ?)",
-    ),
-)
+
+Fact = int | str
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,30 +53,7 @@ class ClosedWindow:
     """A window that is closed in memory and not yet on disk."""
 
     start: int
-    made: list[Payload]
-    due: int
-
-
-@dataclass(frozen=True, slots=True)
-class QueuedPayload:
-    """A payload that waits, without its body."""
-
-    id: int
-    window: int
-    tag: str
-    txn_id: str
-    due: int
-    """Wall time before which it is not sent."""
-
-
-@dataclass(frozen=True, slots=True)
-class Backlog:
-    """How much waits."""
-
-    records: int
-    bytes: int
-    oldest: int | None
-    """Start of the oldest window."""
+    payloads: list[Payload]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +71,7 @@ class SpoolInUse(OSError):
 
 
 class Spool:
-    """The agent's disk. Used by one thread at a time; `recorder.py` sees to that."""
+    """The agent's disk. Used by one thread at a time; `event_recorder.py` sees to that."""
 
     def __init__(self, directory: Path) -> None:
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -140,22 +82,26 @@ class Spool:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             self._lock.close()
-            raise SpoolInUse(f"another agent holds {directory}; stop that one first") from None
-        self._db, self.salvaged = open_or_salvage(self.path, SCHEMA, TABLES)
+            raise SpoolInUse(f"another agent uses {directory}; stop that one first") from None
+        self._files = PayloadFiles(directory)
+        self.damaged_copy: Path | None = None
+        """Where a damaged journal was moved; None when there was no damage."""
+        self._db = self._open()
         self._packer = zstandard.ZstdCompressor(level=3)
         self._unpacker = zstandard.ZstdDecompressor()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the files."""
         self._db.close()
         self._lock.close()
 
     def recover(self) -> Recovered:
-        """The state to start from. Records with a wrong checksum are dropped and counted."""
-        self._drop_damaged()
+        """Return the state to start from. Damaged payloads and entries are dropped and counted."""
+        for queued in self.queued():
+            self.body(queued)
         row = self._db.execute("SELECT seq, crc, body FROM snapshot WHERE slot = 0").fetchone()
         snapshot, since = None, 0
-        if row is not None and zlib.crc32(row[2]) == row[1]:
+        if row is not None and _is_intact(row[1], row[2]):
             snapshot, since = self._unpacker.decompress(row[2]), row[0]
         elif row is not None:
             self._count("dropped_damaged", 1)
@@ -164,124 +110,102 @@ class Spool:
             "SELECT seq, crc, body FROM journal WHERE seq > ? ORDER BY seq", (since,)
         ).fetchall():
             last = seq
-            if zlib.crc32(body) == crc:
+            if _is_intact(crc, body):
                 journal.append(body)
             else:
                 self._count("dropped_damaged", 1)
         closed = [row[0] for row in self._db.execute("SELECT window FROM closed")]
         return Recovered(snapshot, journal, last, closed)
 
+    def discard_unfinished(self, open_windows: Collection[int]) -> set[int]:
+        """Delete the files of windows that are still open; return the windows of all others."""
+        for queued in self.queued():
+            if queued.window in open_windows:
+                self._files.remove(queued)
+        return {queued.window for queued in self.queued()}
+
     def write_journal(self, seq: int, entry: bytes) -> None:
-        """Put one entry on the disk."""
+        """Append one entry durably. Raises sqlite3.Error."""
         with self._db:
             self._db.execute("BEGIN IMMEDIATE")
             self._db.execute(
                 "INSERT INTO journal VALUES (?, ?, ?)", (seq, zlib.crc32(entry), entry)
             )
 
-    def close_windows(self, closings: Iterable[ClosedWindow], seq: int, state: bytes) -> None:
-        """Close windows, or none, and replace the snapshot: all of it in one transaction.
+    def close_windows(self, closed: Iterable[ClosedWindow], seq: int, state: bytes) -> None:
+        """Close windows, or none, and replace the snapshot. Raises sqlite3.Error and OSError.
 
-        The journal up to `seq` is in the snapshot and goes.
+        The journal up to `seq` is in the snapshot and is deleted.
         """
+        windows = list(closed)
+        written = [self._files.write(one) for window in windows for one in window.payloads]
         with self._db:
             self._db.execute("BEGIN IMMEDIATE")
-            for closing in closings:
-                self._close(closing)
+            for window in windows:
+                self._db.execute("INSERT OR IGNORE INTO closed VALUES (?)", (window.start,))
+                self._set_fact("last_window", window.start)
+            self._db.execute(
+                "DELETE FROM closed WHERE window < (SELECT max(window) FROM closed) - ?", (MAX_AGE,)
+            )
             packed = self._packer.compress(state)
             self._db.execute(
                 "INSERT OR REPLACE INTO snapshot VALUES (0, ?, ?, ?)",
                 (seq, zlib.crc32(packed), packed),
             )
             self._db.execute("DELETE FROM journal WHERE seq <= ?", (seq,))
-
-    def _close(self, closing: ClosedWindow) -> None:
-        for payload in closing.made:
-            header = Header(payload.window, payload.tag.value, payload.txn_id, closing.due)
-            self._add(header, framed(header, self._packer.compress(payload.body)))
-        self._db.execute("INSERT OR IGNORE INTO closed VALUES (?)", (closing.start,))
-        self._db.execute(
-            "DELETE FROM closed WHERE window < (SELECT max(window) FROM closed) - ?", (MAX_AGE,)
-        )
-        self._remember("last_window", closing.start)
-
-    def _add(self, header: Header, record: bytes) -> None:
-        self._db.execute(
-            "INSERT INTO record (window, tag, txn_id, due, size, body) VALUES (?, ?, ?, ?, ?, ?)",
-            (header.window, header.tag, header.txn_id, header.due, len(record), record),
-        )
+        for queued in written:
+            self._files.add(queued)
 
     def queued(self) -> list[QueuedPayload]:
-        """All that waits, oldest window first."""
-        rows = self._db.execute(
-            "SELECT id, window, tag, txn_id, due FROM record ORDER BY window, id"
-        )
-        return [QueuedPayload(*row) for row in rows]
-
-    def body(self, queued: QueuedPayload) -> bytes | None:
-        """The payload itself; None when it is damaged, and then it is dropped and counted."""
-        row = self._db.execute("SELECT body FROM record WHERE id = ?", (queued.id,)).fetchone()
-        found = None if row is None else unframed(row[0])
-        if found is not None:
-            return self._unpacker.decompress(found[1])
-        with self._db:
-            self._db.execute("DELETE FROM record WHERE id = ?", (queued.id,))
-            self._count("dropped_damaged", 1)
-        return None
-
-    def done(self, queued: QueuedPayload, facts: dict[str, object], count: str) -> None:
-        """The payload is delivered or buried: it goes, and what is to be told stays."""
-        with self._db:
-            self._db.execute("BEGIN IMMEDIATE")
-            self._db.execute("DELETE FROM record WHERE id = ?", (queued.id,))
-            for name, value in facts.items():
-                self._remember(name, value)
-            self._count(count, 1)
-
-    def put_back(self, queued: QueuedPayload, body: bytes) -> None:
-        """Let a payload wait anew, unless it does already."""
-        header = Header(queued.window, queued.tag, queued.txn_id, queued.due)
-        with self._db:
-            self._db.execute("BEGIN IMMEDIATE")
-            self._db.execute("DELETE FROM record WHERE txn_id = ?", (queued.txn_id,))
-            self._add(header, framed(header, self._packer.compress(body)))
-
-    def enforce(self, now: int, most_bytes: int = MAX_BYTES) -> int:
-        """Keep 7 days and 1 GiB at most, oldest out first; how many records went."""
-        sizes = self._db.execute(
-            "SELECT id, window, size FROM record ORDER BY window DESC, id DESC"
-        )
-        total, out = 0, []
-        for record, window, size in sizes.fetchall():
-            total += size
-            if total > most_bytes or window + WINDOW < now - MAX_AGE:
-                out.append((record,))
-        if out:
-            with self._db:
-                self._db.executemany("DELETE FROM record WHERE id = ?", out)
-                self._count("dropped_full", len(out))
-        return len(out)
+        """Return all payloads that wait for delivery, oldest window first."""
+        return self._files.queued()
 
     def backlog(self) -> Backlog:
-        """How much waits."""
-        row = self._db.execute("SELECT count(*), total(size), min(window) FROM record").fetchone()
-        return Backlog(row[0], int(row[1]), row[2])
+        """Return how much waits for delivery."""
+        return self._files.backlog()
 
-    def fact(self, name: str, default: object = None) -> object:
-        """What was remembered under this name."""
-        row = self._db.execute("SELECT value FROM fact WHERE name = ?", (name,)).fetchone()
-        return default if row is None else json.loads(row[0])
+    def body(self, queued: QueuedPayload) -> bytes | None:
+        """Return the payload; None when it is damaged, and then it is dropped and counted."""
+        body = self._files.read(queued)
+        if body is None:
+            self._files.remove(queued)
+            self._count("dropped_damaged", 1)
+        return body
 
-    def facts(self) -> dict[str, object]:
-        """All that is remembered."""
-        return {name: json.loads(value) for name, value in self._db.execute("SELECT * FROM fact")}
-
-    def remember(self, name: str, value: object) -> None:
-        """Keep a fact over restarts."""
+    def remove(self, queued: QueuedPayload, facts: Mapping[str, Fact], count: str) -> None:
+        """Remove a payload that was delivered or refused, and store facts about it."""
+        self._files.remove(queued)
         with self._db:
-            self._remember(name, value)
+            self._db.execute("BEGIN IMMEDIATE")
+            for name, value in facts.items():
+                self._set_fact(name, value)
+            self._count(count, 1)
 
-    def _remember(self, name: str, value: object) -> None:
+    def requeue(self, payload: Payload) -> None:
+        """Queue a payload again, once. Raises OSError."""
+        self._files.add(self._files.write(payload))
+
+    def enforce_limits(self, now: int, max_bytes: int = MAX_BYTES) -> int:
+        """Drop payloads over 7 days or beyond the room, oldest first; return how many."""
+        total, dropped = 0, 0
+        for queued in reversed(self.queued()):
+            total += queued.size
+            if total > max_bytes or queued.window + WINDOW < now - MAX_AGE:
+                self._files.remove(queued)
+                dropped += 1
+        if dropped:
+            self._count("dropped_full", dropped)
+        return dropped
+
+    def fact(self, name: str) -> Fact | None:
+        """Return what was stored under this name."""
+        return self.facts().get(name)
+
+    def facts(self) -> dict[str, Fact]:
+        """Return all that is stored."""
+        return read_facts(self._db)
+
+    def _set_fact(self, name: str, value: Fact) -> None:
         self._db.execute("INSERT OR REPLACE INTO fact VALUES (?, ?)", (name, json.dumps(value)))
 
     def _count(self, name: str, more: int) -> None:
@@ -291,39 +215,65 @@ class Spool:
             (name, str(more)),
         )
 
-    def _drop_damaged(self) -> None:
-        """Compare every record with its checksum; after damage, look for lost ones in the raw file.
+    def _open(self) -> sqlite3.Connection:
+        """Open the journal; a damaged one is moved aside, so that it never prevents a start."""
+        try:
+            db = _connect(self.path)
+            if _is_usable(db):
+                return db
+            db.close()
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError) and "malformed" not in str(error):
+                raise  # no room, no permission, locked: not damage
+        self.damaged_copy = _move_aside(self.path)
+        self._db = _connect(self.path)
+        if not _is_usable(self._db):
+            raise sqlite3.DatabaseError(f"{self.path} cannot be created")
+        self._count("dropped_damaged", 1)
+        return self._db
 
-        A record that was delivered before may come back by that: the operator
-        answers `duplicate`.
-        """
-        damaged: list[tuple[int]] = []
-        there: set[str] = set()
-        for number, window, tag, txn_id, body in self._db.execute(
-            "SELECT id, window, tag, txn_id, body FROM record"
-        ):
-            found = unframed(body)
-            if found is None or (found[0].window, found[0].tag, found[0].txn_id) != (
-                window,
-                tag,
-                txn_id,
-            ):
-                damaged.append((number,))
-            else:
-                there.add(txn_id)
-        if not damaged and self.salvaged.kept_at is None:
-            return
-        with self._db:
-            self._db.execute("BEGIN IMMEDIATE")
-            self._db.executemany("DELETE FROM record WHERE id = ?", damaged)
-            if self.salvaged.kept_at is not None:
-                for header, record in frames_in(self.salvaged.kept_at.read_bytes()):
-                    if header.txn_id not in there:
-                        there.add(header.txn_id)
-                        self._add(header, record)
-            self._count("dropped_damaged", len(damaged) + self.salvaged.lost)
+
+def read_facts(db: sqlite3.Connection) -> dict[str, Fact]:
+    """Return the stored statistics; those that are damaged are left out."""
+    facts: dict[str, Fact] = {}
+    for name, value in db.execute("SELECT name, value FROM fact"):
+        with contextlib.suppress(ValueError, TypeError):
+            facts[name] = json.loads(value)
+    return facts
 
 
 def read_only(directory: Path) -> sqlite3.Connection:
-    """Look into a spool that a running agent may hold; for `agent status`."""
+    """Open the journal that a running agent may hold; for `agent status`."""
     return sqlite3.connect(f"file:{directory / FILE_NAME}?mode=ro", uri=True, timeout=2)
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=5)
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = FULL")
+    db.execute("PRAGMA journal_size_limit = 67108864")
+    return db
+
+
+def _is_usable(db: sqlite3.Connection) -> bool:
+    """Create the tables of a new file; return whether the file is whole and of this version."""
+    if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
+        db.executescript(_SCHEMA)
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    checked = db.execute("PRAGMA integrity_check").fetchone()[0]
+    return (version, checked) == (_VERSION, "ok")
+
+
+def _move_aside(path: Path) -> Path:
+    number = 1
+    while (kept := path.with_name(f"{path.name}.damaged-{number}")).exists():
+        number += 1
+    # The log first: a new file would take over the log that it finds next to it.
+    for suffix in ("-wal", "-shm", ""):
+        with contextlib.suppress(FileNotFoundError):
+            Path(f"{path}{suffix}").replace(f"{kept}{suffix}")
+    return kept
+
+
+def _is_intact(crc: object, body: object) -> bool:
+    return isinstance(body, bytes) and zlib.crc32(body) == crc

@@ -14,7 +14,7 @@ def counter() -> Counter:
     return Counter(Windows(), FiSessionTracker())
 
 
-def _began(
+def _started(
     key: str = "k", at: int = 0, code: str = "adisc", *, inbound: bool = False
 ) -> CallStarted:
     return CallStarted(key, inbound, "FIP-1", code, START + at, at)
@@ -27,7 +27,7 @@ def _ended(
 
 
 def test_two_halves_make_one_call_with_its_duration(counter: Counter) -> None:
-    counter.apply([_began(), _ended(at=120, status=404)])
+    counter.apply([_started(), _ended(at=120, status=404)])
 
     tally = counter.close(START).requests["FIP-1", "adisc"]
     assert tally.counts == [1, 0, 0, 0, 0, 1, *[0] * 9]
@@ -36,7 +36,7 @@ def test_two_halves_make_one_call_with_its_duration(counter: Counter) -> None:
 
 
 def test_a_call_without_an_answer_is_in_the_total_only(counter: Counter) -> None:
-    counter.apply([_began("1"), _began("2"), _ended("2", status=0)])
+    counter.apply([_started("1"), _started("2"), _ended("2", status=0)])
 
     tally = counter.close(START).requests["FIP-1", "adisc"]
     assert tally.counts == [2, *[0] * 14]
@@ -44,7 +44,7 @@ def test_a_call_without_an_answer_is_in_the_total_only(counter: Counter) -> None
 
 
 def test_an_answer_later_than_30_seconds_is_no_answer(counter: Counter) -> None:
-    counter.apply([_began(), _ended(at=30 * SECOND + 1)])
+    counter.apply([_started(), _ended(at=30 * SECOND + 1)])
     counter.apply([Call(OUTBOUND, "FIP-1", "adisc", START, 0, 30 * SECOND + 1, 200)])
 
     assert counter.close(START).requests["FIP-1", "adisc"].counts == [2, *[0] * 14]
@@ -52,7 +52,7 @@ def test_an_answer_later_than_30_seconds_is_no_answer(counter: Counter) -> None:
 
 
 def test_a_call_belongs_to_the_window_in_which_it_began(counter: Counter) -> None:
-    counter.apply([_began(at=WINDOW - 1), _ended(at=WINDOW + 20 * SECOND)])
+    counter.apply([_started(at=WINDOW - 1), _ended(at=WINDOW + 20 * SECOND)])
 
     assert counter.windows.due(START + WINDOW + 29_999) == []
     assert counter.windows.due(START + WINDOW + 30_000) == [START]
@@ -60,17 +60,17 @@ def test_a_call_belongs_to_the_window_in_which_it_began(counter: Counter) -> Non
 
 
 def test_what_comes_for_a_closed_window_is_late_and_never_opens_it_again(counter: Counter) -> None:
-    counter.apply([_began()])
+    counter.apply([_started()])
     counter.close(START)
 
-    counter.apply([_began("other", at=5), Call(INBOUND, "FIP-1", "alnot", START, 0, 1, 200)])
+    counter.apply([_started("other", at=5), Call(INBOUND, "FIP-1", "alnot", START, 0, 1, 200)])
 
     assert counter.windows.open == {}
     assert counter.metrics.late == 2
 
 
 def test_a_half_told_twice_counts_once(counter: Counter) -> None:
-    counter.apply([_began(), _began(), _ended(), _ended(), _began()])
+    counter.apply([_started(), _started(), _ended(), _ended(), _started()])
 
     assert counter.close(START).requests["FIP-1", "adisc"].counts[:2] == [1, 1]
     assert counter.metrics.repeated == 2
@@ -85,7 +85,9 @@ def test_an_answer_to_nothing_is_noted(counter: Counter) -> None:
 
 
 def test_the_same_key_in_both_directions_is_two_calls(counter: Counter) -> None:
-    counter.apply([_began(), _began(code="alnot", inbound=True), _ended(inbound=True), _ended()])
+    counter.apply(
+        [_started(), _started(code="alnot", inbound=True), _ended(inbound=True), _ended()]
+    )
 
     tally = counter.close(START)
     assert tally.requests["FIP-1", "adisc"].counts[:2] == [1, 1]
@@ -95,9 +97,9 @@ def test_the_same_key_in_both_directions_is_two_calls(counter: Counter) -> None:
 def test_sizes_of_fetched_packets_add_up_for_good_answers_only(counter: Counter) -> None:
     counter.apply(
         [
-            _began("1", code="fif"),
+            _started("1", code="fif"),
             _ended("1", size=700),
-            _began("2", code="fif"),
+            _started("2", code="fif"),
             _ended("2", status=500, size=9),
         ]
     )
@@ -106,7 +108,7 @@ def test_sizes_of_fetched_packets_add_up_for_good_answers_only(counter: Counter)
 
 
 def test_calls_under_way_that_are_overdue_are_given_up(counter: Counter) -> None:
-    counter.apply([_began("old"), _began("new", at=20_000)])
+    counter.apply([_started("old"), _started("new", at=20_000)])
 
     counter.expire(31_000)
 
@@ -124,7 +126,7 @@ def test_a_window_takes_no_more_fips_than_there_can_be(counter: Counter) -> None
 
 def test_fi_notifications_without_session_are_noted_not_guessed(counter: Counter) -> None:
     counter.apply(
-        [_began(code="finot", inbound=True), Call(INBOUND, "FIP-1", "finot", START, 0, 1, 200)]
+        [_started(code="finot", inbound=True), Call(INBOUND, "FIP-1", "finot", START, 0, 1, 200)]
     )
 
     assert counter.metrics.unread_notifications == 2
@@ -132,11 +134,11 @@ def test_fi_notifications_without_session_are_noted_not_guessed(counter: Counter
 
 
 def test_a_snapshot_in_the_middle_of_calls_changes_nothing(counter: Counter) -> None:
-    counter.apply([_began("1"), _began("2"), _ended("2")])
+    counter.apply([_started("1"), _started("2"), _ended("2")])
 
     other = Counter(Windows(), FiSessionTracker())
     other.restore(counter.state(), shift=0)
-    other.apply([_ended("1", at=77), _began("2")])
+    other.apply([_ended("1", at=77), _started("2")])
 
     tally = other.close(START).requests["FIP-1", "adisc"]
     assert tally.counts[:2] == [2, 2]

@@ -1,5 +1,6 @@
 """FI sessions to their last word: over windows, out of order, more than once."""
 
+import pytest
 from tests.support.manual_clock import INBOUND, OUTBOUND, SECOND, START, WINDOW
 
 from mudra.agent.counting.counter import Counter
@@ -19,7 +20,7 @@ def _request(at: int, session: str = "S-1", took: int = 100, fip: str = "FIP-1")
     return Call(OUTBOUND, fip, "fireq", START + at, at, took, 200, session=session)
 
 
-def _notice(
+def _notification(
     at: int, statuses: int, session: str = "S-1", status: int = 200, sent_at: int = -1
 ) -> Call:
     return Call(
@@ -40,10 +41,16 @@ def _finot(tally: WindowTally) -> tuple[int, list[int]]:
     return block.counts[0], block.statuses
 
 
+def _longest(tally: WindowTally, code: str) -> int:
+    times = tally.requests["FIP-1", code].times
+    assert times is not None
+    return times.longest
+
+
 def test_a_session_is_timed_from_its_200_to_the_deciding_notification() -> None:
     counter = _counter()
 
-    counter.apply([_request(1_000, took=250), _notice(5_000, READY)])
+    counter.apply([_request(1_000, took=250), _notification(5_000, READY)])
     tally = counter.close(START)
 
     assert _finot(tally) == (1, [1, 0, 1, 0, 0, 0, 0])
@@ -57,7 +64,7 @@ def test_a_session_is_timed_from_its_200_to_the_deciding_notification() -> None:
 def test_denied_and_timed_out_accounts_are_a_failure() -> None:
     counter = _counter()
 
-    counter.apply([_request(0), _notice(5_000, DENIED | TIMEOUT)])
+    counter.apply([_request(0), _notification(5_000, DENIED | TIMEOUT)])
     tally = counter.close(START)
 
     assert _finot(tally) == (1, [0, 1, 0, 1, 0, 1, 0])
@@ -67,7 +74,7 @@ def test_denied_and_timed_out_accounts_are_a_failure() -> None:
 def test_one_ready_account_among_denied_ones_is_a_success() -> None:
     counter = _counter()
 
-    counter.apply([_request(0), _notice(5_000, DENIED | READY)])
+    counter.apply([_request(0), _notification(5_000, DENIED | READY)])
 
     assert _finot(counter.close(START)) == (1, [1, 0, 1, 1, 0, 0, 0])
 
@@ -78,9 +85,9 @@ def test_intermediate_notifications_are_position_seven_and_nothing_else() -> Non
     counter.apply(
         [
             _request(0),
-            _notice(1_000, PENDING | READY),
-            _notice(2_000, PENDING),
-            _notice(3_000, READY),
+            _notification(1_000, PENDING | READY),
+            _notification(2_000, PENDING),
+            _notification(3_000, READY),
         ]
     )
 
@@ -91,14 +98,19 @@ def test_only_the_last_of_several_terminal_notifications_counts() -> None:
     counter = _counter()
 
     counter.apply(
-        [_request(0), _notice(1_000, READY), _notice(2_000, DELIVERED), _notice(3_000, DELIVERED)]
+        [
+            _request(0),
+            _notification(1_000, READY),
+            _notification(2_000, DELIVERED),
+            _notification(3_000, DELIVERED),
+        ]
     )
     tally = counter.close(START)
 
     assert _finot(tally) == (1, [1, 0, 0, 0, 1, 0, 0])
     timing = tally.requests["FIP-1", "sfireqnot"].times
     assert timing is not None
-    assert timing.longest == 2_900
+    assert timing.longest == 900, "the time to the first success, whatever comes later"
 
 
 def test_a_notification_that_was_overtaken_by_a_later_word_does_not_replace_it() -> None:
@@ -107,8 +119,8 @@ def test_a_notification_that_was_overtaken_by_a_later_word_does_not_replace_it()
     counter.apply(
         [
             _request(0),
-            _notice(1_000, DELIVERED, sent_at=2_000),
-            _notice(2_000, READY, sent_at=1_000),
+            _notification(1_000, DELIVERED, sent_at=2_000),
+            _notification(2_000, READY, sent_at=1_000),
         ]
     )
 
@@ -119,7 +131,7 @@ def test_a_notification_that_was_overtaken_by_a_later_word_does_not_replace_it()
 def test_a_notification_that_comes_before_the_answer_of_its_request_counts() -> None:
     counter = _counter()
 
-    counter.apply([_notice(50, READY), _request(0, took=100)])
+    counter.apply([_notification(50, READY), _request(0, took=100)])
     tally = counter.close(START)
 
     assert _finot(tally)[0] == 1
@@ -131,7 +143,7 @@ def test_a_notification_that_comes_before_the_answer_of_its_request_counts() -> 
 def test_the_end_is_counted_in_the_window_where_it_came() -> None:
     counter = _counter()
 
-    counter.apply([_request(500 * SECOND), _notice(2 * WINDOW + 1_000, READY)])
+    counter.apply([_request(500 * SECOND), _notification(2 * WINDOW + 1_000, READY)])
     first, third = counter.close(START), counter.close(START + 2 * WINDOW)
 
     assert "finot" not in {code for _, code in first.notifications}
@@ -144,42 +156,132 @@ def test_the_end_is_counted_in_the_window_where_it_came() -> None:
 def test_a_last_word_moves_to_the_window_of_the_later_one_while_both_are_open() -> None:
     counter = _counter()
 
-    counter.apply([_request(0), _notice(WINDOW - 1, READY), _notice(WINDOW + 1, DELIVERED)])
+    counter.apply(
+        [_request(0), _notification(WINDOW - 1, READY), _notification(WINDOW + 1, DELIVERED)]
+    )
     first, second = counter.close(START), counter.close(START + WINDOW)
 
     assert ("FIP-1", "finot") not in first.notifications
     assert _finot(second) == (1, [1, 0, 0, 0, 1, 0, 0])
+    assert _longest(first, "sfireqnot") == WINDOW - 1 - 100, "the time to success does not move"
+    assert ("FIP-1", "sfireqnot") not in second.requests
 
 
 def test_a_repetition_after_the_window_closed_is_not_counted_again() -> None:
     counter = _counter()
 
-    counter.apply([_request(0), _notice(1_000, READY)])
+    counter.apply([_request(0), _notification(1_000, READY)])
     counter.close(START)
-    counter.apply([_notice(WINDOW + 5, READY)])
+    counter.apply([_notification(WINDOW + 5, READY)])
 
     assert ("FIP-1", "finot") not in counter.close(START + WINDOW).notifications
     assert counter.sessions.metrics.repeated == 1
 
 
-def test_a_refused_notification_is_counted_but_ends_nothing() -> None:
+def test_the_time_to_success_ends_with_the_first_ready_account() -> None:
     counter = _counter()
 
-    counter.apply([_request(0), _notice(1_000, READY, status=401)])
+    counter.apply([_request(0), _notification(1_000, PENDING | READY)])
+    counter.apply([_notification(WINDOW + 5_000, READY | DELIVERED)])
+    first, second = counter.close(START), counter.close(START + WINDOW)
+
+    assert _longest(first, "sfireqnot") == 900
+    assert ("FIP-1", "sfireqnot") not in second.requests
+    assert _finot(second) == (1, [1, 0, 1, 0, 1, 0, 0])
+
+
+def test_a_delivery_after_the_window_closed_moves_no_time() -> None:
+    counter = _counter()
+
+    counter.apply([_request(0), _notification(800, READY)])
     first = counter.close(START)
-    counter.apply([_notice(WINDOW + 5, READY)])
+    counter.apply([_notification(WINDOW + 5, DELIVERED)])
     second = counter.close(START + WINDOW)
 
-    assert _finot(first) == (1, [0] * 7)
-    assert first.notifications["FIP-1", "finot"].counts[3] == 1
+    assert _longest(first, "sfireqnot") == 700
+    assert not second.requests
+
+
+@pytest.mark.parametrize("status", [200, 401, 409, 500, 503, 0])
+def test_a_final_success_counts_whatever_the_aa_answered(status: int) -> None:
+    counter = _counter()
+
+    counter.apply([_request(0), _notification(1_000, READY, status=status)])
+    tally = counter.close(START)
+
+    assert _finot(tally) == (1, [1, 0, 1, 0, 0, 0, 0])
+    assert _longest(tally, "sfireqnot") == 900
+
+
+@pytest.mark.parametrize(("status", "failures"), [(200, 1), (0, 1), (401, 0), (409, 0), (500, 0)])
+def test_a_final_failure_counts_but_is_no_outcome_when_the_aa_refused_it(
+    status: int, failures: int
+) -> None:
+    counter = _counter()
+
+    counter.apply([_request(0), _notification(1_000, DENIED | TIMEOUT, status=status)])
+    tally = counter.close(START)
+
+    assert _finot(tally) == (1, [0, failures, 0, 1, 0, 1, 0])
+    assert (("FIP-1", "ffireqnot") in tally.requests) == bool(failures)
+
+
+def test_a_failure_that_the_aa_refused_is_an_outcome_once_it_is_accepted() -> None:
+    counter = _counter()
+
+    counter.apply([_request(0), _notification(1_000, DENIED, status=500)])
+    first = counter.close(START)
+    counter.apply([_notification(WINDOW + 5, DENIED)])
+    second = counter.close(START + WINDOW)
+
+    assert _finot(first) == (1, [0, 0, 0, 1, 0, 0, 0])
+    assert _finot(second) == (1, [0, 1, 0, 1, 0, 0, 0])
+
+
+def test_a_repetition_that_the_aa_refused_does_not_undo_the_failure_it_accepted() -> None:
+    counter = _counter()
+
+    counter.apply(
+        [_request(0), _notification(1_000, DENIED), _notification(2_000, DENIED, status=409)]
+    )
+
+    assert _finot(counter.close(START)) == (1, [0, 1, 0, 1, 0, 0, 0])
+
+
+@pytest.mark.parametrize("closed", [True, False], ids=["closed before", "still open"])
+def test_a_success_after_a_failure_counts_in_its_own_window_and_is_reported(
+    *, closed: bool
+) -> None:
+    counter, later = _counter(), _notification(WINDOW + 60 * SECOND, READY)
+
+    counter.apply([_request(0), _notification(1_000, DENIED)])
+    counter.apply([] if closed else [later])
+    first = counter.close(START)
+    counter.apply([later] if closed else [])
+    second = counter.close(START + WINDOW)
+
+    assert _finot(first) == (1, [0, 1, 0, 1, 0, 0, 0])
     assert _finot(second) == (1, [1, 0, 1, 0, 0, 0, 0])
-    assert second.requests["FIP-1", "sfireqnot"].counts[0] == 1
+    assert _longest(second, "sfireqnot") == WINDOW + 60 * SECOND - 100
+    assert counter.sessions.drain_recovered() == [("FIP-1", "S-1")]
+    assert counter.sessions.drain_recovered() == []
+
+
+def test_a_second_failure_in_a_later_window_is_a_repetition() -> None:
+    counter = _counter()
+
+    counter.apply([_request(0), _notification(1_000, DENIED)])
+    counter.close(START)
+    counter.apply([_notification(WINDOW + 5, TIMEOUT)])
+
+    assert ("FIP-1", "finot") not in counter.close(START + WINDOW).notifications
+    assert counter.sessions.metrics.repeated == 1
 
 
 def test_an_end_without_its_request_is_counted_without_a_time() -> None:
     counter = _counter()
 
-    counter.apply([_notice(1_000, READY)])
+    counter.apply([_notification(1_000, READY)])
     tally = counter.close(START)
 
     assert _finot(tally)[0] == 1
@@ -188,7 +290,7 @@ def test_an_end_without_its_request_is_counted_without_a_time() -> None:
 
 
 def test_sessions_that_never_end_are_dropped_after_their_time_and_counted() -> None:
-    counter = _counter(keep=1_000)
+    counter = _counter(max_age=1_000)
 
     counter.apply([_request(0), _request(900, "S-2")])
     counter.expire(1_500)
@@ -198,7 +300,7 @@ def test_sessions_that_never_end_are_dropped_after_their_time_and_counted() -> N
 
 
 def test_sessions_beyond_the_bound_push_the_oldest_out_and_are_counted() -> None:
-    counter = _counter(most=10)
+    counter = _counter(max_count=10)
 
     counter.apply([_request(number, f"S-{number}") for number in range(25)])
 
@@ -209,7 +311,7 @@ def test_sessions_beyond_the_bound_push_the_oldest_out_and_are_counted() -> None
 def test_the_same_session_id_at_two_fips_is_two_sessions() -> None:
     counter = _counter()
 
-    counter.apply([_request(0), _request(0, fip="FIP-2"), _notice(1_000, READY)])
+    counter.apply([_request(0), _request(0, fip="FIP-2"), _notification(1_000, READY)])
 
     assert _finot(counter.close(START))[0] == 1
     assert len(counter.sessions) == 2
@@ -217,11 +319,11 @@ def test_the_same_session_id_at_two_fips_is_two_sessions() -> None:
 
 def test_sessions_live_over_a_snapshot() -> None:
     counter = _counter()
-    counter.apply([_request(0), _notice(1_000, READY), _request(10, "S-2")])
+    counter.apply([_request(0), _notification(1_000, READY), _request(10, "S-2")])
 
     other = _counter()
     other.restore(counter.state(), shift=500)
-    other.apply([_notice(2_000, DENIED, "S-2")])
+    other.apply([_notification(2_000, DENIED, "S-2")])
     tally = other.close(START)
 
     assert _finot(tally) == (2, [1, 1, 1, 1, 0, 0, 0])

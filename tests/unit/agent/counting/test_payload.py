@@ -1,4 +1,4 @@
-"""What is told of a window: both payloads when anything happened in it, else none (0022)."""
+"""The two payloads of a window (0022)."""
 
 import pytest
 from tests.support.manual_clock import START, MovedClock
@@ -12,11 +12,11 @@ BY = Reporter("AA-1", "1.0.0")
 
 
 @pytest.mark.parametrize(("code", "inbound"), [("adisc", False), ("alnot", True)])
-def test_a_tag_without_traffic_is_told_by_an_empty_payload(code: str, *, inbound: bool) -> None:
+def test_a_tag_without_traffic_has_an_empty_payload(code: str, *, inbound: bool) -> None:
     window = WindowTally()
     tally = window.block("FIP-1", code, inbound=inbound)
     assert tally is not None
-    tally.began()
+    tally.started()
     tally.answered(200, 100, timed=not inbound)
 
     made = payloads(START, window, BY)
@@ -29,5 +29,12 @@ def test_a_tag_without_traffic_is_told_by_an_empty_payload(code: str, *, inbound
         assert len(checked.report.fips) == (one.tag is busy)
 
 
-def test_nothing_is_told_of_a_window_in_which_nothing_happened() -> None:
-    assert payloads(START, WindowTally(), BY) == []
+@pytest.mark.parametrize("tag", [Tag.REQUESTS, Tag.NOTIFICATIONS])
+def test_a_window_without_calls_is_two_valid_payloads_without_fips(tag: Tag) -> None:
+    bodies = {one.tag: one.body for one in payloads(START, WindowTally(), BY)}
+
+    checked = check_report(bodies[tag], MovedClock(START + WINDOW).datetime())
+
+    assert len(bodies) == 2
+    assert isinstance(checked, CheckedReport), checked
+    assert checked.report.fips == ()

@@ -77,7 +77,7 @@ def test_a_snapshot_of_times_gives_the_same_percentiles_and_goes_on(count: int) 
 def test_every_status_has_its_position(status: int, place: Position) -> None:
     tally = Tally()
 
-    tally.began()
+    tally.started()
     tally.answered(status, 5, timed=True)
 
     assert tally.counts[Position.TOTAL] == tally.counts[place] == 1
@@ -87,7 +87,7 @@ def test_every_status_has_its_position(status: int, place: Position) -> None:
 def test_an_answer_without_a_position_is_in_the_total_only() -> None:
     tally = Tally()
 
-    tally.began()
+    tally.started()
     tally.answered(302, 5, timed=True)
 
     assert sum(tally.counts) == tally.counts[Position.TOTAL] == 1

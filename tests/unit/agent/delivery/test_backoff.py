@@ -6,24 +6,26 @@ import pytest
 from tests.support.manual_clock import SECOND, START, WINDOW
 
 from mudra.agent.delivery.backoff import (
-    MAX_LENGTH,
-    MIN_LENGTH,
+    MAX_DELAY,
+    MIN_DELAY,
     Delivered,
     NotNow,
     Refused,
     TokenRefused,
-    choose,
-    judge,
-    pause,
-    retry_after,
+    classify_response,
+    due_at,
+    next_payload,
+    parse_retry_after,
+    retry_delay,
 )
-from mudra.agent.spool.spool import QueuedPayload
+from mudra.agent.spool.payload_files import QueuedPayload
+from mudra.metrics.payload.catalogue import Tag
 
 GOOD = b'{"status":"accepted","receiptId":"r-1"}'
 
 
-def _waiting(number: int, window: int, due: int = 0) -> QueuedPayload:
-    return QueuedPayload(number, window, "req-fipMetrics-aa", f"t{number}", due)
+def _queued(window: int) -> QueuedPayload:
+    return QueuedPayload(window, Tag.REQUESTS, f"t{window}", 100)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +46,7 @@ def _waiting(number: int, window: int, due: int = 0) -> QueuedPayload:
     ],
 )  # fmt: skip
 def test_every_answer_has_its_meaning(status: int, body: bytes, kind: type) -> None:
-    assert isinstance(judge(status, {}, body, START), kind)
+    assert isinstance(classify_response(status, {}, body, START), kind)
 
 
 @pytest.mark.parametrize(
@@ -55,35 +57,40 @@ def test_every_answer_has_its_meaning(status: int, body: bytes, kind: type) -> N
     ],
 )  # fmt: skip
 def test_retry_after_is_read_as_seconds_or_date(told: str, wait: int | None) -> None:
-    assert retry_after({"retry-after": told}, START) == wait
+    assert parse_retry_after({"retry-after": told}, START) == wait
 
 
 def test_waits_grow_with_full_jitter_from_one_second_to_five_minutes() -> None:
     chance = random.Random(1)
     waits = {
-        failures: [pause(failures, None, chance.uniform) for _ in range(300)]
+        failures: [retry_delay(failures, None, chance.uniform) for _ in range(300)]
         for failures in (1, 4, 9, 60)
     }
 
-    assert all(MIN_LENGTH <= wait <= MAX_LENGTH for some in waits.values() for wait in some)
+    assert all(MIN_DELAY <= wait <= MAX_DELAY for some in waits.values() for wait in some)
     assert max(waits[1]) <= 2 * SECOND
     assert 10 * SECOND < max(waits[4]) <= 16 * SECOND
-    assert max(waits[60]) > 0.9 * MAX_LENGTH
-    assert min(waits[60]) < 0.1 * MAX_LENGTH
+    assert max(waits[60]) > 0.9 * MAX_DELAY
+    assert min(waits[60]) < 0.1 * MAX_DELAY
 
 
 def test_a_wait_that_was_asked_for_is_never_shortened() -> None:
-    assert all(pause(1, 40 * SECOND, random.Random(n).uniform) >= 40 * SECOND for n in range(50))
+    assert all(
+        retry_delay(1, 40 * SECOND, random.Random(n).uniform) >= 40 * SECOND for n in range(50)
+    )
 
 
 def test_the_live_window_goes_first_then_the_oldest() -> None:
-    queued = [_waiting(1, START - 9 * WINDOW), _waiting(2, START - 5 * WINDOW), _waiting(3, START)]
-    now = START + WINDOW + 40 * SECOND
+    oldest, older, live = (_queued(START - number * WINDOW) for number in (9, 5, 0))
+    now = due_at(START, "AA-1")
 
-    assert choose(queued, now, ()) == queued[2]
-    assert choose(queued[:2], now, ()) == queued[0]
-    assert choose(queued, now, {3, 1}) == queued[1]
+    assert next_payload([oldest, older, live], now, (), "AA-1") == live
+    assert next_payload([oldest, older], now, (), "AA-1") == oldest
+    assert next_payload([oldest, older, live], now, {live.name, oldest.name}, "AA-1") == older
 
 
 def test_nothing_goes_before_it_is_due() -> None:
-    assert choose([_waiting(1, START, due=START + 5)], START + 4, ()) is None
+    due = due_at(START, "AA-1")
+
+    assert next_payload([_queued(START)], due - 1, (), "AA-1") is None
+    assert next_payload([_queued(START)], due, (), "AA-1") is not None

@@ -39,7 +39,7 @@ def test_every_figure_that_the_how_to_alarms_on_is_exposed(tmp_path: Path) -> No
     told = (ROOT / "docs" / "how-to" / "run-an-agent.md").read_text()
     agent = agents.agent(tmp_path, MovedClock(), HostileOperator(1))
     agent.pusher.metrics.clock_offset = 0  # known from the first answer on
-    shown = exposition(agent, agent.recorder.spool.backlog)().decode()
+    shown = exposition(agent)().decode()
     asyncio.run(agent.aclose())
 
     alarmed = re.findall(r"mudra_agent_\w+(?:\{reason=\"\w+\"\})?", told)

@@ -56,7 +56,7 @@ def _line(kind: str, **changes: object) -> bytes:
 def test_every_format_gives_the_same_call(kind: str) -> None:
     (call,) = _reader(kind).calls([_line(kind)])
 
-    assert (call.fip, call.code, call.wall, call.took, call.status, call.size) == (
+    assert (call.fip, call.code, call.wall, call.duration, call.status, call.size) == (
         "FIP-1",
         "fif",
         START + 250,

@@ -28,7 +28,7 @@ def _read(file: LogFile) -> tuple[list[bytes], LogPosition]:
         assert found is not None
         lines += found.lines
         if found.at_end:
-            return lines, found.place
+            return lines, found.position
 
 
 def _add(path: Path, text: str) -> None:

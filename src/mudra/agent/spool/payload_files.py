@@ -1,0 +1,132 @@
+"""The payloads that wait for delivery: one compressed, checksummed file each.
+
+A file is complete on the disk before it has its name, and its name says what it
+is. A damaged file costs its own payload only: it is dropped, never sent.
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import zstandard
+
+from mudra.agent.counting.payload import Payload
+from mudra.metrics.payload.catalogue import Tag
+
+FOLDER: Final = "payloads"
+_SUFFIX: Final = ".zst"
+_DRAFT: Final = ".draft"
+_MAX_PAYLOAD: Final = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedPayload:
+    """A payload that waits for delivery, without its body."""
+
+    window: int
+    tag: Tag
+    txn_id: str
+    size: int
+    """Bytes on the disk."""
+
+    @property
+    def name(self) -> str:
+        """The name of its file, and its identity."""
+        return f"{self.window}_{self.tag}_{self.txn_id}{_SUFFIX}"
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """How much waits for delivery."""
+
+    payloads: int
+    bytes: int
+    oldest: int | None
+    """Start of the oldest window."""
+
+
+class PayloadFiles:
+    """The files of one directory and an index of them in memory."""
+
+    def __init__(self, directory: Path) -> None:
+        self._folder = directory / FOLDER
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+        for draft in self._folder.glob(f"*{_DRAFT}"):
+            draft.unlink()
+        self._index = {payload.name: payload for payload in payloads_in(directory)}
+        self._packer = zstandard.ZstdCompressor(level=3, write_checksum=True)
+        self._unpacker = zstandard.ZstdDecompressor()
+
+    def queued(self) -> list[QueuedPayload]:
+        """Return all payloads, oldest window first."""
+        return sorted(self._index.values(), key=lambda one: (one.window, one.tag))
+
+    def backlog(self) -> Backlog:
+        """Return how much waits for delivery."""
+        return backlog_of(list(self._index.values()))
+
+    def write(self, payload: Payload) -> QueuedPayload:
+        """Write one payload durably; it is queued by `add` only. Raises OSError."""
+        packed = self._packer.compress(payload.body)
+        queued = QueuedPayload(payload.window, payload.tag, payload.txn_id, len(packed))
+        write_durably(self._folder / queued.name, packed)
+        return queued
+
+    def add(self, queued: QueuedPayload) -> None:
+        """Let a written payload be delivered."""
+        self._index[queued.name] = queued
+
+    def read(self, queued: QueuedPayload) -> bytes | None:
+        """Return the payload; None when it is missing or damaged. Raises OSError."""
+        try:
+            packed = (self._folder / queued.name).read_bytes()
+            if not 0 <= zstandard.frame_content_size(packed) <= _MAX_PAYLOAD:
+                return None
+            return self._unpacker.decompress(packed)
+        except (FileNotFoundError, zstandard.ZstdError):
+            return None
+
+    def remove(self, queued: QueuedPayload) -> None:
+        """Delete one payload. Raises OSError."""
+        (self._folder / queued.name).unlink(missing_ok=True)
+        self._index.pop(queued.name, None)
+
+
+def payloads_in(directory: Path) -> Iterator[QueuedPayload]:
+    """Return the payloads on the disk, also of an agent that is down. Raises OSError."""
+    tags = {tag.value: tag for tag in Tag}
+    for path in (directory / FOLDER).glob(f"*{_SUFFIX}"):
+        window, _, rest = path.name.removesuffix(_SUFFIX).partition("_")
+        tag, _, txn_id = rest.partition("_")
+        if window.isdecimal() and tag in tags and txn_id:
+            yield QueuedPayload(int(window), tags[tag], txn_id, path.stat().st_size)
+
+
+def backlog_of(payloads: list[QueuedPayload]) -> Backlog:
+    """Return how much these payloads are."""
+    return Backlog(
+        len(payloads),
+        sum(one.size for one in payloads),
+        min((one.window for one in payloads), default=None),
+    )
+
+
+def write_durably(path: Path, content: bytes) -> None:
+    """Write a file that is complete on the disk or not there at all. Raises OSError."""
+    draft = path.with_suffix(_DRAFT)
+    try:
+        with draft.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError:
+        draft.unlink(missing_ok=True)  # else a full disk would keep the part that it took
+        raise
+    draft.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
