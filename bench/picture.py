@@ -34,12 +34,13 @@ from mudra.demo.traffic import Traffic
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.metrics.payload.report import Report, encode_report
 from mudra.metrics.payload.validation import CheckedReport, check_report
+from mudra.metrics.rollup.rollup_service import RollupService
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
 from mudra.storage.database.embedded.server import embedded_server
 from mudra.storage.metrics.partitions import FORMER, HOURS, PAIR_HOURS, RAW, make_partition
 from mudra.storage.metrics.reports import lines_of
-from mudra.storage.metrics.rollups import WORK_S, make_anew, next_stale
+from mudra.storage.metrics.rollups import PostgresRollups
 
 AAS = int(os.environ.get("AAS", "20"))
 FIPS = int(os.environ.get("FIPS", "29"))
@@ -160,7 +161,7 @@ async def partitions(conninfo: str, first: datetime, last: datetime) -> None:
     database = Database(conninfo, CacheInvalidation(conninfo), timedelta)
     day = first
     while day <= last:
-        async with database.transaction(within_s=WORK_S) as transaction:
+        async with database.transaction(within_s=60.0) as transaction:
             for part in (RAW, FORMER, HOURS, PAIR_HOURS):
                 await make_partition(transaction, part, day)
         day += DAY
@@ -172,11 +173,10 @@ async def make_sums(conninfo: str) -> int:
     database = Database(conninfo, CacheInvalidation(conninfo), timedelta)
     made = 0
     while True:
-        async with database.transaction(within_s=WORK_S) as transaction:
-            stale = await next_stale(transaction)
-            if stale is None:
+        async with database.transaction(within_s=60.0) as transaction:
+            rollups = RollupService(PostgresRollups(transaction))
+            if await rollups.refresh_next(delayed=False) is None:
                 break
-            await make_anew(transaction, stale)
         made += 1
         if made % 200 == 0:
             say(f"{made} sums made")

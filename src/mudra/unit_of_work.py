@@ -21,10 +21,12 @@ from mudra.identity.ports import (
     People,
 )
 from mudra.identity.sessions.session import Sessions
-from mudra.metrics.notifications.alarm_service import AlarmService
-from mudra.metrics.payload.receive import ReceiveService
-from mudra.metrics.ports import Incidents, Receipts, RollupQueries, Series
-from mudra.metrics.ports import Members as NetworkMembers
+from mudra.metrics.health.health_service import HealthService
+from mudra.metrics.incidents.incident_service import IncidentService
+from mudra.metrics.incidents.silence_service import SilenceService
+from mudra.metrics.notifications.webhook_service import WebhookService
+from mudra.metrics.payload.push_report import PushService
+from mudra.metrics.payload.receipt_service import ReceiptService
 from mudra.overview.mail_queue import MailQueue
 from mudra.registry.lifecycle.pending_entries import PendingEntries
 from mudra.registry.lifecycle.registration import RegistrationService
@@ -70,13 +72,12 @@ class UnitOfWork(Struct, frozen=True):
     registration: RegistrationService
     signing_keys: SigningKeyService
     pending_entries: PendingEntries
-    receive_service: ReceiveService
-    receipts: Receipts
-    figures: RollupQueries
-    series: Series
-    incidents: Incidents
-    alarm_service: AlarmService
-    aas_and_fips: NetworkMembers
+    pushes: PushService
+    receipts: ReceiptService
+    health: HealthService
+    incidents: IncidentService
+    silences: SilenceService
+    webhooks: WebhookService
 
 
 class OpenUnitOfWork(Protocol):

@@ -16,8 +16,16 @@ from mudra.bootstrap.config import Settings
 from mudra.identity.accounts.email_link import LinkFactory
 from mudra.identity.memberships.notices import NoticeService
 from mudra.mail.compose import EmailComposer
-from mudra.metrics.notifications.alarm_service import AlarmService
-from mudra.metrics.payload.receive import ReceiveService
+from mudra.metrics.health.health_service import HealthService
+from mudra.metrics.incidents.incident_detection import DetectionService
+from mudra.metrics.incidents.incident_service import IncidentService
+from mudra.metrics.incidents.silence_service import SilenceService
+from mudra.metrics.maintenance import MaintenanceWork
+from mudra.metrics.notifications.notifier import Notifier
+from mudra.metrics.notifications.webhook_service import WebhookService
+from mudra.metrics.payload.push_report import PushService
+from mudra.metrics.payload.receipt_service import ReceiptService
+from mudra.metrics.rollup.rollup_service import RollupService
 from mudra.registry.lifecycle.registration import RegistrationService
 from mudra.registry.payload.url_rules import AddressPolicy
 from mudra.shared.ids import fresh_id
@@ -38,9 +46,11 @@ from mudra.storage.mail.mail_queue import PostgresMailQueue
 from mudra.storage.mail.outbox import PostgresOutbox
 from mudra.storage.metrics.alarms import PostgresSilences, PostgresWebhooks
 from mudra.storage.metrics.incidents import PostgresIncidents
+from mudra.storage.metrics.metrics_tables import PostgresMetricsTables
 from mudra.storage.metrics.receipts import OnboardedMembers, PostgresReceipts
 from mudra.storage.metrics.reports import KnownPartitions, PostgresReports
 from mudra.storage.metrics.rollup_queries import PostgresRollupQueries
+from mudra.storage.metrics.rollups import PostgresRollups
 from mudra.storage.metrics.series import PostgresSeries
 from mudra.storage.registry.pending_entries import PostgresPendingEntries
 from mudra.storage.registry.registry import PostgresRegistry
@@ -122,19 +132,31 @@ class Dependencies(Struct, frozen=True):
             keep_here=self.settings.smtp_url is None,
         )
 
-    def _alarm_desk(
-        self, transaction: Transaction, members: OnboardedMembers, journal: PostgresAuditLog
-    ) -> AlarmService:
-        return AlarmService(
-            incidents=PostgresIncidents(transaction),
-            silences=PostgresSilences(transaction),
-            webhooks=PostgresWebhooks(transaction, self.seal),
-            members=members,
-            journal=journal,
-            new_id=fresh_id,
-            random_bytes=secrets.token_bytes,
-            url_fault=self.reach.url_fault,
-        )
+    @contextlib.asynccontextmanager
+    async def metrics_maintenance(self, *, within_s: float) -> AsyncIterator[MaintenanceWork]:
+        """Open a transaction for the scheduled jobs of metrics."""
+        async with self.database.transaction(within_s=within_s) as transaction:
+            members = OnboardedMembers(transaction)
+            incidents = PostgresIncidents(transaction)
+            rollups = PostgresRollupQueries(transaction)
+            messages = PostgresWebhooks(transaction, self.seal)
+            notifier = Notifier(messages, PostgresPeople(transaction), self.outbox(transaction))
+            yield MaintenanceWork(
+                now=await transaction.now(),
+                detection=DetectionService(
+                    observations=incidents,
+                    rollups=rollups,
+                    members=members,
+                    silences=PostgresSilences(transaction),
+                    notifier=notifier,
+                    new_id=fresh_id,
+                ),
+                rollups=RollupService(PostgresRollups(transaction)),
+                tables=PostgresMetricsTables(transaction),
+                messages=messages,
+                health=HealthService(rollups, PostgresSeries(transaction), members),
+                incidents=IncidentService(incidents, PostgresAuditLog(transaction)),
+            )
 
     def _work(self, transaction: Transaction) -> UnitOfWork:
         journal = PostgresAuditLog(transaction)
@@ -153,7 +175,6 @@ class Dependencies(Struct, frozen=True):
         secret_store = PostgresSecrets(transaction, self.seal)
         secret_uses = PostgresSecretUses(transaction)
         network = OnboardedMembers(transaction)
-        alarm_service = self._alarm_desk(transaction, network, journal)
         return UnitOfWork(
             journal=journal,
             people=people,
@@ -187,15 +208,21 @@ class Dependencies(Struct, frozen=True):
                 timedelta(days=self.settings.key_rotation_days),
             ),
             pending_entries=PostgresPendingEntries(transaction),
-            receive_service=ReceiveService(
-                PostgresReports(transaction, self.partitions), network, journal
+            pushes=PushService(PostgresReports(transaction, self.partitions), network, journal),
+            receipts=ReceiptService(PostgresReceipts(transaction), network),
+            health=HealthService(
+                PostgresRollupQueries(transaction), PostgresSeries(transaction), network
             ),
-            receipts=PostgresReceipts(transaction),
-            figures=PostgresRollupQueries(transaction),
-            series=PostgresSeries(transaction),
-            incidents=alarm_service.incidents,
-            alarm_service=alarm_service,
-            aas_and_fips=network,
+            incidents=IncidentService(PostgresIncidents(transaction), journal),
+            silences=SilenceService(PostgresSilences(transaction), network, journal, fresh_id),
+            webhooks=WebhookService(
+                store=PostgresWebhooks(transaction, self.seal),
+                members=network,
+                journal=journal,
+                new_id=fresh_id,
+                random_bytes=secrets.token_bytes,
+                url_problem=self.reach.url_fault,
+            ),
         )
 
 

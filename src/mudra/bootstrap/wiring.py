@@ -1,5 +1,6 @@
 """The only file that knows all rooms: what stands behind every port."""
 
+import random
 import secrets
 from collections.abc import Sequence
 from functools import partial
@@ -20,6 +21,7 @@ from mudra.console.routes import console_pages
 from mudra.demo.network import DEMO_PASSWORD
 from mudra.http.app import build_app
 from mudra.http.dependencies import HttpDependencies
+from mudra.metrics.payload.push_limits import PushLimits
 from mudra.registry.directory.signed_listings import DirectoryReads, SignedListings
 from mudra.shared.ids import fresh_id
 from mudra.shared.rate_limit import KeyedRateLimit
@@ -121,10 +123,13 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
                 lambda: keys.signing_kid(TokenKind.ENTITY),
             ),
         ),
-        push_rate=KeyedRateLimit(
-            settings.metrics_push_rate / _PUSH_RATE_S,
-            settings.metrics_push_burst,
-            lambda: monotonic() + dependencies.clock.offset.total_seconds(),
+        push_limits=PushLimits(
+            KeyedRateLimit(
+                settings.metrics_push_rate / _PUSH_RATE_S,
+                settings.metrics_push_burst,
+                lambda: monotonic() + dependencies.clock.offset.total_seconds(),
+            ),
+            random.randint,
         ),
         hasher=Argon2Passwords(dependencies.seal.password_pepper, settings.argon2_memory_mib),
         random_bytes=secrets.token_bytes,

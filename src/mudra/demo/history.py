@@ -14,8 +14,8 @@ from typing import Final
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.demo.network import DEMO_NETWORK
 from mudra.demo.past import Past
-from mudra.jobs.metrics_watch import BEFORE_OPEN, LOOK_BACK, find_past
 from mudra.metrics.health.recorded_history import HistoryService, PastReport, take_history
+from mudra.metrics.incidents.incident_detection import BEFORE_OPEN, LOOK_BACK
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.payload.report import Report, encode_report
 from mudra.metrics.payload.validation import CheckedReport, check_report
@@ -84,7 +84,9 @@ async def fill_history(
     # Those of the last hours are found by the watch itself, which also raises the alarms.
     for trouble in past.traffic.troubles:
         if trouble.end < dependencies.clock() - LOOK_BACK:
-            await find_past(dependencies, TimeRange(trouble.begin - _DAY / 12, trouble.end + _DAY))
+            within = TimeRange(trouble.begin - _DAY / 12, trouble.end + _DAY)
+            async with dependencies.metrics_maintenance(within_s=_CHUNK_S) as work:
+                await work.detection.detect_past(within, work.now)
     return stored
 
 

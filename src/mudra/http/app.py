@@ -17,7 +17,7 @@ from msgspec import Struct
 from mudra.http import sandbox
 from mudra.http.account import entity_admins, own_access, own_activity, password
 from mudra.http.dependencies import HttpDependencies, HttpSettings
-from mudra.http.health.metrics_routes import metrics_routes
+from mudra.http.health.health_routes import metrics_routes
 from mudra.http.openapi.document import document_router, openapi_config
 from mudra.http.operator import audit as operator_audit
 from mudra.http.operator import dashboard as operator_board

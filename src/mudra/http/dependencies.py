@@ -12,9 +12,9 @@ from mudra.audit.event import Caller
 from mudra.audit.verdict import AuditVerdict
 from mudra.http.server.concurrency import Bulkhead, KeyedLock
 from mudra.identity.ports import PasswordHasher
+from mudra.metrics.payload.push_limits import PushLimits
 from mudra.overview.setting_details import SettingDetails
 from mudra.registry.directory.signed_listings import DirectoryReads
-from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.shared.secret_text import SecretText
 from mudra.storage.mail.outbox import Mail
 from mudra.tokens.authentication.bearer import BearerAuthenticator
@@ -93,7 +93,7 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
     signer: Signer
     key_fetches: KeyFetchLog
     verify_audit: Callable[[Caller], Awaitable[AuditVerdict]]
-    push_rate: KeyedRateLimit
+    push_limits: PushLimits
     directory: DirectoryReads
     hasher: PasswordHasher
     random_bytes: Callable[[int], bytes]

@@ -1,11 +1,9 @@
-"""The network's health as Prometheus figures for an operator's own dashboards.
+"""The network's health as Prometheus metrics for an operator's own dashboards.
 
-Set by the job that watches windows, as of the last closed one. What cannot be
-said (no calls) is NaN: an old figure would look like health.
+Set by the job that detects incidents, as of the last closed window. What is not
+known (no calls) is NaN: an old value would look like health.
 """
 
-from collections.abc import Mapping
-from datetime import datetime
 from math import nan
 from typing import Final
 
@@ -19,30 +17,32 @@ from mudra.bootstrap.telemetry import (
     LAST_WINDOW,
     WINDOWS_MISSING,
 )
-from mudra.metrics.health.picture import ApiPicture, Coverage, Grouping, picture
-from mudra.metrics.ports import Cell
-from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.rollup.rollup import Rollup
+from mudra.metrics.health.picture import ApiPicture, Grouping
+from mudra.metrics.maintenance import MaintenanceWork
+from mudra.metrics.payload.catalogue import WINDOW
+from mudra.metrics.rollup.coverage import closed_before
 
 _shown: Final[set[tuple[Gauge, tuple[str, str]]]] = set()
-"""What was said of the last window: by this process, which is the only one that says it."""
+"""What was set for the last window: by this process, the only one that sets it."""
+_MAX_COUNTED: Final = 10_000
 
 
-def export_health(
-    totals: Mapping[Cell, Rollup], coverage: Coverage, within: TimeRange, open_incidents: int
-) -> None:
-    """Set the figures anew for the last closed window."""
-    # A gauge of several processes cannot forget its labels: what is not said again is no number.
+async def export_health(work: MaintenanceWork) -> None:
+    """Set the metrics for the last closed window."""
+    last = closed_before(work.now, WINDOW)
+    rows = await work.health.rows(last, Grouping.FIP, work.now)
+    proof = (await work.health.coverage(last, work.now)).proof()
+    still_open = await work.incidents.latest(only_open=True, limit=_MAX_COUNTED)
+    # A gauge of several processes cannot forget its labels: what is not set again becomes NaN.
     for gauge, labels in _shown:
         gauge.labels(*labels).set(nan)
     _shown.clear()
-    for row in picture(totals, Grouping.FIP, coverage):
+    for row in rows:
         for api in row.apis:
             _show(row.subject.fip_id, api)
-    proof = coverage.proof()
     WINDOWS_MISSING.set(proof.windows_expected - proof.windows_heard)
-    INCIDENTS_OPEN.set(open_incidents)
-    LAST_WINDOW.set(_seconds(within.end))
+    INCIDENTS_OPEN.set(len(still_open))
+    LAST_WINDOW.set(last.end.timestamp())
 
 
 def _show(fip_id: str, api: ApiPicture) -> None:
@@ -59,7 +59,3 @@ def _show(fip_id: str, api: ApiPicture) -> None:
 def _set(gauge: Gauge, labels: tuple[str, str], value: float) -> None:
     gauge.labels(*labels).set(value)
     _shown.add((gauge, labels))
-
-
-def _seconds(at: datetime) -> float:
-    return at.timestamp()

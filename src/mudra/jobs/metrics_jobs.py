@@ -1,33 +1,36 @@
-"""What the jobs process does for network metrics, one transaction for each step."""
+"""The scheduled jobs of network metrics: each opens transactions, calls use cases, counts."""
 
-import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final
 
 import structlog
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.bootstrap.telemetry import RECOUNTS, SUMS_MADE, WEBHOOK_MESSAGES
-from mudra.jobs.deliver_webhooks import deliver_messages
-from mudra.jobs.metrics_watch import forget, watch
-from mudra.jobs.scheduler import Job
-from mudra.storage.metrics.alarms import WEBHOOKS_CHANGED, PostgresWebhooks
-from mudra.storage.metrics.partitions import (
-    FORMER,
-    HOURS,
-    PAIR_HOURS,
-    RAW,
-    day_of,
-    drop_before,
-    make_ahead,
+from mudra.bootstrap.telemetry import (
+    ALARMS,
+    ALARMS_SILENCED,
+    RECOUNTS,
+    SUMS_MADE,
+    WEBHOOK_MESSAGES,
 )
-from mudra.storage.metrics.receipts import forget_receipts
-from mudra.storage.metrics.recount import RECOUNT_S, mark_stale, recount
-from mudra.storage.metrics.rollups import WORK_S, make_anew, next_stale
+from mudra.jobs.metrics_exporter import export_health
+from mudra.jobs.retry_delay import pause_after
+from mudra.jobs.scheduler import Job
+from mudra.metrics.incidents.incident import AaReporting
+from mudra.metrics.incidents.subject import name_of
+from mudra.metrics.maintenance import OpenMaintenance
+from mudra.metrics.notifications.incident_notifications import IncidentNotification
+from mudra.metrics.notifications.webhook import WaitingMessage
+from mudra.metrics.notifications.webhook_delivery import Delivery, deliver_messages
+from mudra.metrics.rollup.retention import RetentionPolicy, drop_old
+from mudra.metrics.rollup.rollup_service import RECOUNTED_DAYS
+from mudra.storage.metrics.alarms import WEBHOOKS_CHANGED
+from mudra.unit_of_work import TRANSACTION_S
 
-RECOUNTED_DAYS: Final = 9
-"""A window may come 7 days late, so days stay open to change for that long."""
+WORK_S: Final = 60.0
+RECOUNT_S: Final = 600.0
 _log = structlog.get_logger()
 
 
@@ -37,103 +40,131 @@ def metrics_jobs(dependencies: Dependencies) -> list[Job]:
     for grain in ("hour", "day"):
         for outcome in ("equal", "different"):
             RECOUNTS.labels(grain, outcome).inc(0)
-
-    async def roll_up() -> None:
-        await make_all_sums(dependencies, patient=True)
+    open_work = dependencies.metrics_maintenance
+    settings = dependencies.settings
+    retention = RetentionPolicy(settings.metrics_raw_days, settings.metrics_hour_days)
 
     async def make_partitions() -> None:
-        async with dependencies.database.transaction() as transaction:
-            await make_ahead(transaction)
-
-    async def drop_old() -> None:
-        await drop_old_partitions(dependencies)
-        await forget(dependencies)
-
-    async def count_anew() -> None:
-        await recount_days(dependencies)
-
-    async def look() -> None:
-        await watch(dependencies)
-
-    @contextlib.asynccontextmanager
-    async def open_webhooks() -> AsyncIterator[tuple[PostgresWebhooks, datetime]]:
-        async with dependencies.database.transaction() as transaction:
-            yield PostgresWebhooks(transaction, dependencies.seal), await transaction.now()
-
-    async def tell() -> None:
-        await deliver_messages(
-            open_webhooks, dependencies.reach, lambda how: WEBHOOK_MESSAGES.labels(how).inc()
-        )
+        async with open_work(within_s=TRANSACTION_S) as work:
+            await work.tables.make_ahead()
 
     minute, day = timedelta(minutes=1), timedelta(days=1)
     return [
-        Job(name="metrics-sums", every=minute, run=roll_up, follows_clock=True),
-        Job(name="metrics-watch", every=minute / 3, run=look, follows_clock=True),
+        Job(
+            name="metrics-sums",
+            every=minute,
+            run=lambda: refresh_rollups(open_work, delayed=True),
+            follows_clock=True,
+        ),
+        Job(
+            name="metrics-watch",
+            every=minute / 3,
+            run=lambda: detect_incidents(open_work),
+            follows_clock=True,
+        ),
         Job(
             name="metrics-webhooks",
             every=minute / 3,
-            run=tell,
+            run=lambda: _deliver(dependencies),
             wake_on=WEBHOOKS_CHANGED,
             follows_clock=True,
         ),
         Job(name="metrics-partitions", every=60 * minute, offset=7 * minute, run=make_partitions),
-        Job(name="metrics-retention", every=day, offset=100 * minute, run=drop_old),
-        Job(name="metrics-recount", every=day, offset=140 * minute, run=count_anew),
+        Job(
+            name="metrics-retention",
+            every=day,
+            offset=100 * minute,
+            run=lambda: drop_old_metrics(open_work, retention),
+        ),
+        Job(
+            name="metrics-recount",
+            every=day,
+            offset=140 * minute,
+            run=lambda: recount_days(open_work),
+        ),
     ]
 
 
-async def make_all_sums(dependencies: Dependencies, *, patient: bool = False) -> int:
-    """Make all sums that are stale and over; returns how many.
-
-    With `patient`, those that late windows are still arriving for wait.
-    """
-    made = 0
+async def refresh_rollups(open_work: OpenMaintenance, *, delayed: bool = False) -> None:
+    """Make all stale sums again; with `delayed`, those that late windows arrive for wait."""
     while True:
-        async with dependencies.database.transaction(within_s=WORK_S) as transaction:
-            stale = await next_stale(transaction, patient=patient)
-            if stale is None:
-                return made
-            await make_anew(transaction, stale)
+        async with open_work(within_s=WORK_S) as work:
+            stale = await work.rollups.refresh_next(delayed=delayed)
+        if stale is None:
+            return
         SUMS_MADE.labels(stale.grain).inc(len(stale.ats))
-        made += len(stale.ats)
 
 
-async def drop_old_partitions(dependencies: Dependencies) -> list[str]:
-    """Drop what is older than the settings say; sums by day are kept for good."""
-    async with dependencies.database.transaction(within_s=WORK_S) as transaction:
-        today = day_of(await transaction.now())
-        oldest_raw = today - timedelta(days=dependencies.settings.metrics_raw_days)
-        oldest_hour = today - timedelta(days=dependencies.settings.metrics_hour_days)
-        dropped = await drop_before(transaction, RAW, oldest_raw)
-        dropped += await drop_before(transaction, FORMER, oldest_raw)
-        dropped += await drop_before(transaction, HOURS, oldest_hour)
-        dropped += await drop_before(transaction, PAIR_HOURS, oldest_hour)
-        await forget_receipts(transaction, received=oldest_hour, refused=oldest_raw)
+async def drop_old_metrics(open_work: OpenMaintenance, policy: RetentionPolicy) -> None:
+    """Drop what is older than the settings allow."""
+    async with open_work(within_s=WORK_S) as work:
+        dropped = await drop_old(work.tables, policy, work.now)
     if dropped:
         _log.info("old metrics dropped", tables=dropped)
-    return dropped
 
 
-async def recount_days(dependencies: Dependencies, days: int = RECOUNTED_DAYS) -> int:
-    """Compare sums with raw rows; what differs is told and made anew. Returns how many differ."""
-    different = 0
-    for ago in range(1, days + 1):
-        async with dependencies.database.transaction(within_s=RECOUNT_S) as transaction:
-            day = day_of(await transaction.now()) - timedelta(days=ago)
-            differs = False
-            for found in await recount(transaction, day):
-                RECOUNTS.labels(found.grain, "equal").inc(found.rows - found.different)
-                RECOUNTS.labels(found.grain, "different").inc(found.different)
-                if found.different:
-                    differs = True
-                    different += found.different
-                    _log.error(
-                        "sums differ from raw rows; they are made anew",
-                        day=day.date().isoformat(),
-                        grain=found.grain,
-                        rows=found.rows,
-                        different=found.different,
-                    )
-            if differs:
-                await mark_stale(transaction, day)
-    return different
+async def recount_days(open_work: OpenMaintenance, days: int = RECOUNTED_DAYS) -> None:
+    """Compare the sums of the last days with their raw rows; log those that differ."""
+    for days_ago in range(1, days + 1):
+        async with open_work(within_s=RECOUNT_S) as work:
+            day, found = await work.rollups.recount(work.now, days_ago)
+        for one in found:
+            RECOUNTS.labels(one.grain, "equal").inc(one.rows - one.different)
+            RECOUNTS.labels(one.grain, "different").inc(one.different)
+            if one.different:
+                _log.error(
+                    "sums differ from raw rows; they are made again",
+                    day=day.date().isoformat(),
+                    grain=one.grain,
+                    rows=one.rows,
+                    different=one.different,
+                )
+
+
+async def detect_incidents(open_work: OpenMaintenance) -> None:
+    """Observe windows with new content, detect incidents, and export the last window's health."""
+    async with open_work(within_s=TRANSACTION_S) as work:
+        hours = await work.detection.stale_hours(work.now)
+    for hour in hours:
+        async with open_work(within_s=WORK_S) as work:
+            await work.detection.observe(hour)
+    async with open_work(within_s=WORK_S) as work:
+        found = await work.detection.detect(work.now)
+        await export_health(work)
+    _count(found)
+
+
+def _count(notifications: Sequence[IncidentNotification]) -> None:
+    for one in notifications:
+        if one.alarm is not None:
+            subject = one.incident.subject
+            kind = "reporting" if isinstance(subject, AaReporting) else "calls"
+            ALARMS.labels(kind, type(one.change).__name__.lower()).inc()
+            _log.warning("alarm", entity_id=name_of(subject).entity_id, title=one.alarm.title)
+        elif one.silenced:
+            ALARMS_SILENCED.inc()
+
+
+async def _deliver(dependencies: Dependencies) -> None:
+    async def post(message: WaitingMessage, now: datetime) -> str:
+        # Imported with the first message: most services never send one.
+        from mudra.webhook.send import post_signed  # noqa: PLC0415
+
+        return await post_signed(message, now, dependencies.reach)
+
+    open_work = partial(dependencies.metrics_maintenance, within_s=TRANSACTION_S)
+    await deliver_messages(open_work, post, pause_after, _report)
+
+
+def _report(delivery: Delivery) -> None:
+    if not delivery.problem:
+        WEBHOOK_MESSAGES.labels("sent").inc()
+        return
+    WEBHOOK_MESSAGES.labels("given up" if delivery.gave_up else "failed").inc()
+    _log.warning(
+        "webhook message not delivered",
+        webhook_id=delivery.message.webhook_id,
+        message_id=delivery.message.message_id,
+        problem=delivery.problem,
+        again=not delivery.gave_up,
+    )

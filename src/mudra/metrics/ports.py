@@ -1,33 +1,33 @@
-"""What the use cases of network metrics ask of storage and of the registry's readers."""
+"""The questions that the use cases of network metrics ask of storage and of the registry."""
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import NamedTuple, Protocol
 
 from msgspec import Struct
 
+from mudra.metrics.incidents.incident import AaCalls, FipApi, Observation, StoredIncident, Subject
 from mudra.metrics.incidents.silence import Silence
-from mudra.metrics.notifications.incident_notifications import StoredIncident
-from mudra.metrics.notifications.webhook import Webhook
+from mudra.metrics.notifications.incident_notifications import IncidentNotification
+from mudra.metrics.notifications.webhook import WaitingMessage, Webhook
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.payload.ingest_rule import Accept, Decision, Known, PushKey, Receipt, WindowKey
 from mudra.metrics.payload.report import RequestBlock
 from mudra.metrics.payload.validation import CheckedReport, ReportRefused
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.pair import ALL_CALLS, PairSums
-from mudra.metrics.rollup.rollup import Rollup
+from mudra.metrics.rollup.rollup import Cell, Rollup
+from mudra.metrics.rollup.stale import Recount, Stale
 from mudra.metrics.rollup.step import Step
 from mudra.shared.finding import Finding
+from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 
 
-class Cell(Struct, frozen=True):
-    """One AA, one FIP, one tag, one type: the finest thing that is counted."""
+class NotAMember(Refusal, frozen=True):
+    """No entity was ever onboarded under this ID."""
 
-    aa_id: str
-    fip_id: str
-    tag: Tag
-    type: str
+    entity_id: str
 
 
 class Pair(Struct, frozen=True):
@@ -38,28 +38,28 @@ class Pair(Struct, frozen=True):
 
 
 class Reports(Protocol):
-    """Pushes inside one transaction; durable once it has ended."""
+    """Pushed reports inside one transaction; durable once it has ended."""
 
     async def lock(self, aa_id: str) -> datetime:
-        """Keep other pushes of this AA out until the transaction ends; gives the time."""
+        """Locks out other pushes of this AA until the transaction ends; returns the time."""
         ...
 
     async def known(self, push: PushKey, window: WindowKey) -> Known:
-        """What was stored before of this push and this window."""
+        """Returns what is stored of this push and this window."""
         ...
 
     async def carry_out(self, decision: Decision, checked: CheckedReport) -> None:
-        """Write figures, receipt and findings; on replacement keep the former version."""
+        """Writes counts, receipt and findings; on replacement keeps the previous version."""
         ...
 
     async def accept_all(
         self, accepted: Sequence[tuple[Accept, CheckedReport]], watched_from: datetime
     ) -> None:
-        """Write many at once; the watch is told of windows from `watched_from` on."""
+        """Writes many at once; incidents are detected in windows from `watched_from` on."""
         ...
 
     async def keep_refused(self, aa_id: str, refused: ReportRefused) -> None:
-        """Remember what was wrong with a payload, so that its sender can look it up."""
+        """Stores the findings of a refused payload, so that its sender can look them up."""
         ...
 
 
@@ -75,20 +75,20 @@ class Receipts(Protocol):
     """What an AA can look up about its own pushes."""
 
     async def receipts(self, aa_id: str, within: TimeRange, limit: int) -> Sequence[Receipt]:
-        """Receipts for these windows, newest version of each, in order of windows and tags."""
+        """Returns receipts for these windows, newest version of each, by window and tag."""
         ...
 
     async def windows(self, aa_id: str, within: TimeRange) -> Mapping[Tag, Sequence[datetime]]:
-        """The windows of which anything was received."""
+        """Returns the windows for which anything was received."""
         ...
 
     async def refused(self, aa_id: str, since: datetime, limit: int) -> Sequence[RefusedPush]:
-        """Payloads that were refused, the latest first."""
+        """Returns refused payloads, the latest first."""
         ...
 
 
 class DayMark(Struct, frozen=True):
-    """How many reports a day has, and when the last of them came."""
+    """How many reports a day has, and when the last of them was received."""
 
     reports: int
     last_received_at: datetime
@@ -103,7 +103,7 @@ class Calls(NamedTuple):
 
 
 class RollupQueries(Protocol):
-    """Sums for pictures, from roll-ups where whole hours or days are asked, else from raw rows."""
+    """Sums of any time range, from roll-ups of whole hours and days where there are, else raw."""
 
     async def totals(
         self,
@@ -113,34 +113,34 @@ class RollupQueries(Protocol):
         fip_id: str | None = None,
         tag: Tag | None = None,
     ) -> Mapping[Cell, Rollup]:
-        """The sums of every cell that had traffic."""
+        """Returns the sums of every cell that had traffic."""
         ...
 
     async def over_aas(
         self, within: TimeRange, *, fip_id: str | None = None, tag: Tag | None = None
     ) -> Mapping[Cell, Rollup]:
-        """The same over all AAs together: `aa_id` of each cell is empty. Much cheaper."""
+        """Returns the same over all AAs: `aa_id` of each cell is empty. Much cheaper."""
         ...
 
     async def pairs(self, within: TimeRange, code: str = ALL_CALLS) -> Mapping[Pair, PairSums]:
-        """The sums for the matrix, over one type of request or over all calls."""
+        """Returns the sums for the matrix, over one type of request or over all calls."""
         ...
 
     async def calls_of(self, window: datetime) -> Sequence[Calls]:
-        """What every AA called in one window, from its raw rows, for incidents."""
+        """Returns all calls of one window, from its raw rows, for incident detection."""
         ...
 
     async def marks(self, within: TimeRange) -> Mapping[datetime, DayMark]:
-        """A mark of each day (UTC) that has reports; while it stays, so do the day's sums."""
+        """Returns a mark of each day (UTC) with reports; its sums change only with its mark."""
         ...
 
     async def heard(self, within: TimeRange) -> Mapping[tuple[str, Tag], int]:
-        """How many windows each AA reported, whether or not they held traffic."""
+        """Returns how many windows each AA reported, with or without traffic."""
         ...
 
 
 class Series(Protocol):
-    """Sums for charts, step by step, as true to the raw rows as those of Figures."""
+    """Sums for charts, step by step, as exact as those of `RollupQueries`."""
 
     async def steps(
         self,
@@ -151,81 +151,220 @@ class Series(Protocol):
         aa_id: str | None = None,
         fip_id: str | None = None,
     ) -> Mapping[datetime, Rollup]:
-        """The sums of all requests of these type codes together, by the start of the step.
+        """Returns the sums of all requests of these types together, by start of the step.
 
-        A step without any is not there.
+        A step without traffic is left out.
         """
+        ...
+
+
+class RollupStore(Protocol):
+    """Stored sums of hours and days, and what is stale of them."""
+
+    async def next_stale(self, *, delayed: bool) -> Stale | None:
+        """Returns what to sum next; `delayed` leaves out what late windows still arrive for."""
+        ...
+
+    async def lock(self, stale: Stale) -> Sequence[int]:
+        """Locks out other processes; returns the IDs of the stale marks that are handled now."""
+        ...
+
+    async def sums_of_raw(self, stale: Stale) -> Mapping[datetime, Mapping[Cell, Rollup]]:
+        """Returns the sums of the raw rows of some hours, by hour."""
+        ...
+
+    async def sums_of_hours(self, stale: Stale, day: datetime) -> Mapping[Cell, Rollup]:
+        """Returns the sums of the hours of a day."""
+        ...
+
+    async def sums_of_aas(self, stale: Stale, at: datetime) -> Mapping[Cell, Rollup]:
+        """Returns the sums over the AAs of one hour or day."""
+        ...
+
+    async def replace(
+        self, stale: Stale, sums: Mapping[datetime, Mapping[Cell, Rollup]], *, pairs: bool
+    ) -> None:
+        """Replaces the stored sums; with `pairs` those of the matrix as well."""
+        ...
+
+    async def replace_heard(self, stale: Stale, day: datetime) -> None:
+        """Replaces the number of windows that an AA reported on a day."""
+        ...
+
+    async def mark_stale(self, stale: Stale) -> None:
+        """Marks sums as stale."""
+        ...
+
+    async def clear(self, marks: Sequence[int]) -> None:
+        """Deletes stale marks that were handled."""
+        ...
+
+    async def recount(self, day: datetime) -> Sequence[Recount]:
+        """Compares the sums of a day with its raw rows."""
+        ...
+
+    async def mark_day_stale(self, day: datetime) -> None:
+        """Marks all sums of a day as stale, also those without raw rows."""
+        ...
+
+
+class MetricsTables(Protocol):
+    """Makes partitions ahead of time and deletes what is too old."""
+
+    async def make_ahead(self) -> None:
+        """Makes the partitions of today and the next days."""
+        ...
+
+    async def drop_raw(self, before: datetime) -> Sequence[str]:
+        """Drops raw rows and refused payloads from before a day; returns the dropped tables."""
+        ...
+
+    async def drop_hours(self, before: datetime) -> Sequence[str]:
+        """Drops sums by hour and receipts from before a day; returns the dropped tables."""
+        ...
+
+    async def drop_observations(self, before: datetime) -> None:
+        """Deletes the observations of windows from before a moment."""
+        ...
+
+    async def drop_silences(self, before: datetime) -> None:
+        """Deletes silences that ended before a moment."""
         ...
 
 
 class Members(Protocol):
-    """Who takes part, as the registry tells."""
+    """Who takes part in the network, according to the registry."""
 
     async def reporting_aas(self) -> Mapping[str, datetime]:
-        """AAs that are to report, with the time from which."""
+        """Returns the AAs that must report, with the time from which."""
         ...
 
     async def live_fips(self) -> frozenset[str]:
-        """FIPs that are onboarded and neither suspended nor retired."""
+        """Returns the FIPs that are onboarded and neither suspended nor retired."""
         ...
 
     async def is_member(self, entity_id: str) -> bool:
-        """Tell whether an entity of this ID was ever onboarded."""
+        """Returns whether an entity of this ID was ever onboarded."""
+        ...
+
+    async def names(self) -> Mapping[str, str]:
+        """Returns the names of all entities by ID."""
         ...
 
 
 class Incidents(Protocol):
-    """What people ask about incidents, and do about them."""
+    """Stored incidents."""
 
-    async def shown(
+    async def latest(
         self, *, only_open: bool, entity_id: str | None, limit: int
     ) -> Sequence[StoredIncident]:
-        """The latest incidents, newest first."""
+        """Returns the latest incidents, newest first."""
         ...
 
-    async def known(self, since: datetime) -> Sequence[StoredIncident]:
-        """Incidents that are open, or ended after this moment; oldest first."""
+    async def since(self, moment: datetime) -> Sequence[StoredIncident]:
+        """Returns incidents that are open, or ended after this moment; oldest first."""
         ...
 
-    async def one(self, incident_id: str) -> StoredIncident | None:
-        """The incident of this ID, however old."""
+    async def find(self, incident_id: str) -> StoredIncident | None:
+        """Returns the incident of this ID, however old."""
         ...
 
-    async def acknowledge(self, incident_id: str, who: str, instead_of: str | None) -> bool:
-        """Note that somebody looks after it; False when there is none of this ID.
+    async def acknowledge(self, incident_id: str, actor: str, instead_of: str | None) -> bool:
+        """Stores the owner of an incident; False when there is no such incident.
 
-        False, too, when it is not `instead_of` who looks after it (empty: nobody; None: whoever).
+        Also False when its owner is not `instead_of` (empty: none; None: any).
         """
         ...
 
 
-class Silences(Protocol):
-    """Times in which nobody is woken."""
+class Observations(Incidents, Protocol):
+    """What incident detection remembers of each window, and the incidents it found."""
 
-    async def keep(self, silence: Silence) -> None:
-        """Keep a new one."""
+    async def lock(self) -> None:
+        """Locks out other detections until the transaction ends."""
         ...
 
-    async def shown(self, since: datetime) -> Sequence[Silence]:
-        """Those that end after a moment, the earliest end first."""
+    async def stale_windows(self, now: datetime) -> Mapping[datetime, Sequence[int]]:
+        """Returns closed windows with new content, and the stale marks that say so."""
+        ...
+
+    async def still_stale(self, marks: Iterable[int]) -> set[int]:
+        """Returns those of the marks that no other process has handled."""
+        ...
+
+    async def replace(
+        self,
+        window: datetime,
+        observed: Mapping[FipApi | AaCalls, Observation],
+        marks: Sequence[int],
+    ) -> None:
+        """Replaces the observations of a window and deletes the stale marks handled by it."""
+        ...
+
+    async def within(self, within: TimeRange) -> Mapping[Subject, Sequence[Observation]]:
+        """Returns the observations of these windows, by subject."""
+        ...
+
+    async def received(self, within: TimeRange) -> Mapping[str, Mapping[datetime, datetime]]:
+        """Returns when the request metrics of each window were first received, by AA."""
+        ...
+
+    async def save(self, notifications: Iterable[IncidentNotification], now: datetime) -> None:
+        """Stores what has changed about incidents."""
+        ...
+
+
+class Silences(Protocol):
+    """Stored silences."""
+
+    async def add(self, silence: Silence) -> None:
+        """Stores a new one."""
+        ...
+
+    async def ending_after(self, moment: datetime) -> Sequence[Silence]:
+        """Returns those that end after a moment, the earliest end first."""
         ...
 
     async def end(self, silence_id: str, at: datetime) -> Silence | None:
-        """End one that is not over; None when there is none of this ID."""
+        """Ends one that has not ended; None when there is none of this ID."""
         ...
 
 
 class Webhooks(Protocol):
-    """Where programs hear of alarms."""
+    """Stored webhooks."""
 
-    async def all(self, entity_id: str | None) -> Sequence[Webhook]:
-        """Those of one entity (empty: of the network itself), or all for None; oldest first."""
+    async def list(self, entity_id: str | None) -> Sequence[Webhook]:
+        """Returns those of one entity (empty: of the network), or all for None; oldest first."""
         ...
 
-    async def keep(self, webhook: Webhook, secret: SecretText) -> None:
-        """Keep a new one with the key that signs its messages, sealed."""
+    async def add(self, webhook: Webhook, secret: SecretText) -> None:
+        """Stores a new one with the key that signs its messages, encrypted."""
         ...
 
     async def remove(self, webhook_id: str, entity_id: str | None) -> Webhook | None:
-        """Remove it with what it waits for; None when it is not there, or not this entity's."""
+        """Removes it with its messages; None when there is none, or it is another entity's."""
+        ...
+
+
+class WebhookMessages(Protocol):
+    """Messages that wait for delivery."""
+
+    async def post(self, entity_id: str, body: bytes, now: datetime) -> None:
+        """Queues a message for each webhook of the entity and of the network."""
+        ...
+
+    async def take_due(self, limit: int) -> Sequence[WaitingMessage]:
+        """Takes due messages, so that no other process delivers them."""
+        ...
+
+    async def delivered(self, message: WaitingMessage) -> None:
+        """Deletes a delivered message."""
+        ...
+
+    async def retry(self, message: WaitingMessage, problem: str, in_: timedelta) -> None:
+        """Stores why a delivery failed, and when to try again."""
+        ...
+
+    async def give_up(self, message: WaitingMessage, problem: str) -> None:
+        """Stores why a delivery failed, and deletes the message."""
         ...

@@ -11,10 +11,8 @@ from typing import Final
 from msgspec import Struct
 
 from mudra.identity.accounts.user import UserState
-from mudra.metrics.health.picture import expected_windows
 from mudra.metrics.health.status_history import api_words
 from mudra.metrics.incidents.incident import AaCalls, AaReporting, FipApi, Incident
-from mudra.metrics.rollup.coverage import closed_before
 from mudra.registry.lifecycle.record import EntityStatus, Record, VersionStatus
 from mudra.shared.entity_type import EntityType
 from mudra.shared.time_text import span
@@ -71,29 +69,24 @@ async def facts_of(
 ) -> Facts:
     """Gather the facts of a member whose secret and registry record were read."""
     admins = await work.memberships.admins(entity_id)
-    found = await work.incidents.shown(only_open=True, entity_id=entity_id, limit=_MAX_INCIDENTS)
+    found = await work.incidents.latest(only_open=True, entity_id=entity_id, limit=_MAX_INCIDENTS)
     return Facts(
         entity_type=entity_type,
         used=used,
         able_admins=sum(1 for admin in admins if admin.state is UserState.ACTIVE),
         record=record,
-        missing=await _missing(work, entity_id, entity_type, used.now),
+        missing=await _missing_windows(work, entity_id, entity_type, used.now),
         now=used.now,
         incidents=[one.incident for one in found],
     )
 
 
-async def _missing(work: UnitOfWork, entity_id: str, entity_type: str, now: datetime) -> int:
-    """Windows of the last day of which an AA was to send anything, and did not."""
+async def _missing_windows(
+    work: UnitOfWork, entity_id: str, entity_type: str, now: datetime
+) -> int:
     if entity_type != EntityType.AA.value:
         return 0
-    since = await work.aas_and_fips.reporting_aas()
-    if entity_id not in since:
-        return 0
-    within = closed_before(now, _DAY)
-    due = expected_windows(within, {entity_id: since[entity_id]}, now)[entity_id]
-    came = await work.receipts.windows(entity_id, within)
-    return max(0, due - min((len(windows) for windows in came.values()), default=0))
+    return await work.receipts.missing_windows(entity_id, now)
 
 
 def attention(facts: Facts) -> Sequence[ActionItem]:

@@ -14,8 +14,7 @@ from msgspec import Struct
 from mudra.identity.memberships.member_search import ExpiringSecret, MemberFilter, MemberRow
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.health.status_history import api_words
-from mudra.metrics.incidents.incident import AaCalls, AaReporting, FipApi
-from mudra.metrics.notifications.incident_notifications import StoredIncident
+from mudra.metrics.incidents.incident import AaCalls, AaReporting, FipApi, StoredIncident
 from mudra.overview.mail_queue import QueuedMail
 from mudra.registry.lifecycle.pending_entries import PendingEntry
 from mudra.unit_of_work import UnitOfWork
@@ -82,7 +81,7 @@ async def board(work: UnitOfWork, scopes: frozenset[Scope]) -> Board:
     now = await work.people.now()
     rows: list[BoardRow] = []
     if Scope.HEALTH in scopes:
-        found = await work.incidents.shown(only_open=True, entity_id=None, limit=MAX_COUNT)
+        found = await work.incidents.latest(only_open=True, entity_id=None, limit=MAX_COUNT)
         rows += [_incident(one) for one in found]
     if Scope.MEMBERS in scopes:
         rows += [

@@ -1,22 +1,23 @@
-"""Deliver one message to an address that somebody else chose (quality I11).
+"""Delivers one message to an address that a member or operator chose (quality I11).
 
-The name is resolved once, every address of it is judged, and the connection
-goes to a judged address: a name that changes its mind between the two finds
-nobody. No redirect is followed, no proxy of the environment asked, and of the
-answer only the status is read.
+The name is resolved once, all its addresses are checked, and the connection goes to a
+checked address: a name that changes in between reaches nothing. No redirect is followed,
+no proxy of the environment is used, and only the status of the response is read.
 """
 
 import asyncio
 import ipaddress
 import socket
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Final
 
 import httpx
-from msgspec import Struct
 
+from mudra.metrics.notifications.webhook import WaitingMessage
 from mudra.registry.payload.url_rules import AnyIp
 from mudra.webhook.reach import Reach, literal_ip
+from mudra.webhook.sign import signed_headers
 
 _CONNECT_S: Final = 3.0
 _WHOLE_S: Final = 10.0
@@ -25,35 +26,34 @@ _HTTPS: Final = 443
 _HTTP: Final = 80
 
 
-class Taken(Struct, frozen=True):
-    """The receiver answered 2xx."""
+async def post_signed(message: WaitingMessage, now: datetime, reach: Reach) -> str:
+    """Sign and post a message; returns why it was not delivered, or nothing."""
+    headers = signed_headers(message.secret, message.message_id, now, message.body)
+    return await post(message.url, message.body, headers, reach)
 
 
-class NotTaken(Struct, frozen=True):
-    """It did not; the words hold nothing of what it answered."""
+async def post(url: str, body: bytes, headers: Mapping[str, str], reach: Reach) -> str:
+    """Post a body, within 10 seconds in all; returns why it was not delivered, or nothing.
 
-    problem: str
-
-
-async def send(url: str, body: bytes, headers: Mapping[str, str], reach: Reach) -> Taken | NotTaken:
-    """Post a message, within 10 seconds in all."""
+    The problem holds nothing of what the receiver answered.
+    """
     fault = reach.url_fault(url)
     if fault is not None:
-        return NotTaken(f"the address {fault}")
+        return f"the address {fault}"
     try:
         async with asyncio.timeout(_WHOLE_S):
             addresses = await _resolved(httpx.URL(url))
             for address in addresses:
                 fault = reach.ip_fault(address)
                 if fault is not None:
-                    return NotTaken(f"the host {fault}")
+                    return f"the host {fault}"
             return await _posted(httpx.URL(url), addresses, body, headers)
     except TimeoutError:
-        return NotTaken(f"no answer within {_WHOLE_S:g} seconds")
+        return f"no answer within {_WHOLE_S:g} seconds"
     except socket.gaierror:
-        return NotTaken("the host has no address")
+        return "the host has no address"
     except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
-        return NotTaken(f"the call failed: {type(error).__name__}")
+        return f"the call failed: {type(error).__name__}"
 
 
 async def _resolved(url: httpx.URL) -> Sequence[AnyIp]:
@@ -70,7 +70,7 @@ async def _resolved(url: httpx.URL) -> Sequence[AnyIp]:
 
 async def _posted(
     url: httpx.URL, addresses: Sequence[AnyIp], body: bytes, headers: Mapping[str, str]
-) -> Taken | NotTaken:
+) -> str:
     named = url.netloc.decode("ascii")
     sent = {"Host": named, "Content-Type": "application/json", **headers}
     # The certificate must be of the name, whatever address is called.
@@ -91,8 +91,8 @@ async def _posted(
                     extensions=named_in_tls,
                 ) as answer:
                     if answer.is_success:
-                        return Taken()
-                    return NotTaken(f"the receiver answered {answer.status_code}")
+                        return ""
+                    return f"the receiver answered {answer.status_code}"
             except (httpx.ConnectError, httpx.ConnectTimeout) as error:
                 last = error
     raise last

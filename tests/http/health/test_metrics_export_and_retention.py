@@ -16,9 +16,10 @@ from tests.support.operators import in_store, new_operator
 from tests.support.service import Service, new_member, running_service
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.jobs.metrics_jobs import drop_old_partitions, make_all_sums
+from mudra.jobs.metrics_jobs import refresh_rollups
 from mudra.metrics.payload.catalogue import Position, RequestType
 from mudra.metrics.payload.report import RequestBlock, RequestFip
+from mudra.metrics.rollup.retention import RetentionPolicy, drop_old
 from mudra.storage.database.embedded.server import embedded_server
 
 DASHBOARD = (Path(__file__).parents[3] / "deploy/grafana/network-health.json").read_text()
@@ -203,8 +204,11 @@ def test_what_is_too_old_is_dropped_by_partition_and_days_stay(own, aa):
         return rows[0]["apis"][0]["requests"] if rows else None
 
     async def make_and_drop(dependencies: Dependencies) -> list[str]:
-        await make_all_sums(dependencies)
-        return await drop_old_partitions(dependencies)
+        await refresh_rollups(dependencies.metrics_maintenance)
+        settings = dependencies.settings
+        policy = RetentionPolicy(settings.metrics_raw_days, settings.metrics_hour_days)
+        async with dependencies.metrics_maintenance(within_s=60.0) as work:
+            return await drop_old(work.tables, policy, work.now)
 
     assert requests() == 300
     assert f"metrics_raw_{window:%Y%m%d}" not in in_store(own, make_and_drop)

@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import sqlalchemy as sa
 
+from mudra.metrics.rollup.stale import MAX_DELAY, MAX_DELAY_OF_MANY, QUIET
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
 from mudra.storage.metrics.incidents import PostgresIncidents
-from mudra.storage.metrics.rollup_delay import MAX_LENGTH, MAX_OF_MANY, QUIET
-from mudra.storage.metrics.rollups import next_stale
+from mudra.storage.metrics.rollups import PostgresRollups
 
 NOW = datetime(2026, 3, 7, 12, 5, tzinfo=UTC)
 LONG_AGO = NOW - timedelta(days=2, hours=6, minutes=5)
@@ -18,7 +18,7 @@ LONG_AGO = NOW - timedelta(days=2, hours=6, minutes=5)
 
 
 class Notes:
-    """Notes of what is stale, and what is heeded of them."""
+    """Notes of what is stale, and what is marks of them."""
 
     def __init__(self, conninfo):
         real = datetime.now(UTC)
@@ -36,9 +36,9 @@ class Notes:
             number=number,
         )
 
-    async def next(self, *, patient=True):
+    async def next(self, *, delayed=True):
         async with self.database.transaction() as tx:
-            return await next_stale(tx, patient=patient)
+            return await PostgresRollups(tx).next_stale(delayed=delayed)
 
     async def windows(self):
         async with self.database.transaction() as tx:
@@ -70,14 +70,18 @@ def test_late_windows_wait_until_nothing_more_of_a_day_comes(conninfo):
         assert (found.aa_id, len(found.ats)) == ("aa-done", 2)
         await notes.leave(1, aa_id="aa-done", at=LONG_AGO + timedelta(hours=2))
         assert await notes.next() is None
-        assert await notes.next(patient=False) is not None
+        assert await notes.next(delayed=False) is not None
 
     with_notes(conninfo, act)
 
 
 @pytest.mark.parametrize(
     ("grain", "aa_id", "longest"),
-    [("hour", "aa-one", MAX_LENGTH), ("hour", "", MAX_OF_MANY), ("day", "aa", MAX_OF_MANY)],
+    [
+        ("hour", "aa-one", MAX_DELAY),
+        ("hour", "", MAX_DELAY_OF_MANY),
+        ("day", "aa", MAX_DELAY_OF_MANY),
+    ],
 )
 def test_nothing_waits_for_ever_though_more_of_it_keeps_coming(conninfo, grain, aa_id, longest):
     async def act(notes):
@@ -95,7 +99,7 @@ def test_nothing_waits_for_ever_though_more_of_it_keeps_coming(conninfo, grain, 
 
 def test_what_is_live_comes_first_and_never_waits(conninfo):
     async def act(notes):
-        await notes.leave(1, age=MAX_LENGTH)
+        await notes.leave(1, age=MAX_DELAY)
         await notes.leave(1, aa_id="aa-live", at=NOW.replace(minute=0))
         found = await notes.next()
         assert (found.aa_id, found.ats) == ("aa-live", (NOW.replace(minute=0),))
@@ -110,20 +114,20 @@ def test_the_watch_waits_for_late_windows_but_not_for_what_is_live(conninfo):
         await notes.leave(1, "window", at=live)
         await notes.leave(1, "window", at=running)
         assert await notes.windows() == [live]
-        await notes.leave(1, "window", age=MAX_LENGTH)
+        await notes.leave(1, "window", age=MAX_DELAY)
         assert await notes.windows() == [live, LONG_AGO]
 
     with_notes(conninfo, act)
 
 
-def test_a_watch_leaves_alone_what_another_has_heeded_meanwhile(conninfo):
+def test_a_watch_leaves_alone_what_another_has_marks_meanwhile(conninfo):
     async def act(notes):
         await notes.leave(3, "window", age=QUIET)
         async with notes.database.transaction() as tx:
             store = PostgresIncidents(tx)
-            ((window, heeded),) = (await store.stale_windows(NOW)).items()
-            assert await store.still_stale(heeded) == set(heeded)
-            await store.keep_observations(window, {}, heeded[:2])
-            assert await store.still_stale(heeded) == set(heeded[2:])
+            ((window, marks),) = (await store.stale_windows(NOW)).items()
+            assert await store.still_stale(marks) == set(marks)
+            await store.replace(window, {}, marks[:2])
+            assert await store.still_stale(marks) == set(marks[2:])
 
     with_notes(conninfo, act)

@@ -14,22 +14,23 @@ from tests.support.metrics_payloads import notification_metrics, request_metrics
 from mudra.audit.event import Caller
 from mudra.metrics.payload.catalogue import WINDOW, Tag
 from mudra.metrics.payload.ingest_rule import IngestStatus, TxnIdReused
-from mudra.metrics.payload.receive import ReceiveService, receive
+from mudra.metrics.payload.push_report import PushService
 from mudra.metrics.payload.validation import CheckedReport, check_report
 from mudra.metrics.ports import Pair
 from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.grain_selection import Notes, SeriesKey, sources, sources_of_all
 from mudra.metrics.rollup.pair import add_pairs, pair_sums
 from mudra.metrics.rollup.rollup import coarse, merge_all, rollup
+from mudra.metrics.rollup.rollup_service import RollupService
 from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.database.database import Database
-from mudra.storage.metrics.grain_selection import Notes, SeriesKey, sources, sources_of_all
 from mudra.storage.metrics.partitions import FORMER, HOURS, RAW, drop_before, make_ahead
 from mudra.storage.metrics.receipts import OnboardedMembers
-from mudra.storage.metrics.recount import mark_stale, recount
+from mudra.storage.metrics.recount import mark_day_stale, recount
 from mudra.storage.metrics.reports import KnownPartitions, PostgresReports, long_tag
 from mudra.storage.metrics.rollup_queries import PostgresRollupQueries
-from mudra.storage.metrics.rollups import make_anew, next_stale
+from mudra.storage.metrics.rollups import PostgresRollups
 
 DAY = datetime(2026, 3, 4, tzinfo=UTC)
 AFTER = DAY + timedelta(days=3)
@@ -48,18 +49,16 @@ class Store:
         checked = check_report(msgspec.json.encode(payload), self.now)
         assert isinstance(checked, CheckedReport), checked
         async with self.database.transaction() as tx:
-            desk = ReceiveService(
+            pushes = PushService(
                 PostgresReports(tx, self.partitions), OnboardedMembers(tx), PostgresAuditLog(tx)
             )
-            return await receive(checked, str(uuid.uuid4()), Caller("entity:test"), desk)
+            return await pushes.receive(checked, str(uuid.uuid4()), Caller("entity:test"))
 
     async def make_sums(self):
         while True:
             async with self.database.transaction() as tx:
-                stale = await next_stale(tx)
-                if stale is None:
+                if await RollupService(PostgresRollups(tx)).refresh_next(delayed=False) is None:
                     return
-                await make_anew(tx, stale)
 
     async def totals(self, within, **part):
         async with self.database.transaction() as tx:
@@ -263,18 +262,18 @@ def test_the_former_version_of_a_replaced_window_is_kept(conninfo):
     with_store(conninfo, act)
 
 
-def test_a_recount_finds_spoilt_sums_and_has_them_made_anew(conninfo):
+def test_a_recount_finds_wrong_sums_and_has_them_made_again(conninfo):
     async def act(store):
         await store.empty()  # a recount looks at all, other tests drop what sums were made of
-        await store.push(request_metrics(2, "aa-spoilt", str(uuid.uuid4()), DAY))
+        await store.push(request_metrics(2, "aa-stale", str(uuid.uuid4()), DAY))
         await store.make_sums()
         for table in ("metrics_hour", "metrics_day"):
             await store.run(
-                f"UPDATE {table} SET counts[2] = counts[2] + 1 WHERE aa_id = 'aa-spoilt' AND type = 'hbt'"
+                f"UPDATE {table} SET counts[2] = counts[2] + 1 WHERE aa_id = 'aa-stale' AND type = 'hbt'"
             )
         async with store.database.transaction() as tx:
             assert [found.different for found in await recount(tx, DAY)] == [2, 2]
-            await mark_stale(tx, DAY)
+            await mark_day_stale(tx, DAY)
         await store.make_sums()
         async with store.database.transaction() as tx:
             assert [found.different for found in await recount(tx, DAY)] == [0, 0]

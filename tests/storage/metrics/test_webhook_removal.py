@@ -8,11 +8,11 @@ from tests.support.operators import in_store
 from tests.support.service import Service
 
 from mudra.bootstrap.dependencies import Dependencies
-from mudra.metrics.notifications.webhook import Webhook
+from mudra.metrics.notifications.webhook import WaitingMessage, Webhook
 from mudra.shared.ids import fresh_id
 from mudra.shared.secret_text import SecretText
 from mudra.storage.metrics.alarm_tables import webhook_message
-from mudra.storage.metrics.alarms import PostgresWebhooks, WaitingMessage
+from mudra.storage.metrics.alarms import PostgresWebhooks
 
 ROUNDS = 40
 LATER = datetime(2099, 1, 1, tzinfo=UTC)
@@ -25,7 +25,7 @@ async def kept(dependencies: Dependencies) -> WaitingMessage:
     webhook = Webhook(fresh_id(), fresh_id(), "https://noc.example/", "operator:test", LATER)
     message_id = fresh_id()
     async with dependencies.database.transaction() as transaction:
-        await PostgresWebhooks(transaction, dependencies.seal).keep(webhook, SECRET)
+        await PostgresWebhooks(transaction, dependencies.seal).add(webhook, SECRET)
         await transaction.connection.execute(
             sa.insert(webhook_message).values(
                 message_id=message_id, webhook_id=webhook.webhook_id, body=b"{}", made_at=LATER,
@@ -48,7 +48,7 @@ async def settled(dependencies: Dependencies, message: WaitingMessage, number: i
         if number % 2:
             await webhooks.delivered(message)
         else:
-            await webhooks.failed(message, "refused", timedelta(minutes=1))
+            await webhooks.retry(message, "refused", timedelta(minutes=1))
 
 
 def test_removal_and_delivery_at_once_never_block_one_another(service: Service) -> None:

@@ -1,9 +1,9 @@
 """mudra health: incidents, silences and webhooks of the network's health."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
-from types import MappingProxyType, NoneType
+from types import MappingProxyType
 from typing import Annotated, TypeVar
 from uuid import UUID
 
@@ -18,10 +18,10 @@ from mudra.cli.local.program import Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.output.output import fail, show_facts, show_json, show_table
-from mudra.http.health.health_responses import incident_details, silence_details, webhook_details
+from mudra.http.health.alarm_responses import incident_details, silence_details, webhook_details
 from mudra.http.response.errors import problem_of
-from mudra.metrics.incidents.silence import Silence, WantedSilence
-from mudra.metrics.notifications.incident_notifications import StoredIncident
+from mudra.metrics.incidents.incident import StoredIncident
+from mudra.metrics.incidents.silence import Silence, SilenceCommand
 from mudra.metrics.notifications.webhook import AddedWebhook, Webhook
 from mudra.shared.refusal import Refusal
 from mudra.unit_of_work import UnitOfWork
@@ -34,7 +34,6 @@ app.command("matrix", epilog="Example: mudra health matrix --type fireq --json")
 T = TypeVar("T")
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 _MAX_COUNT = 500
-_PAST = timedelta(days=90)
 
 Entity = Annotated[str, typer.Option("--entity", help="Only this entity; all when left out.")]
 
@@ -52,7 +51,7 @@ def list_incidents(
 
     async def act(work: UnitOfWork, _: datetime) -> list[StoredIncident]:
         return list(
-            await work.incidents.shown(
+            await work.incidents.latest(
                 only_open=only_open, entity_id=entity or None, limit=_MAX_COUNT
             )
         )
@@ -83,8 +82,7 @@ def acknowledge(
     caller = Caller(operator_name())
 
     async def act(work: UnitOfWork, _: datetime) -> StoredIncident:
-        _kept(await work.alarm_service.acknowledge(str(incident_id), caller), NoneType)
-        return _kept(await work.incidents.one(str(incident_id)), StoredIncident)
+        return _success(await work.incidents.acknowledge(str(incident_id), caller))
 
     _show(incident_details(_done(act, data_dir)), as_json=as_json)
 
@@ -107,10 +105,8 @@ def silence(
     later, length = read_duration("--in", in_ or "PT0S"), read_duration("--for", for_)
 
     async def act(work: UnitOfWork, now: datetime) -> Silence:
-        wanted = WantedSilence(entity, type_, now + later, now + later + length, reason)
-        return _kept(
-            await work.alarm_service.silence(wanted, Caller(operator_name()), now), Silence
-        )
+        command = SilenceCommand(entity, type_, now + later, now + later + length, reason)
+        return _success(await work.silences.begin(command, Caller(operator_name()), now))
 
     _show(silence_details(_done(act, data_dir)), as_json=as_json)
 
@@ -124,7 +120,7 @@ def silences(
     """List silences that run or come, the earliest end first."""
 
     async def act(work: UnitOfWork, now: datetime) -> list[Silence]:
-        return list(await work.alarm_service.silences.shown(now - _PAST if past else now))
+        return list(await work.silences.list(now, past=past))
 
     shown = [silence_details(one) for one in _done(act, data_dir)]
     if as_json:
@@ -152,7 +148,7 @@ def unsilence(
 
     async def act(work: UnitOfWork, now: datetime) -> Silence:
         caller = Caller(operator_name())
-        return _kept(await work.alarm_service.end_silence(str(silence_id), caller, now), Silence)
+        return _success(await work.silences.end(str(silence_id), caller, now))
 
     _show(silence_details(_done(act, data_dir)), as_json=as_json)
 
@@ -162,7 +158,7 @@ def webhooks(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """List webhooks, with what waits for them and why."""
 
     async def act(work: UnitOfWork, _: datetime) -> list[Webhook]:
-        return list(await work.alarm_service.webhooks.all(None))
+        return list(await work.webhooks.list())
 
     shown = [webhook_details(one) for one in _done(act, data_dir)]
     if as_json:
@@ -191,7 +187,7 @@ def add_webhook(
 
     async def act(work: UnitOfWork, now: datetime) -> AddedWebhook:
         caller = Caller(operator_name())
-        return _kept(await work.alarm_service.add_webhook(entity, url, caller, now), AddedWebhook)
+        return _success(await work.webhooks.add(entity, url, caller, now))
 
     added = _done(act, data_dir)
     _show(webhook_details(added.webhook), {"secret": added.secret.reveal()}, as_json=as_json)
@@ -207,9 +203,7 @@ def unwebhook(
 
     async def act(work: UnitOfWork, _: datetime) -> Webhook:
         caller = Caller(operator_name())
-        return _kept(
-            await work.alarm_service.remove_webhook(str(webhook_id), None, caller), Webhook
-        )
+        return _success(await work.webhooks.remove(str(webhook_id), None, caller))
 
     _show(webhook_details(_done(act, data_dir)), as_json=as_json)
 
@@ -224,11 +218,10 @@ def _done(act: Callable[[UnitOfWork, datetime], Awaitable[T]], data_dir: Path | 
     return with_rooms(within, data_dir)
 
 
-def _kept(outcome: object, wanted: type[T]) -> T:
-    """Take what a use case gave, or end with the sentence of its refusal."""
+def _success(outcome: T | Refusal) -> T:
+    """Return what a use case returned, or end with the text of its refusal."""
     if isinstance(outcome, Refusal):
         fail(problem_of(outcome).sentence)
-    assert isinstance(outcome, wanted)
     return outcome
 
 

@@ -15,9 +15,13 @@ from mudra.cli.local.store import with_rooms
 from mudra.cli.output.api_row import COLUMNS, api_line
 from mudra.cli.output.output import Exit, fail, show_json, show_table
 from mudra.http.health.health_requests import CODES, GROUPED_BY, MAX_LENGTH
-from mudra.http.health.health_shapes import matrix_details, range_details, row_details, rows_as_csv
-from mudra.http.health.picture import coverage, rows_of
-from mudra.metrics.health.picture import Row, matrix
+from mudra.http.health.health_responses import (
+    MatrixResponse,
+    matrix_response,
+    picture_response,
+    rows_as_csv,
+)
+from mudra.metrics.health.picture import Row
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.coverage import TimeRange, closed_before
 
@@ -43,22 +47,23 @@ def picture(
     async def act(dependencies: Dependencies) -> tuple[TimeRange, tuple[Row, ...]]:
         async with dependencies.unit_of_work() as work:
             now = await work.people.now()
-            asked = closed_before(now, length)
-            rows = await rows_of(
-                asked, GROUPED_BY[by], now, work, aa_id=aa or None, fip_id=fip or None
+            within = closed_before(now, length)
+            rows = await work.health.rows(
+                within, GROUPED_BY[by], now, aa_id=aa or None, fip_id=fip or None
             )
-            return asked, rows
+            return within, rows
 
-    asked, rows = with_rooms(act, data_dir)
+    within, rows = with_rooms(act, data_dir)
     if as_csv:
         sys.stdout.write(rows_as_csv(rows))
         return
-    shown = [msgspec.to_builtins(row) for row in row_details(rows)]
+    response = msgspec.to_builtins(picture_response(within, rows))
     if as_json:
-        show_json({**range_details(asked), "rows": shown})
+        show_json(response)
         return
-    show_table(COLUMNS, [api_line(row, api) for row in shown for api in row["apis"]])
-    for row in shown[:1]:
+    rows_ = response["rows"]
+    show_table(COLUMNS, [api_line(row, api) for row in rows_ for api in row["apis"]])
+    for row in rows_[:1]:
         typer.echo(f"reports: {_reports(row['proof'])}")
 
 
@@ -73,13 +78,13 @@ def health_matrix(
         fail(f"--type must be one of {', '.join(CODES)}, not {type_}", Exit.USAGE)
     length = _length(last)
 
-    async def act(dependencies: Dependencies) -> dict[str, object]:
+    async def act(dependencies: Dependencies) -> MatrixResponse:
         async with dependencies.unit_of_work() as work:
             now = await work.people.now()
-            asked = closed_before(now, length)
-            pairs = await work.figures.pairs(asked, type_)
-            heard = await coverage(asked, now, work)
-            return {**range_details(asked), **matrix_details(matrix(pairs), heard.proof())}
+            within = closed_before(now, length)
+            matrix = await work.health.matrix(within, type_)
+            coverage = await work.health.coverage(within, now)
+            return matrix_response(within, matrix, coverage.proof())
 
     shown = msgspec.to_builtins(with_rooms(act, data_dir))
     if as_json:

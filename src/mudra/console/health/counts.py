@@ -13,8 +13,7 @@ from mudra.console.framework.page_results import Download
 from mudra.console.framework.table import Column, Table, TableView
 from mudra.console.health.lazy_fragment import LazyFragment
 from mudra.metrics.payload.catalogue import REQUEST_COUNT_NAMES, Position, Tag
-from mudra.metrics.ports import Cell
-from mudra.metrics.rollup.rollup import Rollup
+from mudra.metrics.rollup.rollup import Cell, Rollup
 
 AS_REPORTED: Final = LazyFragment("as-reported", "counts")
 COUNTS_PART: Final = "health_as_reported.html"

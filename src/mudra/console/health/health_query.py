@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 from msgspec import Struct
 
-from mudra.http.health.health_requests import TimeQuery, time_range
+from mudra.http.health.health_requests import TimeParameters, time_range
 from mudra.http.request.validation import decode_struct
 from mudra.http.response.http_refusals import InvalidField
 from mudra.metrics.health.status_history import api_words
@@ -98,10 +98,10 @@ def query_of(query: Mapping[str, str], now: datetime) -> HealthQuery | InvalidFi
         return InvalidField(f"type must be one of {', '.join(CALLS)}")
     if "from" in query or "to" in query:
         times = {name: query[name] for name in ("from", "to") if name in query}
-        read = decode_struct(times, TimeQuery)
+        read = decode_struct(times, TimeParameters)
         if isinstance(read, InvalidField):
             return read
-        within = time_range(read, now, usual=RANGES[USUAL], longest=MAX_LENGTH)
+        within = time_range(read, now, default=RANGES[USUAL], longest=MAX_LENGTH)
         return within if isinstance(within, InvalidField) else HealthQuery(within, "", code)
     word = query.get("range", USUAL)
     if word not in RANGES:

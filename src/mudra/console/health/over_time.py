@@ -10,7 +10,6 @@ from mudra.console.health.health_query import HealthQuery
 from mudra.console.health.lazy_fragment import LazyFragment
 from mudra.console.health.tables import moments_table
 from mudra.metrics.incidents.incident import Incident
-from mudra.metrics.rollup.series import points
 from mudra.metrics.rollup.step import step_for
 
 OVER_TIME: Final = LazyFragment("over-time", "moments")
@@ -29,8 +28,8 @@ async def over_time(
 ) -> Mapping[str, object] | Download:
     """Read the figures of each step; gives what `health_over_time.html` shows, or the CSV."""
     step = step_for(asked.within)
-    found = await points(
-        page_context.work.series, asked.within, step, asked.code, aa_id=aa_id, fip_id=fip_id
+    found = await page_context.work.health.points(
+        asked.within, step, asked.code, aa_id=aa_id, fip_id=fip_id
     )
     times = timeline(found, step, asked, incidents)
     table, query = moments_table(step), OVER_TIME.table_query(page_context.query)

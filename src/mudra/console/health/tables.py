@@ -13,7 +13,7 @@ from mudra.console.health.labels import state_words, subject_words
 from mudra.metrics.health.health import Health, Status
 from mudra.metrics.health.picture import ApiPicture
 from mudra.metrics.health.status_history import api_words, notification_words
-from mudra.metrics.notifications.incident_notifications import StoredIncident
+from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.payload.catalogue import (
     Tag,
 )

@@ -1,19 +1,16 @@
-"""The health feed for FIUs and AAs, and the status of the network for everybody (issue 4, 6).
+"""The health feed for FIUs and AAs, and the status of the network for everyone.
 
-Both are kept for some seconds: whoever reads them, the database is asked once.
+Both are cached for some seconds, whoever reads them.
 """
 
-import asyncio
 import hashlib
 from collections.abc import Sequence
-from datetime import datetime, timedelta
 from time import monotonic
 from typing import Final
 
 import msgspec
 from litestar import Response, get
 from litestar.handlers import HTTPRouteHandler
-from msgspec import Struct
 
 from mudra.http.auth.bearer import calling_entity
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
@@ -22,61 +19,24 @@ from mudra.http.openapi.operation import CSV, JSON, described
 from mudra.http.request.request_context import AnyRequest, RequestContext, new_context
 from mudra.http.response.json_response import refusal
 from mudra.metrics.health.feed import HealthFeed, health_feed, public_csv, public_status
-from mudra.metrics.health.picture import Coverage, expected_windows
-from mudra.metrics.payload.catalogue import Tag, window_start
-from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.rollup.rollup import Rollup
+from mudra.metrics.health.health_service import NetworkHealth
+from mudra.metrics.health.network_health_cache import PUBLIC_SPAN, NetworkHealthCache
 from mudra.shared.entity_type import EntityType
 from mudra.shared.refusal import Refusal
 from mudra.tokens.issuing.claims import TokenKind
 from mudra.unit_of_work import TRANSACTION_S
 
-FEED_SPAN: Final = timedelta(hours=1)
-PUBLIC_SPAN: Final = timedelta(days=1)
-KEPT_S: Final = 10.0
 _REVALIDATED: Final = {"ETag": "The version of the answer, for If-None-Match."}
 
 
-class NetworkHealth(Struct, frozen=True):
-    """Sums over all AAs by FIP, for the windows up to the last closed one."""
-
-    fips: dict[str, dict[tuple[Tag, str], Rollup]]
-    within: TimeRange
-    coverage: Coverage
-
-
-class TtlCache:
-    """One answer for all who ask within some seconds and before the next window closes."""
-
-    def __init__(self, span: timedelta) -> None:
-        self._span = span
-        self._lock = asyncio.Lock()
-        self._until = 0.0
-        self._closed: datetime | None = None
-        self._health: NetworkHealth | None = None
-
-    async def health(
-        self, service: HttpDependencies, within_s: float = TRANSACTION_S
-    ) -> NetworkHealth:
-        """The health of the network, at most some seconds old, read within `within_s` seconds."""
-        async with self._lock:
-            closed = window_start(service.clock())
-            if self._health is None or closed != self._closed or monotonic() > self._until:
-                self._health = await _read(
-                    service, TimeRange(closed - self._span, closed), within_s
-                )
-                self._closed, self._until = closed, monotonic() + KEPT_S
-            return self._health
-
-
 class Signatures:
-    """The signature of the last body, made once however many ask."""
+    """The signature of the last body, made once for all readers."""
 
     def __init__(self) -> None:
         self._last: tuple[bytes, str, str] = (b"", "", "")
 
     def of(self, body: bytes, service: HttpDependencies) -> str:
-        """The detached JWS of a body by the key that signs now."""
+        """Return the detached JWS of a body by the key that signs now."""
         kid = service.signer.signing_kid(TokenKind.ENTITY)
         if self._last[:2] != (body, kid):
             signed = service.signer.sign_detached(TokenKind.ENTITY, body)
@@ -84,22 +44,8 @@ class Signatures:
         return self._last[2]
 
 
-async def _read(service: HttpDependencies, within: TimeRange, within_s: float) -> NetworkHealth:
-    async with service.unit_of_work(within_s=within_s) as work:
-        totals = await work.figures.over_aas(within)
-        heard = await work.figures.heard(within)
-        since = await work.aas_and_fips.reporting_aas()
-        live = await work.aas_and_fips.live_fips()
-    fips: dict[str, dict[tuple[Tag, str], Rollup]] = {fip: {} for fip in live}
-    for cell, sums in totals.items():
-        fips.setdefault(cell.fip_id, {})[(cell.tag, cell.type)] = sums
-    return NetworkHealth(
-        fips, within, Coverage(expected_windows(within, since, service.clock()), heard)
-    )
-
-
-def feed_routes(prefixes: Sequence[str], kept: TtlCache) -> list[HTTPRouteHandler]:
-    """Make the feed's handler at every address of the metrics."""
+def feed_routes(prefixes: Sequence[str], cache: NetworkHealthCache) -> list[HTTPRouteHandler]:
+    """Return the feed's handler at every address of the metrics."""
     signatures = Signatures()
 
     @get(
@@ -116,10 +62,10 @@ def feed_routes(prefixes: Sequence[str], kept: TtlCache) -> list[HTTPRouteHandle
         caller = await calling_entity(request, service, EntityType.FIU, EntityType.AA)
         if isinstance(caller, Refusal):
             return refusal(context.envelope, caller).response()
-        body = msgspec.json.encode(_feed(await kept.health(service)))
+        body = msgspec.json.encode(_feed(await _network(cache, service)))
         answer = _tagged(context, body, JSON, "private, no-cache")
         answer.headers["Vary"] = "Authorization"
-        # As the registry's answers: a copy that is passed on can still be checked.
+        # As in the registry: a copy that is passed on can still be verified.
         answer.headers["x-jws-signature"] = signatures.of(body, service)
         return answer
 
@@ -127,8 +73,8 @@ def feed_routes(prefixes: Sequence[str], kept: TtlCache) -> list[HTTPRouteHandle
 
 
 def public_status_routes() -> list[HTTPRouteHandler]:
-    """Make the handlers of the public status."""
-    kept = TtlCache(PUBLIC_SPAN)
+    """Return the handlers of the public status."""
+    cache = NetworkHealthCache(PUBLIC_SPAN, monotonic)
 
     @get(
         "/status/v1/fips.json",
@@ -138,7 +84,7 @@ def public_status_routes() -> list[HTTPRouteHandler]:
     )
     async def status_json(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
         """Show status by FIP and API over the last day; names no AA."""
-        health = await kept.health(service)
+        health = await _network(cache, service)
         body = msgspec.json.encode(
             PublicStatusResponse(_feed(health).time_range, public_status(health.fips))
         )
@@ -154,13 +100,17 @@ def public_status_routes() -> list[HTTPRouteHandler]:
     )
     async def status_csv(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
         """Show the same as CSV."""
-        rows = public_status((await kept.health(service)).fips)
+        rows = public_status((await _network(cache, service)).fips)
         form = f"{CSV}; charset=utf-8"
         return _tagged(
             new_context(request, service), public_csv(rows).encode(), form, "public, max-age=60"
         )
 
     return [status_json, status_csv]
+
+
+async def _network(cache: NetworkHealthCache, service: HttpDependencies) -> NetworkHealth:
+    return await cache.get(service.unit_of_work, service.clock(), TRANSACTION_S)
 
 
 def _feed(health: NetworkHealth) -> HealthFeed:

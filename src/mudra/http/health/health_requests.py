@@ -1,4 +1,4 @@
-"""Requests about metrics, health and alarms, as the wire carries them."""
+"""Requests about metrics, health and incidents, as the wire carries them."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -23,10 +23,10 @@ GROUPED_BY: Final[Mapping[str, Grouping]] = {
     "pairs": Grouping.PAIR,
 }
 MAX_LENGTH: Final = timedelta(days=400)
-"""The longest time of one picture."""
+"""The longest time of one health query."""
 _FIRST: Final = datetime(2000, 1, 1, tzinfo=UTC)
 _LAST: Final = datetime(2200, 1, 1, tzinfo=UTC)
-"""Beyond them neither the database nor Python can reckon; no window was, or will be."""
+"""No window is outside of these, and neither the database nor Python can compute far beyond."""
 
 _Instant = Annotated[
     datetime,
@@ -54,29 +54,29 @@ GroupingInPath: TypeAlias = Annotated[
 ]
 
 
-class TimeQuery(Struct, frozen=True):
-    """Windows that begin at `from` or later and before `to`; the last closed ones without."""
+class TimeParameters(Struct, frozen=True):
+    """Windows that begin at `from` or later and before `to`; by default the last closed ones."""
 
     start: _Instant | UnsetType = field(name="from", default=UNSET)
     end: _Instant | UnsetType = field(name="to", default=UNSET)
 
 
-class PictureQuery(TimeQuery, frozen=True):
-    """Which rows, and in which form."""
+class PictureParameters(TimeParameters, frozen=True):
+    """Which rows, and in which format."""
 
     aa_id: _Entity = field(name="aaId", default="")
     fip_id: _Entity = field(name="fipId", default="")
     format: Annotated[Literal["json", "csv"], Meta(description="json or csv")] = "json"
 
 
-class MatrixQuery(TimeQuery, frozen=True):
-    """Over which API; all calls without."""
+class MatrixParameters(TimeParameters, frozen=True):
+    """Over which API; by default over all calls."""
 
     type: _Code = ""
 
 
-class ReceiptsQuery(TimeQuery, frozen=True):
-    """Which page: `next` is that of the former answer."""
+class ReceiptsParameters(TimeParameters, frozen=True):
+    """Which page: `next` is that of the previous response."""
 
     limit: Annotated[
         str,
@@ -85,26 +85,26 @@ class ReceiptsQuery(TimeQuery, frozen=True):
         ),
     ] = "200"
     next: (
-        Annotated[datetime, Meta(tz=True, description="the value of next in the former answer")]
+        Annotated[datetime, Meta(tz=True, description="the value of next in the previous response")]
         | UnsetType
     ) = UNSET
 
 
-class IncidentsQuery(Struct, frozen=True):
-    """Which incidents: those that are not over, those of one entity."""
+class IncidentsParameters(Struct, frozen=True):
+    """Which incidents: only open ones, or those of one entity."""
 
     open: _Flag = "false"
     entity_id: _Entity = field(name="entityId", default="")
 
 
-class SilencesQuery(Struct, frozen=True):
-    """Those that run or come; with `past` also those of the last 90 days."""
+class SilencesParameters(Struct, frozen=True):
+    """Active and scheduled silences; with `past` also those of the last 90 days."""
 
     past: _Flag = "false"
 
 
 class SilenceRequest(Struct, frozen=True):
-    """Wake nobody about an entity, one of its APIs, or anybody at all, for at most 30 days."""
+    """Send no alarms about an entity, one of its APIs, or the whole network, for up to 30 days."""
 
     ends: _Instant
     reason: Annotated[
@@ -134,26 +134,26 @@ _Url = Annotated[
 
 
 class OwnWebhookRequest(Struct, frozen=True):
-    """Have alarms about the calling entity sent to an address."""
+    """Send alarms about the calling entity to an address."""
 
     url: _Url
 
 
 class WebhookRequest(Struct, frozen=True):
-    """Have alarms sent to an address: those of one entity, or all without `entityId`."""
+    """Send alarms to an address: those of one entity, or by default all."""
 
     url: _Url
     entity_id: _Entity = field(name="entityId", default="")
 
 
 def time_range(
-    query: TimeQuery, now: datetime, *, usual: timedelta, longest: timedelta
+    query: TimeParameters, now: datetime, *, default: timedelta, longest: timedelta
 ) -> TimeRange | InvalidField:
-    """Read `from` and `to`; the last closed windows when they are not there."""
+    """Return `from` and `to`; by default the last closed windows."""
     end = window_start(now) if isinstance(query.end, UnsetType) else query.end
     if not _FIRST <= end <= _LAST:
-        return InvalidField(f"to must lie between the years {_FIRST.year} and {_LAST.year}")
-    start = end - usual if isinstance(query.start, UnsetType) else query.start
+        return InvalidField(f"to must be between the years {_FIRST.year} and {_LAST.year}")
+    start = end - default if isinstance(query.start, UnsetType) else query.start
     if not start < end or end - start > longest:
         return InvalidField(f"from must be before to, by at most {longest.days} days")
     return TimeRange(start.astimezone(UTC), end.astimezone(UTC))

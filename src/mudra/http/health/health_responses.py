@@ -1,19 +1,107 @@
-"""Answers about health and alarms, for the OpenAPI document and as they are written."""
+"""Responses about the network's health, as JSON and CSV; unknown values are null, never 0."""
+
+from collections.abc import Iterable
 
 from msgspec import Struct, field
 
-from mudra.http.health.health_shapes import CellDetails, ProofDetails, RowDetails, VerdictDetails
 from mudra.http.response.response_body import ResponseBody
+from mudra.metrics.health.attribution import Blame, MatrixCell, Verdict
 from mudra.metrics.health.feed import FeedTime, PublicRow
-from mudra.metrics.incidents.silence import Silence
-from mudra.metrics.incidents.subject import name_of
-from mudra.metrics.notifications.incident_notifications import StoredIncident
-from mudra.metrics.notifications.webhook import Webhook
+from mudra.metrics.health.health import Errors, FiOutcomes, Health, Proof, Status
+from mudra.metrics.health.picture import ApiPicture, Matrix, Row
+from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.percentile import Percentile, ResponseTime
+from mudra.shared.csv_export import csv_text
 from mudra.shared.time_text import iso_ms
 
 
+class TimeDetails(Struct, rename="camel"):
+    """Milliseconds over the answered calls; p100 is exact, the others are within bounds."""
+
+    samples: int
+    p50: Percentile
+    p95: Percentile
+    p99: Percentile
+    p100: int
+
+
+class ErrorDetails(
+    Struct,
+    rename={
+        "not_found_404": "notFound404",
+        "other_4xx": "other4xx",
+        "server_5xx": "server5xx",
+        "no_answer": "noAnswer",
+    },
+):
+    """Calls that did not succeed, by class."""
+
+    not_found_404: int
+    other_4xx: int
+    server_5xx: int
+    no_answer: int
+
+
+class ApiDetails(Struct, rename="camel", kw_only=True):
+    """One API."""
+
+    tag: str
+    type: str
+    requests: int | None
+    succeeded: int | None
+    judged: int | None
+    success_rate: float | None
+    errors: ErrorDetails | None
+    status: Status | None
+    certain: bool | None
+    time: TimeDetails | None
+    data_bytes: str | None
+    fi_requests: FiOutcomes | None
+
+
+class ProofDetails(Struct, rename="camel"):
+    """How many of the expected reports were received."""
+
+    reporters_heard: int
+    reporters_expected: int
+    windows_heard: int
+    windows_expected: int
+    complete: bool
+
+
+class RowDetails(Struct, rename="camel"):
+    """One subject; an empty ID means all."""
+
+    aa_id: str
+    fip_id: str
+    apis: list[ApiDetails]
+    proof: ProofDetails
+
+
+class CellDetails(Struct, rename="camel"):
+    """One AA at one FIP."""
+
+    aa_id: str
+    fip_id: str
+    status: Status
+    succeeded: int
+    judged: int
+
+
+class VerdictDetails(Struct, rename="camel"):
+    """The cause of a bad cell, with the counts behind it."""
+
+    aa_id: str
+    fip_id: str
+    blame: Blame
+    other_aas: int
+    other_aas_bad: int
+    other_fips: int
+    other_fips_bad: int
+
+
 class PictureResponse(ResponseBody, kw_only=True):
-    """Rows of a picture."""
+    """Rows of health."""
 
     start: str = field(name="from")
     end: str = field(name="to")
@@ -31,144 +119,128 @@ class MatrixResponse(ResponseBody, kw_only=True):
 
 
 class PublicStatusResponse(Struct):
-    """The status of the network for everybody."""
+    """The status of the network for everyone."""
 
     time_range: FeedTime
     fips: list[PublicRow]
 
 
-class IncidentDetails(Struct, rename="camel", kw_only=True):
-    """One incident; `type` is a code of spec 2.5, or empty."""
-
-    incident_id: str
-    kind: str
-    entity_id: str
-    type: str
-    began: str
-    last_bad: str
-    ended: str | None
-    state: str
-    bad_windows: int
-    succeeded: int
-    judged: int
-    acknowledged_by: str | None
-
-
-class IncidentsResponse(ResponseBody, kw_only=True):
-    """Incidents, newest first."""
-
-    incidents: list[IncidentDetails]
-
-
-class IncidentResponse(ResponseBody, kw_only=True):
-    """One incident."""
-
-    incident: IncidentDetails
-
-
-class AcknowledgedResponse(ResponseBody, kw_only=True):
-    """Who looks after an incident now."""
-
-    incident_id: str = field(name="incidentId")
-    acknowledged_by: str = field(name="acknowledgedBy")
-
-
-class SilenceDetails(Struct, rename="camel", kw_only=True):
-    """One silence; an empty entity or type stands for all."""
-
-    silence_id: str
-    entity_id: str
-    type: str
-    begins: str
-    ends: str
-    reason: str
-    made_by: str
-
-
-class SilencesResponse(ResponseBody, kw_only=True):
-    """Silences, the earliest end first."""
-
-    silences: list[SilenceDetails]
-
-
-class SilenceResponse(ResponseBody, kw_only=True):
-    """One silence as it is now."""
-
-    silence: SilenceDetails
-
-
-class WebhookDetails(Struct, rename="camel", kw_only=True):
-    """One webhook; an empty entity stands for the whole network."""
-
-    webhook_id: str
-    entity_id: str
-    url: str
-    made_by: str
-    made_at: str
-    waiting: int
-    delivered_at: str | None
-    problem: str
-
-
-class WebhooksResponse(ResponseBody, kw_only=True):
-    """Webhooks, the oldest first."""
-
-    webhooks: list[WebhookDetails]
-
-
-class WebhookResponse(ResponseBody, kw_only=True):
-    """The webhook that was removed."""
-
-    webhook: WebhookDetails
-
-
-class NewWebhookResponse(WebhookResponse, kw_only=True):
-    """A new webhook; `secret` signs its messages and is shown this once."""
-
-    secret: str
-
-
-def incident_details(stored: StoredIncident) -> IncidentDetails:
-    """Write an incident."""
-    incident, name = stored.incident, name_of(stored.incident.subject)
-    return IncidentDetails(
-        incident_id=stored.incident_id,
-        kind=name.kind.value,
-        entity_id=name.entity_id,
-        type=name.type,
-        began=iso_ms(incident.began),
-        last_bad=iso_ms(incident.last_bad),
-        ended=iso_ms(incident.ended) if incident.ended else None,
-        state=incident.ending.value,
-        bad_windows=incident.bad_windows,
-        succeeded=incident.succeeded,
-        judged=incident.judged,
-        acknowledged_by=stored.acknowledged_by,
+def picture_response(within: TimeRange, rows: Iterable[Row]) -> PictureResponse:
+    """Return rows as the wire has them."""
+    return PictureResponse(
+        start=iso_ms(within.start), end=iso_ms(within.end), rows=[_row(row) for row in rows]
     )
 
 
-def silence_details(silence: Silence) -> SilenceDetails:
-    """Write a silence."""
-    return SilenceDetails(
-        silence_id=silence.silence_id,
-        entity_id=silence.entity_id,
-        type=silence.type,
-        begins=iso_ms(silence.begins),
-        ends=iso_ms(silence.ends),
-        reason=silence.reason,
-        made_by=silence.made_by,
+def matrix_response(within: TimeRange, matrix: Matrix, proof: Proof) -> MatrixResponse:
+    """Return the matrix as the wire has it: its cells, and a verdict for each bad one."""
+    return MatrixResponse(
+        start=iso_ms(within.start),
+        end=iso_ms(within.end),
+        cells=[_cell(cell) for cell in matrix.cells],
+        verdicts=[_verdict(verdict) for verdict in matrix.verdicts],
+        proof=_proof(proof),
     )
 
 
-def webhook_details(webhook: Webhook) -> WebhookDetails:
-    """Write a webhook, without the key that signs its messages."""
-    return WebhookDetails(
-        webhook_id=webhook.webhook_id,
-        entity_id=webhook.entity_id,
-        url=webhook.url,
-        made_by=webhook.made_by,
-        made_at=iso_ms(webhook.made_at),
-        waiting=webhook.waiting,
-        delivered_at=iso_ms(webhook.delivered_at) if webhook.delivered_at else None,
-        problem=webhook.problem,
+def rows_as_csv(rows: Iterable[Row]) -> str:
+    """Return one line for each subject and API (RFC 4180)."""
+    return csv_text(
+        _CSV,
+        (
+            [row.subject.aa_id, row.subject.fip_id, *_numbers(api), *_reports(row)]
+            for row in rows
+            for api in row.apis
+        ),
+    )
+
+
+_CSV = [
+    *("aaId", "fipId", "tag", "type", "status", "requests", "succeeded", "judged"),
+    *("notFound404", "other4xx", "server5xx", "noAnswer"),
+    *("p50", "p50Low", "p50High", "p95", "p95Low", "p95High", "p99", "p99Low", "p99High", "p100"),
+    *("dataBytes", "reportersHeard", "reportersExpected", "windowsHeard", "windowsExpected"),
+]
+
+
+def _numbers(api: ApiPicture) -> list[object]:
+    health, time = api.health, api.time
+    counts: list[object] = [None] * 8
+    if health is not None:
+        e = health.errors
+        counts = [health.status.value, health.total, health.succeeded, health.judged]
+        counts += [e.not_found_404, e.other_4xx, e.server_5xx, e.no_answer]
+    times: list[object] = [None] * 10
+    if time is not None:
+        times = []
+        for one in (time.p50, time.p95, time.p99):
+            times += [one.estimate, one.low, one.high]
+        times.append(time.p100)
+    return [api.tag.value, api.type, *counts, *times, api.data_bytes]
+
+
+def _reports(row: Row) -> list[object]:
+    proof = row.proof
+    return [
+        proof.reporters_heard,
+        proof.reporters_expected,
+        proof.windows_heard,
+        proof.windows_expected,
+    ]
+
+
+def _proof(proof: Proof) -> ProofDetails:
+    return ProofDetails(
+        proof.reporters_heard,
+        proof.reporters_expected,
+        proof.windows_heard,
+        proof.windows_expected,
+        proof.complete,
+    )
+
+
+def _row(row: Row) -> RowDetails:
+    apis = [_api(api) for api in row.apis]
+    return RowDetails(row.subject.aa_id, row.subject.fip_id, apis, _proof(row.proof))
+
+
+def _api(api: ApiPicture) -> ApiDetails:
+    health: Health | None = api.health
+    return ApiDetails(
+        tag=api.tag.value,
+        type=api.type,
+        requests=health.total if health else None,
+        succeeded=health.succeeded if health else None,
+        judged=health.judged if health else None,
+        success_rate=health.success if health else None,
+        errors=_errors(health.errors) if health else None,
+        status=health.status if health else None,
+        certain=health.certain if health else None,
+        time=_time(api.time) if api.time else None,
+        data_bytes=None if api.data_bytes is None else str(api.data_bytes),
+        fi_requests=api.outcomes,
+    )
+
+
+def _errors(errors: Errors) -> ErrorDetails:
+    return ErrorDetails(errors.not_found_404, errors.other_4xx, errors.server_5xx, errors.no_answer)
+
+
+def _time(time: ResponseTime) -> TimeDetails:
+    return TimeDetails(time.samples, time.p50, time.p95, time.p99, time.p100)
+
+
+def _cell(cell: MatrixCell) -> CellDetails:
+    return CellDetails(cell.aa_id, cell.fip_id, cell.status, cell.succeeded, cell.judged)
+
+
+def _verdict(verdict: Verdict) -> VerdictDetails:
+    return VerdictDetails(
+        verdict.cell.aa_id,
+        verdict.cell.fip_id,
+        verdict.blame,
+        verdict.other_aas,
+        verdict.other_aas_bad,
+        verdict.other_fips,
+        verdict.other_fips_bad,
     )

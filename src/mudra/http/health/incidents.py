@@ -1,4 +1,4 @@
-"""Incidents: the operator sees all and acknowledges, members see their own."""
+"""Incidents: an operator lists and acknowledges all, a member lists its own."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -12,21 +12,20 @@ from mudra.audit.event import Caller
 from mudra.http.auth.as_entity import as_entity
 from mudra.http.auth.as_operator import as_operator
 from mudra.http.dependencies import InjectedDependencies
-from mudra.http.health.health_requests import IncidentsQuery
-from mudra.http.health.health_responses import (
+from mudra.http.health.alarm_responses import (
     AcknowledgedResponse,
     IncidentResponse,
     IncidentsResponse,
     incident_details,
 )
+from mudra.http.health.health_requests import IncidentsParameters
 from mudra.http.openapi.operation import described
-from mudra.http.request.envelope import Body
 from mudra.http.request.fields import NoParameters
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
 from mudra.http.response.json_response import HandlerResult
 from mudra.identity.operators.operator import Scope
-from mudra.metrics.notifications.alarm_service import NoSuchIncident
-from mudra.metrics.notifications.incident_notifications import StoredIncident
+from mudra.metrics.incidents.incident import StoredIncident
+from mudra.shared.refusal import Refusal
 from mudra.tokens.authentication.bearer import EntityCaller
 from mudra.unit_of_work import UnitOfWork
 
@@ -36,21 +35,23 @@ _MAX_COUNT: Final = 500
 @get(
     "/operator/v1/incidents",
     operation_class=described(
-        "List incidents", None, IncidentsResponse, bearer=True, query=IncidentsQuery
+        "List incidents", None, IncidentsResponse, bearer=True, query=IncidentsParameters
     ),
 )
 async def incidents(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
-    """List the latest incidents; `open=true` for those that are not over."""
-    context, order = receive_query(request, service, IncidentsQuery)
+    """List the latest incidents; `open=true` for open ones only."""
+    context, parameters = receive_query(request, service, IncidentsParameters)
 
-    async def act(work: UnitOfWork, _: Caller, order: IncidentsQuery) -> HandlerResult:
-        return _listed(
-            await work.incidents.shown(
-                only_open=order.open == "true", entity_id=order.entity_id or None, limit=_MAX_COUNT
+    async def handle(work: UnitOfWork, _: Caller, parameters: IncidentsParameters) -> HandlerResult:
+        return _list_response(
+            await work.incidents.latest(
+                only_open=parameters.open == "true",
+                entity_id=parameters.entity_id or None,
+                limit=_MAX_COUNT,
             )
         )
 
-    return await as_operator(context, order, Scope.HEALTH, act)
+    return await as_operator(context, parameters, Scope.HEALTH, handle)
 
 
 @get(
@@ -61,13 +62,15 @@ async def incident(
     request: AnyRequest, service: InjectedDependencies, incident_id: FromPath[UUID]
 ) -> Response[bytes]:
     """Show one incident, however old."""
-    context, order = receive_query(request, service, NoParameters)
+    context, parameters = receive_query(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, _: Caller, _order: NoParameters) -> HandlerResult:
-        found = await work.incidents.one(str(incident_id))
-        return NoSuchIncident() if found is None else {"incident": incident_details(found)}
+    async def handle(work: UnitOfWork, _caller: Caller, _: NoParameters) -> HandlerResult:
+        found = await work.incidents.find(str(incident_id))
+        if isinstance(found, Refusal):
+            return found
+        return IncidentResponse(incident=incident_details(found))
 
-    return await as_operator(context, order, Scope.HEALTH, act)
+    return await as_operator(context, parameters, Scope.HEALTH, handle)
 
 
 @post(
@@ -80,18 +83,22 @@ async def incident(
 async def acknowledge(
     request: AnyRequest, service: InjectedDependencies, incident_id: FromPath[UUID]
 ) -> Response[bytes]:
-    """Note that this operator looks after an incident."""
-    context, order = await receive_json(request, service, NoParameters)
+    """Assign an incident to the calling operator."""
+    context, received = await receive_json(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, caller: Caller, _order: NoParameters) -> HandlerResult:
-        refused = await work.alarm_service.acknowledge(str(incident_id), caller)
-        return refused or {"incidentId": str(incident_id), "acknowledgedBy": caller.actor}
+    async def handle(work: UnitOfWork, caller: Caller, _: NoParameters) -> HandlerResult:
+        stored = await work.incidents.acknowledge(str(incident_id), caller)
+        if isinstance(stored, Refusal):
+            return stored
+        return AcknowledgedResponse(
+            incident_id=stored.incident_id, acknowledged_by=stored.acknowledged_by or ""
+        )
 
-    return await as_operator(context, order, Scope.HEALTH, act)
+    return await as_operator(context, received, Scope.HEALTH, handle)
 
 
 def member_incident_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
-    """Make the handler at every address of the metrics."""
+    """Return the handler at every address of the metrics."""
 
     @get(
         [f"{prefix}/incidents" for prefix in prefixes],
@@ -99,24 +106,22 @@ def member_incident_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
     )
     async def own_incidents(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
         """List the latest incidents of the calling entity."""
-        context, order = receive_query(request, service, NoParameters)
+        context, parameters = receive_query(request, service, NoParameters)
 
-        async def act(
-            work: UnitOfWork, entity: EntityCaller, _: Caller, _order: NoParameters
+        async def handle(
+            work: UnitOfWork, entity: EntityCaller, _caller: Caller, _: NoParameters
         ) -> HandlerResult:
-            return _listed(
-                await work.incidents.shown(
-                    only_open=False, entity_id=entity.entity_id, limit=_MAX_COUNT
-                )
+            return _list_response(
+                await work.incidents.latest(entity_id=entity.entity_id, limit=_MAX_COUNT)
             )
 
-        return await as_entity(context, order, act)
+        return await as_entity(context, parameters, handle)
 
     return [own_incidents]
 
 
-def _listed(found: Sequence[StoredIncident]) -> Body:
-    return {"incidents": [incident_details(one) for one in found]}
+def _list_response(found: Sequence[StoredIncident]) -> IncidentsResponse:
+    return IncidentsResponse(incidents=[incident_details(one) for one in found])
 
 
-operator_handlers: Final = [incidents, incident, acknowledge]
+operator_handlers: Final[list[HTTPRouteHandler]] = [incidents, incident, acknowledge]

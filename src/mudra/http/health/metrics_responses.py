@@ -1,17 +1,19 @@
-"""Answers of the metrics addresses, for the OpenAPI document (decisions part 5)."""
-
-from typing import Literal
+"""Responses about pushed reports and their receipts (decisions part 5)."""
 
 from msgspec import Struct, field
 
 from mudra.http.response.response_body import ResponseBody
+from mudra.metrics.payload.ingest_rule import IngestStatus, Receipt
+from mudra.metrics.payload.receipt_service import Gap, ReceiptsPage
+from mudra.metrics.rollup.coverage import TimeRange
 from mudra.shared.finding import Finding
+from mudra.shared.time_text import iso_ms
 
 
 class PushResponse(ResponseBody, kw_only=True):
-    """A payload was taken, now or before."""
+    """A report was accepted, now or before."""
 
-    status: Literal["accepted", "duplicate", "replaced"]
+    status: IngestStatus
     receipt_id: str = field(name="receiptId")
     findings: list[Finding]
 
@@ -30,7 +32,7 @@ class ReceiptDetails(Struct, rename="camel", kw_only=True):
 
 
 class GapDetails(Struct, rename="camel", kw_only=True):
-    """Windows of one tag that were not received: from the start of the first to the end."""
+    """Windows of one payload that were not received, from the start of the first to the end."""
 
     tag: str
     start: str
@@ -56,3 +58,41 @@ class ReceiptsResponse(ResponseBody, kw_only=True):
     gaps: list[GapDetails]
     refused: list[RefusedDetails]
     next: str | None
+
+
+def receipts_response(aa_id: str, within: TimeRange, page: ReceiptsPage) -> ReceiptsResponse:
+    """Return a page of receipts as the wire has it."""
+    return ReceiptsResponse(
+        aa_id=aa_id,
+        start=iso_ms(within.start),
+        end=iso_ms(within.end),
+        receipts=[_receipt(receipt) for receipt in page.receipts],
+        gaps=[_gap(gap) for gap in page.gaps],
+        refused=[
+            RefusedDetails(at=iso_ms(one.at), total=one.total, findings=list(one.findings))
+            for one in page.refused
+        ],
+        next=iso_ms(page.next) if page.next else None,
+    )
+
+
+def _receipt(receipt: Receipt) -> ReceiptDetails:
+    return ReceiptDetails(
+        receipt_id=receipt.receipt_id,
+        tag=receipt.key.tag.value,
+        window=iso_ms(receipt.key.window),
+        version=receipt.version,
+        txn_id=receipt.txn_id,
+        received_at=iso_ms(receipt.received_at),
+        late=receipt.late,
+        findings=list(receipt.findings),
+    )
+
+
+def _gap(gap: Gap) -> GapDetails:
+    return GapDetails(
+        tag=gap.tag.value,
+        start=iso_ms(gap.within.start),
+        end=iso_ms(gap.within.end),
+        windows=gap.windows,
+    )

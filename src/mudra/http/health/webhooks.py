@@ -12,13 +12,13 @@ from mudra.audit.event import Caller
 from mudra.http.auth.as_entity import as_entity
 from mudra.http.auth.as_operator import as_operator
 from mudra.http.dependencies import InjectedDependencies
-from mudra.http.health.health_requests import OwnWebhookRequest, WebhookRequest
-from mudra.http.health.health_responses import (
+from mudra.http.health.alarm_responses import (
     NewWebhookResponse,
     WebhookResponse,
     WebhooksResponse,
     webhook_details,
 )
+from mudra.http.health.health_requests import OwnWebhookRequest, WebhookRequest
 from mudra.http.openapi.operation import described
 from mudra.http.request.fields import NoParameters
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
@@ -34,13 +34,13 @@ _PATH: Final = "/operator/v1/health/webhooks"
 
 @get(_PATH, operation_class=described("List webhooks", None, WebhooksResponse, bearer=True))
 async def webhooks(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
-    """List all webhooks, the network's and those of members, with what waits for them."""
-    context, order = receive_query(request, service, NoParameters)
+    """List all webhooks, the network's and those of members, with their undelivered messages."""
+    context, received = receive_query(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, _: Caller, _order: NoParameters) -> HandlerResult:
-        return _list_response(await work.alarm_service.webhooks.all(None))
+    async def handle(work: UnitOfWork, _: Caller, _order: NoParameters) -> HandlerResult:
+        return _list_response(await work.webhooks.list())
 
-    return await as_operator(context, order, Scope.HEALTH, act)
+    return await as_operator(context, received, Scope.HEALTH, handle)
 
 
 @post(
@@ -51,14 +51,14 @@ async def webhooks(request: AnyRequest, service: InjectedDependencies) -> Respon
     ),
 )
 async def add(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
-    """Have alarms sent to an address; the answer alone has the key that signs them."""
-    context, order = await receive_json(request, service, WebhookRequest)
+    """Send alarms to an address; only this response has the key that signs them."""
+    context, received = await receive_json(request, service, WebhookRequest)
 
-    async def act(work: UnitOfWork, caller: Caller, order: WebhookRequest) -> HandlerResult:
+    async def handle(work: UnitOfWork, caller: Caller, received: WebhookRequest) -> HandlerResult:
         now = await work.people.now()
-        return _added(await work.alarm_service.add_webhook(order.entity_id, order.url, caller, now))
+        return _added(await work.webhooks.add(received.entity_id, received.url, caller, now))
 
-    return await as_operator(context, order, Scope.HEALTH, act)
+    return await as_operator(context, received, Scope.HEALTH, handle)
 
 
 @post(
@@ -69,32 +69,32 @@ async def add(request: AnyRequest, service: InjectedDependencies) -> Response[by
 async def remove(
     request: AnyRequest, service: InjectedDependencies, webhook_id: FromPath[UUID]
 ) -> Response[bytes]:
-    """Send nothing more there, and forget what waits."""
-    context, order = await receive_json(request, service, NoParameters)
+    """Remove a webhook with its undelivered messages."""
+    context, received = await receive_json(request, service, NoParameters)
 
-    async def act(work: UnitOfWork, caller: Caller, _order: NoParameters) -> HandlerResult:
-        return _removed(await work.alarm_service.remove_webhook(str(webhook_id), None, caller))
+    async def handle(work: UnitOfWork, caller: Caller, _order: NoParameters) -> HandlerResult:
+        return _removed(await work.webhooks.remove(str(webhook_id), None, caller))
 
-    return await as_operator(context, order, Scope.HEALTH, act)
+    return await as_operator(context, received, Scope.HEALTH, handle)
 
 
 def member_webhook_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
-    """Make the handlers at every address of the metrics."""
+    """Return the handlers at every address of the metrics."""
 
     @get(
         [f"{prefix}/webhooks" for prefix in prefixes],
         operation_class=described("List own webhooks", None, WebhooksResponse, bearer=True),
     )
     async def own_webhooks(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
-        """List the calling entity's webhooks, with what waits for them."""
-        context, order = receive_query(request, service, NoParameters)
+        """List the calling entity's webhooks, with their undelivered messages."""
+        context, received = receive_query(request, service, NoParameters)
 
-        async def act(
+        async def handle(
             work: UnitOfWork, entity: EntityCaller, _: Caller, _order: NoParameters
         ) -> HandlerResult:
-            return _list_response(await work.alarm_service.webhooks.all(entity.entity_id))
+            return _list_response(await work.webhooks.list(entity.entity_id))
 
-        return await as_entity(context, order, act)
+        return await as_entity(context, received, handle)
 
     @post(
         [f"{prefix}/webhooks" for prefix in prefixes],
@@ -104,18 +104,16 @@ def member_webhook_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
         ),
     )
     async def add_own(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
-        """Have alarms about the calling entity sent to an address."""
-        context, order = await receive_json(request, service, OwnWebhookRequest)
+        """Send alarms about the calling entity to an address."""
+        context, received = await receive_json(request, service, OwnWebhookRequest)
 
-        async def act(
-            work: UnitOfWork, entity: EntityCaller, caller: Caller, order: OwnWebhookRequest
+        async def handle(
+            work: UnitOfWork, entity: EntityCaller, caller: Caller, received: OwnWebhookRequest
         ) -> HandlerResult:
             now = await work.people.now()
-            return _added(
-                await work.alarm_service.add_webhook(entity.entity_id, order.url, caller, now)
-            )
+            return _added(await work.webhooks.add(entity.entity_id, received.url, caller, now))
 
-        return await as_entity(context, order, act)
+        return await as_entity(context, received, handle)
 
     @post(
         [f"{prefix}/webhooks/{{webhook_id:uuid}}/remove" for prefix in prefixes],
@@ -127,16 +125,16 @@ def member_webhook_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
     async def remove_own(
         request: AnyRequest, service: InjectedDependencies, webhook_id: FromPath[UUID]
     ) -> Response[bytes]:
-        """Send nothing more there, and forget what waits."""
-        context, order = await receive_json(request, service, NoParameters)
+        """Remove a webhook with its undelivered messages."""
+        context, received = await receive_json(request, service, NoParameters)
 
-        async def act(
+        async def handle(
             work: UnitOfWork, entity: EntityCaller, caller: Caller, _order: NoParameters
         ) -> HandlerResult:
             wanted, own = str(webhook_id), entity.entity_id
-            return _removed(await work.alarm_service.remove_webhook(wanted, own, caller))
+            return _removed(await work.webhooks.remove(wanted, own, caller))
 
-        return await as_entity(context, order, act)
+        return await as_entity(context, received, handle)
 
     return [own_webhooks, add_own, remove_own]
 

@@ -60,18 +60,15 @@ from mudra.identity.operators.manage_operators import NotAnOperator
 from mudra.identity.operators.operator import NoOperator, OwnScopes, ScopeMissing, ScopeNotYours
 from mudra.identity.ports import HashingBusy
 from mudra.identity.sign_in.sign_in import SignInRefused, TooManyAttempts
+from mudra.metrics.incidents.incident_service import Acknowledged, NoSuchIncident
 from mudra.metrics.incidents.silence import SilenceRefused
-from mudra.metrics.notifications.alarm_service import (
-    Acknowledged,
-    NoSuchIncident,
-    NoSuchSilence,
-    NoSuchWebhook,
-    NotAMember,
-)
-from mudra.metrics.notifications.webhook import TooManyWebhooks, UrlRefused
+from mudra.metrics.incidents.silence_service import NoSuchSilence
+from mudra.metrics.notifications.webhook import NoSuchWebhook, TooManyWebhooks, UrlRefused
 from mudra.metrics.payload.ingest_rule import TxnIdReused
-from mudra.metrics.payload.refusals import NotYourMetrics, TooBusyForPushes, TooManyPushes
+from mudra.metrics.payload.push_limits import TooBusyForPushes, TooManyPushes
+from mudra.metrics.payload.push_report import NotYourMetrics
 from mudra.metrics.payload.validation import ReportRefused
+from mudra.metrics.ports import NotAMember
 from mudra.overview.mail_queue import NoSuchMail
 from mudra.registry.lifecycle.refusal import (
     AlreadyHeld,
@@ -358,7 +355,7 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
                 "open it again to take it over"
             ),
         ),
-        _row(NoSuchSilence, lambda _: not_found("no silence of this ID that is not over")),
+        _row(NoSuchSilence, lambda _: not_found("no active or scheduled silence of this ID")),
         _row(NoSuchWebhook, lambda _: not_found("no webhook of this ID")),
         _row(NotAMember, lambda r: not_found(f"no member has the entity ID {r.entity_id}")),
         _row(SilenceRefused, lambda r: invalid(f"{r.field} {r.problem}")),

@@ -23,11 +23,11 @@ from mudra.metrics.payload.catalogue import (
     Tag,
     window_start,
 )
-from mudra.metrics.ports import Cell, Pair
+from mudra.metrics.ports import Pair
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.pair import PairSums
 from mudra.metrics.rollup.percentile import ResponseTime, response_time
-from mudra.metrics.rollup.rollup import Rollup, merge_all
+from mudra.metrics.rollup.rollup import Cell, Rollup, merge_all
 
 _TIMING_CODES = frozenset(str(code) for code in TIMINGS)
 

@@ -108,6 +108,24 @@ class Incident(Struct, frozen=True):
         return "missing" if isinstance(self.subject, AaReporting) else "bad"
 
 
+class StoredIncident(Struct, frozen=True):
+    """A stored incident with what people did about it.
+
+    `notified` is whether its members were notified, or needed not to be.
+    """
+
+    incident_id: str
+    incident: Incident
+    acknowledged_by: str | None
+    notified: bool = True
+    acknowledged_at: datetime | None = None
+
+    @property
+    def owner(self) -> str:
+        """The email address of the operator who acknowledged it; empty for none."""
+        return (self.acknowledged_by or "").removeprefix("operator:")
+
+
 def observation(
     window: datetime, verdict: Verdict, rules: IncidentRules = CALL_RULES
 ) -> Observation:

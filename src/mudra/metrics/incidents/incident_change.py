@@ -72,7 +72,7 @@ def changes(known: Sequence[Incident], found: Sequence[Incident]) -> tuple[Chang
     return tuple(told)
 
 
-def alarm(change: Change) -> Alarm | None:
+def alarm_of(change: Change) -> Alarm | None:
     """The words for those concerned, or None where nobody needs to be woken."""
     match change:
         case Opened(incident) if incident.ending is Ending.OPEN:

@@ -1,8 +1,13 @@
-"""Watch the windows: from the calls of one window to what it says of every subject."""
+"""Detects incidents: from the calls of a window to what it says of every subject, and its changes.
+
+New content of closed windows becomes observations; from the observations of the last days
+incidents are detected again, compared with the stored ones, and changes notify members.
+"""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Final
 
 from msgspec import Struct
 
@@ -15,19 +20,120 @@ from mudra.metrics.incidents.incident import (
     FipApi,
     Incident,
     Observation,
+    StoredIncident,
     Subject,
     incidents,
     observation,
     reporting_observations,
 )
-from mudra.metrics.incidents.incident_change import Change, changes
+from mudra.metrics.incidents.incident_change import Change, Opened, changes
+from mudra.metrics.notifications.incident_notifications import (
+    IncidentNotification,
+    incident_notifications,
+)
+from mudra.metrics.notifications.notifier import Notifier
+from mudra.metrics.payload.catalogue import window_start
 from mudra.metrics.payload.report import RequestBlock
-from mudra.metrics.ports import Calls
+from mudra.metrics.ports import Calls, Members, Observations, RollupQueries, Silences
 from mudra.metrics.rollup.coverage import TimeRange
+
+LOOK_BACK: Final = timedelta(hours=26)
+BEFORE_OPEN: Final = timedelta(hours=2)
+OBSERVED: Final = timedelta(days=8)
+"""Incidents are detected in windows of this time only."""
+StaleWindows = Mapping[datetime, Sequence[int]]
+"""Windows with new content, and the stale marks that say so."""
+
+
+class DetectionService(Struct, frozen=True):
+    """Observes windows and detects incidents in one transaction."""
+
+    observations: Observations
+    rollups: RollupQueries
+    members: Members
+    silences: Silences
+    notifier: Notifier
+    new_id: Callable[[], str]
+
+    async def stale_hours(self, now: datetime) -> Sequence[StaleWindows]:
+        """Returns the windows to observe, an hour at a time."""
+        by_hour: dict[datetime, dict[datetime, Sequence[int]]] = defaultdict(dict)
+        for window, marks in (await self.observations.stale_windows(now)).items():
+            by_hour[window.replace(minute=0)][window] = marks
+        return [*by_hour.values()]
+
+    async def observe(self, stale: StaleWindows) -> None:
+        """Replaces the observations of some windows."""
+        await self.observations.lock()
+        left = await self.observations.still_stale(
+            mark for marks in stale.values() for mark in marks
+        )
+        for window, marks in stale.items():
+            if not left.isdisjoint(marks):  # else another process has observed it
+                observed = observe_window(window, await self.rollups.calls_of(window))
+                await self.observations.replace(window, observed, marks)
+
+    async def detect(self, now: datetime) -> Sequence[IncidentNotification]:
+        """Stores what changed about incidents and notifies the members concerned."""
+        await self.observations.lock()
+        end = window_start(now)
+        known = await self.observations.since(end - LOOK_BACK)
+        opened = [one.incident.began - BEFORE_OPEN for one in known if one.incident.ended is None]
+        within = TimeRange(max(min([end - LOOK_BACK, *opened]), end - OBSERVED), end)
+        watched = await self._watched(known, within, now)
+        changed = [change for one in watched for change in find_changes(one, within)]
+        silences = await self.silences.ending_after(now)
+        found = incident_notifications(changed, known, silences, now, self.new_id)
+        await self.observations.save(found, now)
+        await self.notifier.send(found, now)
+        return found
+
+    async def detect_past(self, within: TimeRange, now: datetime) -> None:
+        """Detects incidents of a time that is no longer watched; notifies no one."""
+        await self.observations.lock()
+        observed: dict[Subject, list[Observation]] = defaultdict(list)
+        for window in within.windows:
+            calls = await self.rollups.calls_of(window)
+            for subject, seen in observe_window(window, calls).items():
+                observed[subject].append(seen)
+        known = [one.incident for one in await self.observations.since(within.start)]
+        past = [
+            IncidentNotification(self.new_id(), change, notified=True)
+            for subject, seen in observed.items()
+            for change in find_changes(
+                Watched(subject, seen, [one for one in known if one.subject == subject]), within
+            )
+            if isinstance(change, Opened)
+        ]
+        await self.observations.save(past, now)
+
+    async def _watched(
+        self, known: Sequence[StoredIncident], within: TimeRange, now: datetime
+    ) -> list["Watched"]:
+        observed = dict(await self.observations.within(within))
+        received = await self.observations.received(within)
+        for aa_id, since in (await self.members.reporting_aas()).items():
+            subject, seen = reporting_of(aa_id, since, received.get(aa_id, {}), within, now)
+            observed[subject] = seen
+        by_subject: dict[Subject, list[Incident]] = defaultdict(list)
+        for one in known:
+            by_subject[one.incident.subject].append(one.incident)
+        return [
+            Watched(subject, observed.get(subject, ()), by_subject.get(subject, ()))
+            for subject in {**observed, **by_subject}
+        ]
+
+
+class Watched(Struct, frozen=True):
+    """One subject: the observations of its windows, and its stored incidents."""
+
+    subject: Subject
+    observations: Sequence[Observation]
+    known: Sequence[Incident]
 
 
 def observe_window(window: datetime, calls: Iterable[Calls]) -> dict[FipApi | AaCalls, Observation]:
-    """What one window says of each API of each FIP, and of the calls of each AA."""
+    """Returns what one window says of each API of each FIP, and of the calls of each AA."""
     by_api: dict[tuple[str, str], list[RequestBlock]] = defaultdict(list)
     by_aa: dict[str, list[RequestBlock]] = defaultdict(list)
     for aa_id, fip_id, block in calls:
@@ -42,16 +148,8 @@ def observe_window(window: datetime, calls: Iterable[Calls]) -> dict[FipApi | Aa
     }
 
 
-class Watched(Struct, frozen=True):
-    """One subject: what its windows said within `within`, and the incidents known of it."""
-
-    subject: Subject
-    observations: Sequence[Observation]
-    known: Sequence[Incident]
-
-
 def find_changes(watched: Watched, within: TimeRange) -> tuple[Change, ...]:
-    """What is new about a subject; incidents that began before `within` are left as they are."""
+    """Returns what is new about a subject; incidents from before `within` stay as they are."""
     rules = REPORTING_RULES if isinstance(watched.subject, AaReporting) else CALL_RULES
     frozen = [known for known in watched.known if known.began < within.start]
     found = [
@@ -69,6 +167,6 @@ def reporting_of(
     within: TimeRange,
     now: datetime,
 ) -> tuple[AaReporting, list[Observation]]:
-    """Whether an AA reported each window of this time, since it was to."""
+    """Returns whether an AA reported each window of this time, from when it had to."""
     expected = TimeRange(max(since, within.start), within.end).windows
     return AaReporting(aa_id), reporting_observations(expected, received, now)

@@ -1,8 +1,8 @@
-"""Silences: times in which nobody is woken about some subjects.
+"""Silences: times in which no alarms are sent about some subjects.
 
-Incidents are found, shown and counted as ever; only mails and webhooks wait.
-An incident that goes on when its silence ends is told then, one that came and
-went within it is not told at all.
+Incidents are detected, shown and counted as always; only emails and webhook messages are held
+back. If an incident continues when its silence ends, alerts resume then; one that began and
+ended within the silence causes no alert.
 """
 
 import unicodedata
@@ -18,15 +18,15 @@ from mudra.metrics.payload.catalogue import TIMINGS, RequestType
 from mudra.shared.refusal import Refusal
 
 MAX_LENGTH: Final = timedelta(days=30)
-"""A silence that is forgotten must end by itself."""
-FARTHEST: Final = timedelta(days=366)
+"""A forgotten silence must end without anyone's help."""
+MAX_LEAD_TIME: Final = timedelta(days=366)
 MAX_REASON: Final = 500
 CODES: Final = frozenset(str(code) for code in RequestType if code not in TIMINGS)
-"""The two timings cannot fail, so there are no incidents of them."""
+"""The two timings cannot fail, so no incident is about them."""
 
 
 class Silence(Struct, frozen=True):
-    """From `begins` until before `ends`. An empty `entity_id` or `type` stands for all."""
+    """From `begins` until before `ends`. An empty `entity_id` or `type` means all."""
 
     silence_id: str
     entity_id: str
@@ -37,7 +37,7 @@ class Silence(Struct, frozen=True):
     made_by: str
 
     def covers(self, subject: Subject, now: datetime) -> bool:
-        """Tell whether nobody is to be woken about a subject now."""
+        """Returns whether alarms about a subject are silenced now."""
         name = name_of(subject)
         return (
             self.begins <= now < self.ends
@@ -46,8 +46,8 @@ class Silence(Struct, frozen=True):
         )
 
 
-class WantedSilence(Struct, frozen=True):
-    """What somebody asks for; without `begins` it begins at once."""
+class SilenceCommand(Struct, frozen=True):
+    """A silence to start; without `begins` it starts immediately."""
 
     entity_id: str
     type: str
@@ -57,33 +57,35 @@ class WantedSilence(Struct, frozen=True):
 
 
 class SilenceRefused(Refusal, frozen=True):
-    """One member is wrong."""
+    """One field is invalid."""
 
     field: str
     problem: str
 
 
-def begun(
-    wanted: WantedSilence, silence_id: str, made_by: str, now: datetime
+def new_silence(
+    command: SilenceCommand, silence_id: str, made_by: str, now: datetime
 ) -> Silence | SilenceRefused:
-    """Make the silence; one that was to begin in the past begins now."""
-    begins = max(wanted.begins or now, now)
-    reason = wanted.reason.strip()
-    if wanted.type and wanted.type not in CODES:
+    """Returns the silence; one that should start in the past starts now."""
+    begins = max(command.begins or now, now)
+    reason = command.reason.strip()
+    if command.type and command.type not in CODES:
         return SilenceRefused("type", f"must be empty or one of {', '.join(sorted(CODES))}")
-    if begins - now > FARTHEST:
-        return SilenceRefused("begins", f"must be at most {FARTHEST.days} days from now")
-    if wanted.ends <= begins:
+    if begins - now > MAX_LEAD_TIME:
+        return SilenceRefused("begins", f"must be at most {MAX_LEAD_TIME.days} days from now")
+    if command.ends <= begins:
         return SilenceRefused("ends", "must be later than now and than begins")
-    if wanted.ends - begins > MAX_LENGTH:
+    if command.ends - begins > MAX_LENGTH:
         return SilenceRefused("ends", f"must be at most {MAX_LENGTH.days} days after begins")
     if not reason or len(reason) > MAX_REASON:
         return SilenceRefused("reason", f"must be a text of 1 to {MAX_REASON} characters")
     if any(unicodedata.category(one) in {"Cc", "Cs"} for one in reason):
         return SilenceRefused("reason", "must be one line without control characters")
-    return Silence(silence_id, wanted.entity_id, wanted.type, begins, wanted.ends, reason, made_by)
+    return Silence(
+        silence_id, command.entity_id, command.type, begins, command.ends, reason, made_by
+    )
 
 
-def silent(subject: Subject, silences: Iterable[Silence], now: datetime) -> bool:
-    """Tell whether any of these silences covers a subject now."""
-    return any(one.covers(subject, now) for one in silences)
+def is_silenced(subject: Subject, silences: Iterable[Silence], now: datetime) -> bool:
+    """Returns whether any of these silences covers a subject now."""
+    return any(silence.covers(subject, now) for silence in silences)

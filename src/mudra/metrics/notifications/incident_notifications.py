@@ -1,4 +1,4 @@
-"""What to keep and whom to wake, given what changed about incidents and what is silenced."""
+"""Decides whom a change of an incident notifies, given the active silences."""
 
 import enum
 from collections.abc import Callable, Sequence
@@ -6,7 +6,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from mudra.metrics.incidents.incident import Incident
+from mudra.metrics.incidents.incident import Incident, StoredIncident
 from mudra.metrics.incidents.incident_change import (
     Alarm,
     Change,
@@ -15,31 +15,13 @@ from mudra.metrics.incidents.incident_change import (
     Reopened,
     Updated,
     Withdrawn,
-    alarm,
+    alarm_of,
 )
-from mudra.metrics.incidents.silence import Silence, silent
-
-
-class StoredIncident(Struct, frozen=True):
-    """An incident as it is kept, with what people did about it.
-
-    `told` is whether those concerned were woken, or nobody was to be.
-    """
-
-    incident_id: str
-    incident: Incident
-    acknowledged_by: str | None
-    told: bool = True
-    acknowledged_at: datetime | None = None
-
-    @property
-    def owner(self) -> str:
-        """Who acknowledged it, as people name that person; empty for nobody."""
-        return (self.acknowledged_by or "").removeprefix("operator:")
+from mudra.metrics.incidents.silence import Silence, is_silenced
 
 
 class Event(enum.StrEnum):
-    """What a webhook says has happened."""
+    """The `type` of a webhook message."""
 
     OPENED = "incident.opened"
     REOPENED = "incident.reopened"
@@ -48,11 +30,14 @@ class Event(enum.StrEnum):
 
 
 class IncidentNotification(Struct, frozen=True):
-    """A change to keep; `alarm` is for those concerned, when they are to be woken now."""
+    """A change to store; `alarm` is what to send about it now, None for nothing.
+
+    `notified` is whether the incident's members were notified, or needed not to be.
+    """
 
     incident_id: str
     change: Change
-    told: bool
+    notified: bool
     alarm: Alarm | None = None
 
     @property
@@ -62,7 +47,7 @@ class IncidentNotification(Struct, frozen=True):
 
     @property
     def event(self) -> Event | None:
-        """The word for webhooks; None for what nobody is told."""
+        """The event for webhooks; None for a change that is never sent."""
         match self.change:
             case Opened():
                 return Event.OPENED
@@ -75,33 +60,41 @@ class IncidentNotification(Struct, frozen=True):
             case Updated():
                 return None
 
+    @property
+    def silenced(self) -> bool:
+        """Whether a silence holds back an alarm that would have been sent."""
+        return self.alarm is None and alarm_of(self.change) is not None
+
 
 def incident_notifications(
-    changed: Sequence[Change],
+    changes: Sequence[Change],
     known: Sequence[StoredIncident],
     silences: Sequence[Silence],
     now: datetime,
     new_id: Callable[[], str],
 ) -> tuple[IncidentNotification, ...]:
-    """Say of each change whom it wakes; and of open incidents whose silence has ended."""
-    before = {one.incident: one for one in known}
-    told = [_notification(change, before, silences, now, new_id) for change in changed]
-    touched = {one.incident_id for one in told}
-    owed = [
+    """Returns a notification for each change, and for open incidents whose silence has ended."""
+    before = {stored.incident: stored for stored in known}
+    notifications = [_notification(change, before, silences, now, new_id) for change in changes]
+    changed = {one.incident_id for one in notifications}
+    resumed = [
         IncidentNotification(
-            one.incident_id, Opened(one.incident), told=True, alarm=alarm(Opened(one.incident))
+            stored.incident_id,
+            Opened(stored.incident),
+            notified=True,
+            alarm=alarm_of(Opened(stored.incident)),
         )
-        for one in known
-        if not one.told
-        and one.incident.ended is None
-        and one.incident_id not in touched
-        and not silent(one.incident.subject, silences, now)
+        for stored in known
+        if not stored.notified
+        and stored.incident.ended is None
+        and stored.incident_id not in changed
+        and not is_silenced(stored.incident.subject, silences, now)
     ]
-    return (*told, *owed)
+    return (*notifications, *resumed)
 
 
 def incident_of(change: Change) -> Incident:
-    """Give the incident of a change as it is now, or was before it was withdrawn."""
+    """Returns the incident of a change as it is now, or was before it was withdrawn."""
     return change.known if isinstance(change, Withdrawn) else change.incident
 
 
@@ -112,18 +105,21 @@ def _notification(
     now: datetime,
     new_id: Callable[[], str],
 ) -> IncidentNotification:
-    old = None if isinstance(change, Opened) else before[change.known]
-    incident_id = old.incident_id if old else new_id()
-    was_told = old.told if old else True
-    words = alarm(change)
-    if words is None:
-        return IncidentNotification(incident_id, change, told=was_told)
-    quiet = silent(incident_of(change).subject, silences, now)
+    previous = None if isinstance(change, Opened) else before[change.known]
+    incident_id = previous.incident_id if previous else new_id()
+    was_notified = previous.notified if previous else True
+    alarm = alarm_of(change)
+    if alarm is None:
+        return IncidentNotification(incident_id, change, notified=was_notified)
+    silenced = is_silenced(incident_of(change).subject, silences, now)
     if isinstance(change, Opened | Reopened):
         return IncidentNotification(
-            incident_id, change, told=not quiet, alarm=None if quiet else words
+            incident_id, change, notified=not silenced, alarm=None if silenced else alarm
         )
-    # Nobody hears of the end of what nobody was told of.
+    # The end of an incident is sent only if its beginning was.
     return IncidentNotification(
-        incident_id, change, told=was_told, alarm=words if was_told and not quiet else None
+        incident_id,
+        change,
+        notified=was_notified,
+        alarm=alarm if was_notified and not silenced else None,
     )

@@ -1,8 +1,8 @@
-"""Webhooks: where programs hear of alarms, and what they are told.
+"""Webhooks: addresses that receive alarms, and the messages they receive.
 
-A member is told of its own incidents, an operator's webhook (`entity_id` empty)
-of all. Messages follow Standard Webhooks: an ID that stays the same over tries,
-a time, a signature over both and the body.
+A member's webhook receives the member's own incidents, an operator's webhook (`entity_id` empty)
+all of them. Messages follow Standard Webhooks: an ID that stays the same over retries, a
+timestamp, and a signature over both and the body.
 """
 
 from datetime import datetime
@@ -21,7 +21,7 @@ MAX_OF_THE_NETWORK: Final = 20
 
 
 class Webhook(Struct, frozen=True):
-    """Who is told where; `entity_id` is empty for the whole network."""
+    """One address; `entity_id` is empty for the whole network."""
 
     webhook_id: str
     entity_id: str
@@ -31,32 +31,48 @@ class Webhook(Struct, frozen=True):
     waiting: int = 0
     """Messages that are not delivered yet."""
     delivered_at: datetime | None = None
-    """When one was taken last."""
+    """When a message was last delivered."""
     problem: str = ""
-    """Why the last try failed; empty when it did not."""
+    """Why the last delivery failed; empty when it succeeded."""
 
 
 class AddedWebhook(Struct, frozen=True):
-    """A new webhook with the key that signs its messages: shown this once."""
+    """A new webhook with the key that signs its messages, which is shown only once."""
 
     webhook: Webhook
     secret: SecretText
 
 
+class WaitingMessage(Struct, frozen=True):
+    """A message to deliver: its address, its body and the key that signs it."""
+
+    message_id: str
+    webhook_id: str
+    url: str
+    secret: SecretText
+    body: bytes
+    made_at: datetime
+    attempts: int
+
+
 class TooManyWebhooks(Refusal, frozen=True):
-    """As many as there may be of one member, or of the network."""
+    """The member, or the network, has the maximum number of webhooks."""
 
     most: int
 
 
 class UrlRefused(Refusal, frozen=True):
-    """An address that messages cannot go to."""
+    """Messages cannot be sent to this address."""
 
     problem: str
 
 
-class DeliveryKind(msgspec.Struct, rename="camel", kw_only=True):
-    """The incident as a message tells of it; `type` is a code of spec 2.5 or empty."""
+class NoSuchWebhook(Refusal, frozen=True):
+    """No webhook has this ID, or it belongs to someone else."""
+
+
+class IncidentData(msgspec.Struct, rename="camel", kw_only=True):
+    """The incident in a message; `type` is a code of spec 2.5 or empty."""
 
     incident_id: str
     kind: str
@@ -76,17 +92,17 @@ class Message(msgspec.Struct):
 
     type: str
     timestamp: datetime
-    data: DeliveryKind
+    data: IncidentData
 
 
-def message_of(one: IncidentNotification, now: datetime) -> bytes | None:
-    """Write the message about news; None for what wakes nobody."""
-    event = one.event
-    if one.alarm is None or event is None:
+def message_of(notification: IncidentNotification, now: datetime) -> bytes | None:
+    """Returns the body of the message about a change; None when it raises no alarm."""
+    event, alarm = notification.event, notification.alarm
+    if alarm is None or event is None:
         return None
-    incident, name = one.incident, name_of(one.incident.subject)
-    told = DeliveryKind(
-        incident_id=one.incident_id,
+    incident, name = notification.incident, name_of(notification.incident.subject)
+    data = IncidentData(
+        incident_id=notification.incident_id,
         kind=name.kind.value,
         entity_id=name.entity_id,
         type=name.type,
@@ -95,7 +111,7 @@ def message_of(one: IncidentNotification, now: datetime) -> bytes | None:
         ended=incident.ended,
         state=incident.ending.value,
         bad_windows=incident.bad_windows,
-        title=one.alarm.title,
-        text=one.alarm.text,
+        title=alarm.title,
+        text=alarm.text,
     )
-    return msgspec.json.encode(Message(event.value, now, told))
+    return msgspec.json.encode(Message(event.value, now, data))

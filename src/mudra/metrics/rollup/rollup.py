@@ -1,13 +1,13 @@
-"""Blocks added up: what a row of the hourly and daily roll-ups holds.
+"""Roll-ups: blocks added up, as a row of the hourly and daily tables holds them.
 
-One row for each AA, FIP, tag, type and hour (or day), made of the raw rows of
-that time. A late or replaced window is answered by making the row anew from
-the raw rows, so it is right whatever came when. Rows of different hours, AAs,
-FIPs are added by `merge`, in any order and grouping, with the same result.
+There is one row for each AA, FIP, tag, type and hour (or day), made of the raw
+rows of that time. When a window is late or replaced, the row is made again from
+the raw rows, so it is right in whatever order they came. Rows of different
+hours, AAs and FIPs are added by `merge`, in any order, with the same result.
 
-Beside its counts a row holds the spread of times in the fixed cells of
-`spread.py`. Whether an AA reported at all stands in its receipts, not here: a
-row without traffic does not exist.
+Besides its counts a row holds the latency distribution in the fixed cells of
+`latency_distribution.py`. Whether an AA reported at all is in its receipts, not
+here: there is no row without traffic.
 """
 
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ from typing import Final
 
 from msgspec import UNSET, Struct
 
-from mudra.metrics.payload.catalogue import COUNTS, STATUSES, TIMINGS
+from mudra.metrics.payload.catalogue import COUNTS, STATUSES, Tag
 from mudra.metrics.payload.report import NotificationBlock, RequestBlock
 from mudra.metrics.rollup.latency_distribution import (
     NOTHING,
@@ -26,11 +26,19 @@ from mudra.metrics.rollup.latency_distribution import (
 )
 
 NO_STATUS: Final = (0,) * STATUSES
-_TIMING_CODES: Final = frozenset(str(code) for code in TIMINGS)
+
+
+class Cell(Struct, frozen=True):
+    """One AA, one FIP, one tag, one type: the finest thing that is counted."""
+
+    aa_id: str
+    fip_id: str
+    tag: Tag
+    type: str
 
 
 class Rollup(Struct, frozen=True):
-    """Sums over blocks of one type, and the spread of their response times."""
+    """Sums over blocks of one type, and the distribution of their response times."""
 
     blocks: int
     counts: tuple[int, ...]

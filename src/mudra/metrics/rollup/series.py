@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from mudra.metrics.health.health import Health, health_of_calls
 from mudra.metrics.payload.catalogue import TIMINGS, RequestType, Tag
-from mudra.metrics.ports import Cell, Series
+from mudra.metrics.ports import Series
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.rollup.rollup import Rollup, merge_all
+from mudra.metrics.rollup.rollup import Cell, Rollup, merge_all
 from mudra.metrics.rollup.step import Step, starts
 
 _TIMING_CODES: Final = frozenset(str(code) for code in TIMINGS)

@@ -5,10 +5,9 @@ from datetime import datetime, timedelta
 from typing import Final
 
 import sqlalchemy as sa
-from msgspec import Struct
 
 from mudra.metrics.incidents.silence import Silence
-from mudra.metrics.notifications.webhook import Webhook
+from mudra.metrics.notifications.webhook import WaitingMessage, Webhook
 from mudra.shared.ids import fresh_id
 from mudra.shared.secret_text import SecretText
 from mudra.storage.crypto.data_encryption import DataEncryption
@@ -17,9 +16,8 @@ from mudra.storage.metrics.alarm_tables import health_silence, health_webhook, w
 
 WEBHOOKS_CHANGED: Final = "webhooks"
 _PLACE: Final = ("health_webhook", "secret")
-_AGAIN_AFTER: Final = timedelta(minutes=2)
-"""A message that was taken and not settled by then is taken again: its sender died."""
-_GIVEN_UP_AFTER: Final = timedelta(hours=24)
+_TAKEN_FOR: Final = timedelta(minutes=2)
+"""A message that was taken and not settled by then is taken again: its sender has died."""
 _MAX_PROBLEM: Final = 200
 _S: Final = health_silence.c
 _W: Final = health_webhook.c
@@ -27,13 +25,13 @@ _M: Final = webhook_message.c
 
 
 class PostgresSilences:
-    """Times in which nobody is woken."""
+    """Stored silences."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
 
-    async def keep(self, silence: Silence) -> None:
-        """Keep a new one."""
+    async def add(self, silence: Silence) -> None:
+        """Stores a new one."""
         await self._tx.connection.execute(
             sa.insert(health_silence).values(
                 silence_id=silence.silence_id,
@@ -46,15 +44,15 @@ class PostgresSilences:
             )
         )
 
-    async def shown(self, since: datetime) -> Sequence[Silence]:
-        """Those that end after a moment, the earliest end first."""
+    async def ending_after(self, moment: datetime) -> Sequence[Silence]:
+        """Returns those that end after a moment, the earliest end first."""
         rows = await self._tx.connection.execute(
-            sa.select(health_silence).where(_S.ends > since).order_by(_S.ends, _S.silence_id)
+            sa.select(health_silence).where(_S.ends > moment).order_by(_S.ends, _S.silence_id)
         )
         return [Silence(*row) for row in rows]
 
     async def end(self, silence_id: str, at: datetime) -> Silence | None:
-        """End one that is not over; None when there is none of this ID."""
+        """Ends one that has not ended; None when there is none of this ID."""
         rows = await self._tx.connection.execute(
             sa.update(health_silence)
             .where(_S.silence_id == silence_id, _S.ends > at)
@@ -64,32 +62,16 @@ class PostgresSilences:
         row = rows.first()
         return None if row is None else Silence(*row)
 
-    async def forget(self, before: datetime) -> None:
-        """Delete those that ended before a moment; the audit keeps them."""
-        await self._tx.connection.execute(sa.delete(health_silence).where(_S.ends < before))
-
-
-class WaitingMessage(Struct, frozen=True):
-    """A message with where it goes, and the key that signs it."""
-
-    message_id: str
-    webhook_id: str
-    url: str
-    secret: SecretText
-    body: bytes
-    made_at: datetime
-    attempts: int
-
 
 class PostgresWebhooks:
-    """Where programs hear of alarms, and the messages that wait for them."""
+    """Stored webhooks, and the messages that wait for delivery."""
 
     def __init__(self, transaction: Transaction, seal: DataEncryption) -> None:
         self._tx = transaction
         self._seal = seal
 
-    async def all(self, entity_id: str | None) -> Sequence[Webhook]:
-        """Those of one entity (empty: of the network itself), or all for None; oldest first."""
+    async def list(self, entity_id: str | None) -> Sequence[Webhook]:
+        """Returns those of one entity (empty: of the network), or all for None; oldest first."""
         waiting = (
             sa.select(sa.func.count())
             .where(_M.webhook_id == _W.webhook_id)
@@ -104,8 +86,8 @@ class PostgresWebhooks:
             query = query.where(_W.entity_id == entity_id)
         return [Webhook(*row) for row in await self._tx.connection.execute(query)]
 
-    async def keep(self, webhook: Webhook, secret: SecretText) -> None:
-        """Keep a new one with the key that signs its messages, sealed."""
+    async def add(self, webhook: Webhook, secret: SecretText) -> None:
+        """Stores a new one with the key that signs its messages, encrypted."""
         await self._tx.connection.execute(
             sa.insert(health_webhook).values(
                 webhook_id=webhook.webhook_id,
@@ -118,8 +100,8 @@ class PostgresWebhooks:
         )
 
     async def remove(self, webhook_id: str, entity_id: str | None) -> Webhook | None:
-        """Remove it with what it waits for; None when it is not there, or not this entity's."""
-        found = [one for one in await self.all(entity_id) if one.webhook_id == webhook_id]
+        """Removes it with its messages; None when there is none, or it is another entity's."""
+        found = [one for one in await self.list(entity_id) if one.webhook_id == webhook_id]
         if not found:
             return None
         await self._tx.connection.execute(
@@ -128,7 +110,7 @@ class PostgresWebhooks:
         return found[0]
 
     async def post(self, entity_id: str, body: bytes, now: datetime) -> None:
-        """Put a message in the way of each webhook that it concerns."""
+        """Queues a message for each webhook of the entity and of the network."""
         concerned = await self._tx.connection.scalars(
             sa.select(_W.webhook_id).where(_W.entity_id.in_(["", entity_id]))
         )
@@ -147,7 +129,7 @@ class PostgresWebhooks:
             await self._tx.changing(WEBHOOKS_CHANGED)
 
     async def take_due(self, limit: int) -> Sequence[WaitingMessage]:
-        """Take messages whose time has come, so that no other sender takes them."""
+        """Takes due messages, so that no other process delivers them."""
         now = await self._tx.now()
         rows = (
             await self._tx.connection.execute(
@@ -166,7 +148,7 @@ class PostgresWebhooks:
             await self._tx.connection.execute(
                 sa.update(webhook_message)
                 .where(_M.message_id.in_([row[0] for row in rows]))
-                .values(next_attempt_at=now + _AGAIN_AFTER, attempts=_M.attempts + 1)
+                .values(next_attempt_at=now + _TAKEN_FOR, attempts=_M.attempts + 1)
             )
         return [
             WaitingMessage(*row[:3], self._seal.open_text(row[3], *_PLACE, row[1]), *row[4:])
@@ -174,27 +156,31 @@ class PostgresWebhooks:
         ]
 
     async def delivered(self, message: WaitingMessage) -> None:
-        """Note that a message was taken: it is gone."""
-        await self._tell(message, delivered_at=await self._tx.now(), problem="")
+        """Deletes a delivered message."""
+        await self._update_webhook(message, delivered_at=await self._tx.now(), problem="")
+        await self._delete(message)
+
+    async def retry(self, message: WaitingMessage, problem: str, in_: timedelta) -> None:
+        """Stores why a delivery failed, and when to try again."""
+        await self._update_webhook(message, problem=problem[:_MAX_PROBLEM])
         await self._tx.connection.execute(
-            sa.delete(webhook_message).where(_M.message_id == message.message_id)
+            sa.update(webhook_message)
+            .where(_M.message_id == message.message_id)
+            .values(next_attempt_at=await self._tx.now() + in_)
         )
 
-    async def failed(self, message: WaitingMessage, problem: str, again_in: timedelta) -> bool:
-        """Note a failure; tells whether there is another try, within 24 hours of the message."""
-        again_at = await self._tx.now() + again_in
-        again = again_at <= message.made_at + _GIVEN_UP_AFTER
-        this = _M.message_id == message.message_id
-        await self._tell(message, problem=problem[:_MAX_PROBLEM])
-        await self._tx.connection.execute(
-            sa.update(webhook_message).where(this).values(next_attempt_at=again_at)
-            if again
-            else sa.delete(webhook_message).where(this)
-        )
-        return again
+    async def give_up(self, message: WaitingMessage, problem: str) -> None:
+        """Stores why a delivery failed, and deletes the message."""
+        await self._update_webhook(message, problem=problem[:_MAX_PROBLEM])
+        await self._delete(message)
 
-    async def _tell(self, message: WaitingMessage, **values: object) -> None:
-        """Write it at the webhook: always before its message, as a removal locks the two."""
+    async def _update_webhook(self, message: WaitingMessage, **values: object) -> None:
+        # Always before the message itself: a removal locks the two in this order.
         await self._tx.connection.execute(
             sa.update(health_webhook).where(_W.webhook_id == message.webhook_id).values(**values)
+        )
+
+    async def _delete(self, message: WaitingMessage) -> None:
+        await self._tx.connection.execute(
+            sa.delete(webhook_message).where(_M.message_id == message.message_id)
         )

@@ -15,16 +15,18 @@ from mudra.metrics.incidents.incident import (
     Incident,
     Mark,
     Observation,
+    StoredIncident,
     Subject,
 )
 from mudra.metrics.incidents.incident_change import Withdrawn
 from mudra.metrics.incidents.subject import SubjectKind, SubjectName, name_of, subject_of
-from mudra.metrics.notifications.incident_notifications import IncidentNotification, StoredIncident
+from mudra.metrics.notifications.incident_notifications import IncidentNotification
 from mudra.metrics.payload.catalogue import Tag, window_start
 from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.stale import LIVE, MAX_DELAY
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.reports import Row
-from mudra.storage.metrics.rollup_delay import LIVE, MAX_LENGTH, ripe
+from mudra.storage.metrics.rollup_delay import is_due
 from mudra.storage.metrics.tables import (
     metrics_incident,
     metrics_observation,
@@ -38,14 +40,14 @@ _I: Final = metrics_incident.c
 
 
 class PostgresIncidents:
-    """What the watch over windows remembers."""
+    """Implements the ports `Incidents` and `Observations`."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
 
-    async def alone(self) -> None:
-        """Keep other watches out until the transaction ends: two would find the same news twice."""
-        # A statement's limit counts its waiting for a lock, too.
+    async def lock(self) -> None:
+        """Locks out other detections until the transaction ends: two would notify twice."""
+        # A statement's timeout includes its waiting for a lock.
         for limit in ("lock_timeout", "statement_timeout"):
             await self._tx.connection.execute(
                 sa.select(sa.func.set_config(limit, "30s", sa.true()))
@@ -55,42 +57,42 @@ class PostgresIncidents:
         )
 
     async def stale_windows(self, now: datetime) -> Mapping[datetime, Sequence[int]]:
-        """Closed windows with new content, and the notes that say so.
+        """Returns closed windows with new content, and the stale marks that say so.
 
-        Late ones whose content is still arriving wait (metrics_patience.py).
+        Late ones whose content is still arriving wait (rollup_delay.py).
         """
         c = metrics_stale.c
         wanted = sa.and_(c.grain == "window", c.at < window_start(now))
-        notes = (
+        marks = (
             sa.select(
                 *(c.at, c.id, c.noted_at, (c.at > now - LIVE).label("live")),
-                sa.literal(MAX_LENGTH).label("longest"),
+                sa.literal(MAX_DELAY).label("max_delay"),
             )
             .where(wanted)
             .subquery()
         )
         rows = await self._tx.connection.execute(
-            sa.select(notes.c.at, sa.func.array_agg(notes.c.id))
-            .group_by(notes.c.at, notes.c.live)
-            .having(ripe(notes))
-            .order_by(notes.c.live.desc(), notes.c.at)
+            sa.select(marks.c.at, sa.func.array_agg(marks.c.id))
+            .group_by(marks.c.at, marks.c.live)
+            .having(is_due(marks))
+            .order_by(marks.c.live.desc(), marks.c.at)
             .limit(_MAX_WINDOWS)
         )
         return {row[0]: row[1] for row in rows}
 
-    async def still_stale(self, notes: Iterable[int]) -> set[int]:
-        """Which of these notes nobody has heeded meanwhile."""
+    async def still_stale(self, marks: Iterable[int]) -> set[int]:
+        """Returns those of the marks that no other process has handled."""
         c = metrics_stale.c
-        ids = sa.literal(list(notes), ARRAY(sa.BigInteger))
+        ids = sa.literal(list(marks), ARRAY(sa.BigInteger))
         return set(await self._tx.connection.scalars(sa.select(c.id).where(c.id == sa.any_(ids))))
 
-    async def keep_observations(
+    async def replace(
         self,
         window: datetime,
-        seen: Mapping[FipApi | AaCalls, Observation],
-        heeded: Sequence[int],
+        observed: Mapping[FipApi | AaCalls, Observation],
+        marks: Sequence[int],
     ) -> None:
-        """Replace what a window said, and delete the notes that are heeded by it."""
+        """Replaces the observations of a window and deletes the stale marks handled by it."""
         await self._tx.connection.execute(
             sa.delete(metrics_observation).where(_O.window_at == window)
         )
@@ -102,16 +104,16 @@ class PostgresIncidents:
                 "succeeded": one.succeeded,
                 "judged": one.judged,
             }
-            for subject, one in seen.items()
+            for subject, one in observed.items()
         ]
         if rows:
             await self._tx.connection.execute(sa.insert(metrics_observation), rows)
         await self._tx.connection.execute(
-            sa.delete(metrics_stale).where(metrics_stale.c.id.in_(heeded))
+            sa.delete(metrics_stale).where(metrics_stale.c.id.in_(marks))
         )
 
-    async def observations(self, within: TimeRange) -> Mapping[Subject, Sequence[Observation]]:
-        """What the windows of this time said, by subject."""
+    async def within(self, within: TimeRange) -> Mapping[Subject, Sequence[Observation]]:
+        """Returns the observations of these windows, by subject."""
         rows = await self._tx.connection.execute(
             sa.select(metrics_observation).where(
                 _O.window_at >= within.start, _O.window_at < within.end
@@ -125,7 +127,7 @@ class PostgresIncidents:
         return found
 
     async def received(self, within: TimeRange) -> Mapping[str, Mapping[datetime, datetime]]:
-        """When the request metrics of each window first came, by AA."""
+        """Returns when the request metrics of each window were first received, by AA."""
         c = metrics_receipt.c
         rows = await self._tx.connection.execute(
             sa.select(c.aa_id, c.window_at, c.received_at).where(
@@ -140,52 +142,46 @@ class PostgresIncidents:
             found[aa_id][window] = at
         return found
 
-    async def known(self, since: datetime) -> Sequence[StoredIncident]:
-        """Incidents that are open, or ended after this moment; oldest first."""
-        return await self._found(sa.or_(_I.ended.is_(None), _I.ended >= since))
+    async def since(self, moment: datetime) -> Sequence[StoredIncident]:
+        """Returns incidents that are open, or ended after this moment; oldest first."""
+        return await self._found(sa.or_(_I.ended.is_(None), _I.ended >= moment))
 
-    async def shown(
+    async def latest(
         self, *, only_open: bool, entity_id: str | None, limit: int
     ) -> Sequence[StoredIncident]:
-        """The latest incidents, newest first."""
+        """Returns the latest incidents, newest first."""
         wanted: list[sa.ColumnElement[bool]] = [_I.ended.is_(None)] if only_open else []
         if entity_id is not None:
             wanted.append(_I.entity_id == entity_id)
         return (await self._found(*wanted, limit=limit))[::-1]
 
-    async def one(self, incident_id: str) -> StoredIncident | None:
-        """The incident of this ID, however old."""
+    async def find(self, incident_id: str) -> StoredIncident | None:
+        """Returns the incident of this ID, however old."""
         found = await self._found(_I.incident_id == incident_id)
         return found[0] if found else None
 
-    async def acknowledge(self, incident_id: str, who: str, instead_of: str | None) -> bool:
-        """Note that somebody looks after an incident; False when there is none of this ID.
+    async def acknowledge(self, incident_id: str, actor: str, instead_of: str | None) -> bool:
+        """Stores the owner of an incident; False when there is no such incident.
 
-        False, too, when it is not `instead_of` who looks after it (empty: nobody; None: whoever).
+        Also False when its owner is not `instead_of` (empty: none; None: any).
         """
         change = sa.update(metrics_incident).where(_I.incident_id == incident_id)
         if instead_of is not None:
             change = change.where(sa.func.coalesce(_I.acknowledged_by, "") == instead_of)
         done = await self._tx.connection.execute(
-            change.values(acknowledged_by=who, acknowledged_at=await self._tx.now())
+            change.values(acknowledged_by=actor, acknowledged_at=await self._tx.now())
         )
         return done.rowcount == 1
 
-    async def keep(self, found: Iterable[IncidentNotification], now: datetime) -> None:
-        """Store what is new."""
-        for one in found:
+    async def save(self, notifications: Iterable[IncidentNotification], now: datetime) -> None:
+        """Stores what has changed about incidents."""
+        for one in notifications:
             if isinstance(one.change, Withdrawn):
                 await self._tx.connection.execute(
                     sa.delete(metrics_incident).where(_I.incident_id == one.incident_id)
                 )
             else:
                 await self._put(one, now)
-
-    async def forget_observations(self, before: datetime) -> None:
-        """Delete what no incident is found from any more."""
-        await self._tx.connection.execute(
-            sa.delete(metrics_observation).where(_O.window_at < before)
-        )
 
     async def _put(self, one: IncidentNotification, now: datetime) -> None:
         incident = one.incident
@@ -199,7 +195,7 @@ class PostgresIncidents:
             "succeeded": incident.succeeded,
             "judged": incident.judged,
             "changed_at": now,
-            "told": one.told,
+            "told": one.notified,
         }
         await self._tx.connection.execute(
             insert(metrics_incident)

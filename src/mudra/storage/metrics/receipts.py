@@ -1,4 +1,4 @@
-"""What AAs look up about their pushes, and who is to push: implements metrics/ports.py."""
+"""What AAs look up about their reports, and who must report: implements metrics/ports.py."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -13,7 +13,7 @@ from mudra.metrics.rollup.coverage import TimeRange
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import entity
 from mudra.storage.metrics.reports import Row, findings_of, long_tag, receipt_of
-from mudra.storage.metrics.tables import metrics_push, metrics_receipt, metrics_refused
+from mudra.storage.metrics.tables import metrics_receipt, metrics_refused
 from mudra.storage.registry.tables import registry_version
 
 _R: Final = metrics_receipt.c
@@ -26,7 +26,7 @@ class PostgresReceipts:
         self._tx = transaction
 
     async def receipts(self, aa_id: str, within: TimeRange, limit: int) -> Sequence[Receipt]:
-        """Receipts for these windows, newest version of each, in order of windows and tags."""
+        """Returns receipts for these windows, newest version of each, by window and tag."""
         rows = await self._tx.connection.execute(
             sa.select(metrics_receipt)
             .distinct(_R.window_at, _R.tag)
@@ -37,7 +37,7 @@ class PostgresReceipts:
         return [receipt_of(cast("Row", row)) for row in rows.mappings()]
 
     async def windows(self, aa_id: str, within: TimeRange) -> Mapping[Tag, Sequence[datetime]]:
-        """The windows of which anything was received."""
+        """Returns the windows for which anything was received."""
         rows = await self._tx.connection.execute(
             sa.select(_R.tag, _R.window_at)
             .where(
@@ -54,7 +54,7 @@ class PostgresReceipts:
         return found
 
     async def refused(self, aa_id: str, since: datetime, limit: int) -> Sequence[RefusedPush]:
-        """Payloads that were refused, the latest first."""
+        """Returns refused payloads, the latest first."""
         c = metrics_refused.c
         rows = await self._tx.connection.execute(
             sa.select(c.at, c.total, c.findings)
@@ -63,18 +63,6 @@ class PostgresReceipts:
             .limit(limit)
         )
         return [RefusedPush(at, total, findings_of(found)) for at, total, found in rows]
-
-
-async def forget_receipts(tx: Transaction, *, received: datetime, refused: datetime) -> None:
-    """Delete receipts of windows before `received` and refused payloads before `refused`.
-
-    Receipts are kept as long as sums by hour: with these they tell a gap from no traffic.
-    """
-    await tx.connection.execute(sa.text("SET LOCAL statement_timeout = '60s'"))
-    old = sa.select(_R.receipt_id).where(_R.window_at < received)
-    await tx.connection.execute(sa.delete(metrics_push).where(metrics_push.c.receipt_id.in_(old)))
-    await tx.connection.execute(sa.delete(metrics_receipt).where(_R.window_at < received))
-    await tx.connection.execute(sa.delete(metrics_refused).where(metrics_refused.c.at < refused))
 
 
 def _first_window(tag: Tag) -> sa.ScalarSelect[datetime]:
@@ -86,16 +74,16 @@ def _first_window(tag: Tag) -> sa.ScalarSelect[datetime]:
 
 
 class OnboardedMembers:
-    """Who takes part, as onboarding, the registry and the windows received tell."""
+    """Who takes part, according to onboarding, the registry and the windows received."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
 
     async def reporting_aas(self) -> Mapping[str, datetime]:
-        """AAs that are to report, with the time from which.
+        """Returns the AAs that must report, with the time from which.
 
-        From when its entry went live, or from the first window that it reported before: one
-        that is only onboarded owes nothing yet.
+        That is when the AA's entry went live, or the first window it reported before; an AA
+        that is only onboarded need not report yet.
         """
         since = sa.func.least(
             sa.select(sa.func.min(registry_version.c.live_from))
@@ -111,15 +99,20 @@ class OnboardedMembers:
         return {aa_id: begin for aa_id, begin in rows}  # noqa: C416  # rows are no pairs to mypy
 
     async def is_member(self, entity_id: str) -> bool:
-        """Tell whether an entity of this ID was ever onboarded."""
+        """Returns whether an entity of this ID was ever onboarded."""
         found = await self._tx.connection.scalar(
             sa.select(entity.c.entity_id).where(entity.c.entity_id == entity_id)
         )
         return found is not None
 
     async def live_fips(self) -> frozenset[str]:
-        """FIPs that are onboarded and neither suspended nor retired."""
+        """Returns the FIPs that are onboarded and neither suspended nor retired."""
         rows = await self._tx.connection.scalars(
             sa.select(entity.c.entity_id).where(entity.c.type == "FIP", entity.c.status == "active")
         )
         return frozenset(rows)
+
+    async def names(self) -> Mapping[str, str]:
+        """Returns the names of all entities by ID."""
+        rows = await self._tx.connection.execute(sa.select(entity.c.entity_id, entity.c.name))
+        return {entity_id: name for entity_id, name in rows}  # noqa: C416  # rows are no pairs

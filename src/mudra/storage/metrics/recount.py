@@ -1,16 +1,15 @@
-"""Counts raw rows anew, in SQL alone, and compares them with the sums (issue 4, item 2).
+"""Counts raw rows again, in SQL alone, and compares them with the sums.
 
-The sums are made in Python, this count in SQL: a fault in either shows.
+The sums are made in Python, this count in SQL: an error in either is found.
 """
 
 from datetime import datetime
 from typing import Final
 
 import sqlalchemy as sa
-from msgspec import Struct
 
+from mudra.metrics.rollup.stale import DAY, Recount
 from mudra.storage.database.database import Transaction
-from mudra.storage.metrics.rollups import DAY
 
 RECOUNT_S: Final = 600.0
 _COUNTS: Final = "ARRAY[" + ", ".join(f"sum(counts[{n}])" for n in range(1, 16)) + "]"
@@ -42,16 +41,8 @@ WHERE NOT EXISTS (SELECT FROM metrics_stale s
 _TABLES: Final = {"hour": "metrics_hour", "day": "metrics_day"}
 
 
-class Recount(Struct, frozen=True):
-    """What a recount of one day found."""
-
-    grain: str
-    rows: int
-    different: int
-
-
 async def recount(tx: Transaction, day: datetime) -> list[Recount]:
-    """Compare the sums of a day with its raw rows; hours and days that are stale are left out."""
+    """Compares the sums of a day with its raw rows; stale hours and days are left out."""
     await tx.connection.execute(sa.text(f"SET LOCAL statement_timeout = '{RECOUNT_S:.0f}s'"))
     found = []
     for grain, table in _TABLES.items():
@@ -65,8 +56,8 @@ async def recount(tx: Transaction, day: datetime) -> list[Recount]:
     return found
 
 
-async def mark_stale(tx: Transaction, day: datetime) -> None:
-    """Have all sums of a day made anew, those without raw rows as well."""
+async def mark_day_stale(tx: Transaction, day: datetime) -> None:
+    """Marks all sums of a day as stale, also those without raw rows."""
     await tx.connection.execute(
         sa.text(
             "INSERT INTO metrics_stale (grain, aa_id, tag, at)"

@@ -35,7 +35,6 @@ from mudra.metrics.payload.validation import CheckedReport, ReportRefused
 from mudra.shared.finding import Finding
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.partitions import FORMER, RAW, Partitioned, day_of, make_partition
-from mudra.storage.metrics.rollup_delay import COMPLETE
 from mudra.storage.metrics.tables import (
     metrics_push,
     metrics_receipt,
@@ -57,6 +56,8 @@ _KEEP_FORMER: Final = sa.text(
 _SHORT: Final = {tag: tag.value[:3] for tag in Tag}
 _LONG: Final = {short: tag for tag, short in _SHORT.items()}
 _NULL: Final = b"\\N"
+_COMPLETE: Final = datetime.fromisoformat("1970-01-01T00:00Z")
+"""`noted_at` of what is stored whole, so that nothing more is awaited."""
 _written: Final = msgspec.json.Encoder().encode
 
 Row = Mapping[str, object]
@@ -177,7 +178,7 @@ class PostgresReports:
             for one, _ in taken
             if one.key.window >= watched_from
         }
-        noted = {"noted_at": COMPLETE} if whole else {}
+        noted = {"noted_at": _COMPLETE} if whole else {}
         await self._tx.connection.execute(
             sa.insert(metrics_stale),
             [

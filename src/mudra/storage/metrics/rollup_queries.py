@@ -11,12 +11,9 @@ from sqlalchemy.engine import RowMapping
 
 from mudra.metrics.payload.catalogue import TIMINGS, Tag
 from mudra.metrics.payload.report import RequestBlock
-from mudra.metrics.ports import Calls, Cell, DayMark, Pair
+from mudra.metrics.ports import Calls, DayMark, Pair
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.metrics.rollup.pair import ALL_CALLS, PairSums, add_pairs, pair_sums_of
-from mudra.metrics.rollup.rollup import Rollup
-from mudra.storage.database.database import Transaction
-from mudra.storage.metrics.grain_selection import (
+from mudra.metrics.rollup.grain_selection import (
     Notes,
     Rows,
     SeriesKey,
@@ -24,11 +21,13 @@ from mudra.storage.metrics.grain_selection import (
     sources,
     sources_of_all,
 )
+from mudra.metrics.rollup.pair import ALL_CALLS, PairSums, add_pairs, pair_sums_of
+from mudra.metrics.rollup.rollup import Cell, Rollup
+from mudra.metrics.rollup.stale import ALL_AAS, DAY
+from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.partitions import day_of
 from mudra.storage.metrics.reports import long_tag, short_tag
-from mudra.storage.metrics.rollups import DAY
 from mudra.storage.metrics.sums import (
-    ALL_AAS,
     Gathered,
     Part,
     block_of,

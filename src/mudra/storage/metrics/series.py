@@ -16,10 +16,10 @@ from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.payload.report import Block
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.rollup import Rollup, merge_all, rollup
+from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.metrics.rollup.step import Step, day_start, starts
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.sums import (
-    ALL_AAS,
     Part,
     Row,
     block_of,

@@ -23,14 +23,13 @@ from mudra.metrics.payload.report import (
     RequestBlock,
     Statuses,
 )
-from mudra.metrics.ports import Cell
 from mudra.metrics.rollup.latency_distribution import Dense, add_dense, coarsen, dense, merge_dense
-from mudra.metrics.rollup.rollup import EMPTY, Rollup, rollup
+from mudra.metrics.rollup.rollup import EMPTY, Cell, Rollup, rollup
+from mudra.metrics.rollup.stale import ALL_AAS
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.reports import long_tag, short_tag
 from mudra.storage.metrics.tables import metrics_raw
 
-ALL_AAS: Final = ""
 SUMS: Final = (
     *("at", "aa_id", "tag", "fip_id", "type", "blocks"),
     *("counts", "statuses", "data_bytes", "spread", "longest"),

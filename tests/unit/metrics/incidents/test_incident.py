@@ -28,7 +28,7 @@ from mudra.metrics.incidents.incident_change import (
     Reopened,
     Updated,
     Withdrawn,
-    alarm,
+    alarm_of,
     changes,
 )
 from mudra.metrics.payload.catalogue import WINDOW
@@ -145,7 +145,7 @@ def test_a_late_window_may_reopen_withdraw_or_bring_to_light():
     assert changes(found("gbb"), found("gbg")) == (Withdrawn(found("gbb")[0]),)
     (opened,) = changes((), closed)
     assert opened == Opened(closed[0])
-    assert alarm(opened) is None
+    assert alarm_of(opened) is None
 
 
 def test_alarms_say_who_what_since_when_and_with_which_counts():
@@ -153,25 +153,25 @@ def test_alarms_say_who_what_since_when_and_with_which_counts():
     (closed,) = changes(found("gbb"), found("gbbggg"))
     updated = changes(found("gbb"), found("gbbb"))
 
-    words = alarm(opened)
+    words = alarm_of(opened)
     assert words is not None
     assert words.title == "FIP BANK-001, consent: bad, 50.0 % success"
     assert words.text.startswith(
         "2 windows of ten minutes bad since 2026-03-04 00:10 UTC: 100 of 200 calls succeeded"
     )
-    over = alarm(closed)
+    over = alarm_of(closed)
     assert over is not None
     assert over.title == "FIP BANK-001, consent: recovered"
     assert over.text.endswith("Good again from 2026-03-04 00:30 UTC.")
-    assert [alarm(change) for change in updated] == [None]
+    assert [alarm_of(change) for change in updated] == [None]
 
 
 def test_an_incident_of_one_aa_and_a_withdrawn_one_have_words_too():
     (incident,) = incidents(AaCalls("a@aa"), seen("bb"), at(2), CALL_RULES)
 
-    assert alarm(Opened(incident)).title == "AA a@aa, calls to FIPs: bad, 50.0 % success"
-    assert alarm(Withdrawn(incident)).title.endswith("alarm withdrawn")
-    assert alarm(Reopened(incident, incident)).title.endswith("still bad, 50.0 % success")
+    assert alarm_of(Opened(incident)).title == "AA a@aa, calls to FIPs: bad, 50.0 % success"
+    assert alarm_of(Withdrawn(incident)).title.endswith("alarm withdrawn")
+    assert alarm_of(Reopened(incident, incident)).title.endswith("still bad, 50.0 % success")
 
 
 def test_an_aa_that_stops_reporting_is_an_incident_until_it_is_in_time_again():
@@ -191,8 +191,8 @@ def test_an_aa_that_stops_reporting_is_an_incident_until_it_is_in_time_again():
 
     assert (open_one.began, open_one.ending) == (at(1), Ending.OPEN)
     assert (closed_one.began, closed_one.ended) == (at(1), at(6))
-    assert alarm(Opened(open_one)).title == "AA a@aa, metrics: stopped reporting"
-    assert "not reported in time since 2026-03-04 00:10 UTC" in alarm(Opened(open_one)).text
+    assert alarm_of(Opened(open_one)).title == "AA a@aa, metrics: stopped reporting"
+    assert "not reported in time since 2026-03-04 00:10 UTC" in alarm_of(Opened(open_one)).text
 
 
 def test_a_window_that_may_still_come_in_time_says_nothing():

@@ -1,16 +1,15 @@
-"""Whom a change wakes, with silences and without."""
+"""Which changes raise an alarm, with and without silences."""
 
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from msgspec.structs import replace
 
-from mudra.metrics.incidents.incident import AaReporting, Ending, FipApi, Incident
+from mudra.metrics.incidents.incident import AaReporting, Ending, FipApi, Incident, StoredIncident
 from mudra.metrics.incidents.incident_change import Closed, Opened, Reopened, Updated, Withdrawn
-from mudra.metrics.incidents.silence import Silence, SilenceRefused, WantedSilence, begun
+from mudra.metrics.incidents.silence import Silence, SilenceCommand, SilenceRefused, new_silence
 from mudra.metrics.notifications.incident_notifications import (
     Event,
-    StoredIncident,
     incident_notifications,
 )
 
@@ -21,9 +20,9 @@ OVER = replace(OPEN, ended=NOW, ending=Ending.RECOVERED)
 QUIET = Silence("s", "BANK", "cns", NOW - HOUR, NOW + HOUR, "work", "operator:x")
 
 
-def told(change, *, known=(), silences=()):
+def notified(change, *, known=(), silences=()):
     (one,) = incident_notifications([change] if change else [], known, silences, NOW, lambda: "new")
-    return one.event if one.alarm else None, one.told
+    return one.event if one.alarm else None, one.notified
 
 
 @pytest.mark.parametrize(
@@ -38,24 +37,24 @@ def told(change, *, known=(), silences=()):
     ],
     ids=lambda value: getattr(type(value), "__name__", ""),
 )
-def test_who_is_concerned_is_told_of_beginning_and_end(change, event):
+def test_members_are_notified_of_beginning_and_end(change, event):
     known = [StoredIncident("a", one, None) for one in (OPEN, OVER)]
 
-    assert told(change, known=known) == (event, True)
-    assert told(change, known=known, silences=[QUIET])[0] is None
+    assert notified(change, known=known) == (event, True)
+    assert notified(change, known=known, silences=[QUIET])[0] is None
 
 
-def test_the_end_of_what_nobody_was_told_of_is_not_told():
-    known = [StoredIncident("a", OPEN, None, told=False)]
+def test_the_end_of_an_incident_is_sent_only_if_its_beginning_was():
+    known = [StoredIncident("a", OPEN, None, notified=False)]
 
-    assert told(Closed(OPEN, OVER), known=known) == (None, False)
+    assert notified(Closed(OPEN, OVER), known=known) == (None, False)
 
 
-def test_what_goes_on_is_told_when_its_silence_has_ended():
-    known = [StoredIncident("a", OPEN, None, told=False)]
+def test_alerts_resume_when_a_silence_has_ended():
+    known = [StoredIncident("a", OPEN, None, notified=False)]
 
     assert incident_notifications([], known, [QUIET], NOW, lambda: "new") == ()
-    assert told(None, known=known) == (Event.OPENED, True)
+    assert notified(None, known=known) == (Event.OPENED, True)
 
 
 @pytest.mark.parametrize(
@@ -80,9 +79,9 @@ def test_a_silence_of_an_api_says_nothing_of_whether_an_aa_reports():
 
 
 def test_a_silence_that_was_to_begin_in_the_past_begins_now():
-    wanted = WantedSilence("", "", NOW - HOUR, NOW + HOUR, " work ")
+    wanted = SilenceCommand("", "", NOW - HOUR, NOW + HOUR, " work ")
 
-    made = begun(wanted, "s", "operator:x", NOW)
+    made = new_silence(wanted, "s", "operator:x", NOW)
 
     assert not isinstance(made, SilenceRefused)
     assert (made.begins, made.reason) == (NOW, "work")

@@ -1,7 +1,7 @@
 """What the network says of a member: a FIP as each AA sees it, an AA's own gaps, a FIU's FIPs."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 from litestar import Response, get
@@ -14,18 +14,17 @@ from mudra.console.framework.page_guards import member_page
 from mudra.console.framework.page_results import Download, Outcome, StreamedPage
 from mudra.console.framework.table import Column, Table
 from mudra.http.dependencies import InjectedDependencies
-from mudra.http.health.picture import coverage, rows_with
 from mudra.http.request.request_context import AnyRequest
 from mudra.metrics.health.health import Status
-from mudra.metrics.health.picture import Coverage, Grouping, Row
+from mudra.metrics.health.picture import Row
 from mudra.metrics.health.status_history import api_words, notification_words
-from mudra.metrics.payload.catalogue import WINDOW, Tag
+from mudra.metrics.payload.catalogue import Tag
+from mudra.metrics.payload.receipt_service import Gap
 from mudra.metrics.ports import RefusedPush
-from mudra.metrics.rollup.coverage import TimeRange, closed_before, gaps
+from mudra.metrics.rollup.coverage import TimeRange, closed_before
 from mudra.shared.entity_type import EntityType
 
 _SPANS: Final = {"1": "24 hours", "7": "7 days", "30": "30 days"}
-_MAX_REFUSED: Final = 20
 _TONES: Final = {Status.GOOD: "good", Status.BAD: "bad", Status.UNSURE: "quiet"}
 
 
@@ -40,19 +39,6 @@ class Line(Struct, frozen=True):
     p95: int | None
     longest: int | None
     status: Status
-
-
-class Gap(Struct, frozen=True):
-    """Windows of one payload that did not come."""
-
-    payload: str
-    since: datetime
-    until: datetime
-
-    @property
-    def windows(self) -> int:
-        """How many windows."""
-        return (self.until - self.since) // WINDOW
 
 
 def _table(other: str) -> Table[Line]:
@@ -85,10 +71,10 @@ _GAPS: Final = Table(
     "gaps",
     "Gaps",
     (
-        Column[Gap]("since", "From", lambda gap: gap.since, "time"),
-        Column[Gap]("until", "To", lambda gap: gap.until, "time"),
+        Column[Gap]("since", "From", lambda gap: gap.within.start, "time"),
+        Column[Gap]("until", "To", lambda gap: gap.within.end, "time"),
         Column[Gap]("windows", "Windows", lambda gap: gap.windows, "number"),
-        Column[Gap]("payload", "Payload", lambda gap: gap.payload, "code"),
+        Column[Gap]("payload", "Payload", lambda gap: gap.tag.value, "code"),
     ),
     first_sort="-since",
 )
@@ -130,39 +116,30 @@ async def health(
 async def _figures(
     page_context: PageContext, entity_id: str, asked: TimeRange
 ) -> Mapping[str, object] | Download:
-    aa_id = entity_id if page_context.member.entity_type == EntityType.AA.value else None
-    heard = await coverage(asked, page_context.now, page_context.work, aa_id)
-    rows, table = await _own_rows(page_context, entity_id, asked, heard)
-    lines = _lines(rows, table)
-    missing, refused = await _reporting(page_context, entity_id, asked)
+    kind = EntityType(page_context.member.entity_type)
+    own = await page_context.work.health.of_member(
+        entity_id, kind, asked, page_context.now, by_aa=True
+    )
+    table = _AS_AAS_SEE_IT if kind is EntityType.FIP else _OF_FIPS
+    lines = _lines(own.rows, table)
+    missing: Sequence[Gap] = ()
+    refused: Sequence[RefusedPush] = ()
+    if kind is EntityType.AA:
+        missing = await page_context.work.receipts.gaps(entity_id, asked, page_context.now)
+        refused = await page_context.work.receipts.refused(entity_id, asked)
     return (
         table.export(lines, page_context.query)
         or _GAPS.export(missing, page_context.query)
         or _REFUSED.export(refused, page_context.query)
         or {
             "view": table.view(lines, page_context.query),
-            "proof": heard.proof(aa_id or "") if rows else None,
-            "reports": page_context.member.entity_type == EntityType.AA.value,
+            "proof": own.coverage.proof() if own.rows else None,
+            "reports": kind is EntityType.AA,
             "missing": sum(gap.windows for gap in missing),
             "gaps": _GAPS.view(missing, page_context.query),
             "refused": _REFUSED.view(refused, page_context.query),
         }
     )
-
-
-async def _own_rows(
-    page_context: PageContext, entity_id: str, asked: TimeRange, heard: Coverage
-) -> tuple[Sequence[Row], Table[Line]]:
-    work, kind = page_context.work, page_context.member.entity_type
-    if kind == EntityType.AA.value:
-        rows = await rows_with(heard, asked, Grouping.PAIR, work, aa_id=entity_id)
-        return rows, _OF_FIPS
-    if kind == EntityType.FIP.value:
-        rows = await rows_with(heard, asked, Grouping.PAIR, work, fip_id=entity_id)
-        return rows, _AS_AAS_SEE_IT
-    live = await work.aas_and_fips.live_fips()
-    rows = await rows_with(heard, asked, Grouping.FIP, work)
-    return [row for row in rows if row.subject.fip_id in live], _OF_FIPS
 
 
 def _lines(rows: Sequence[Row], table: Table[Line]) -> Sequence[Line]:
@@ -182,20 +159,6 @@ def _lines(rows: Sequence[Row], table: Table[Line]) -> Sequence[Line]:
         for api in row.apis
         if api.health is not None
     ]
-
-
-async def _reporting(
-    page_context: PageContext, entity_id: str, asked: TimeRange
-) -> tuple[Sequence[Gap], Sequence[RefusedPush]]:
-    """What an AA was to send and did not, and what was refused; nothing for others."""
-    if page_context.member.entity_type != EntityType.AA.value:
-        return (), ()
-    since: Mapping[str, datetime] = await page_context.work.aas_and_fips.reporting_aas()
-    begun = since.get(entity_id, asked.end)
-    heard = await page_context.work.receipts.windows(entity_id, asked)
-    due = TimeRange(max(asked.start, begun), asked.end)
-    missing = [Gap(tag.value, gap.start, gap.end) for tag in Tag for gap in gaps(due, heard[tag])]
-    return missing, await page_context.work.receipts.refused(entity_id, asked.start, _MAX_REFUSED)
 
 
 handlers: Final[list[ControllerRouterHandler]] = [health]

@@ -14,10 +14,9 @@ from mudra.console.health.health_query import HealthQuery, query_of
 from mudra.console.health.labels import BLAMED, LETTERS, findings, subject_words
 from mudra.console.health.tables import incident_path
 from mudra.http.dependencies import InjectedDependencies
-from mudra.http.health.picture import coverage
 from mudra.http.request.request_context import AnyRequest
 from mudra.identity.operators.operator import Scope
-from mudra.metrics.health.picture import Coverage, matrix
+from mudra.metrics.health.picture import Coverage
 from mudra.metrics.incidents.incident import FipApi
 
 _MAX_OPEN: Final = 50
@@ -42,11 +41,11 @@ async def _look(page_context: PageContext) -> Outcome:
 
 async def _figures(page_context: PageContext, asked: HealthQuery) -> Mapping[str, object]:
     work = page_context.work
-    found = matrix(await work.figures.pairs(asked.within, asked.code))
-    heard = await coverage(asked.within, page_context.now, work)
-    names = {one.entity_id: one.name for one in await work.people.members()}
-    still_open = await work.incidents.shown(only_open=True, entity_id=None, limit=_MAX_OPEN)
-    fips = await work.aas_and_fips.live_fips()
+    found = await work.health.matrix(asked.within, asked.code)
+    heard = await work.health.coverage(asked.within, page_context.now)
+    names = await work.health.names()
+    still_open = await work.incidents.latest(only_open=True, limit=_MAX_OPEN)
+    fips = await work.health.live_fips()
     grid = grid_of(found, heard.expected, fips, names)
     return {
         "grid": grid,

@@ -25,19 +25,16 @@ from mudra.console.health.tables import (
     incidents_table,
 )
 from mudra.http.dependencies import InjectedDependencies
-from mudra.http.health.picture import coverage
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
-from mudra.metrics.health.picture import ApiPicture, Coverage, Grouping, Row, matrix, picture
+from mudra.metrics.health.picture import ApiPicture, Coverage, Grouping, Row, picture
 from mudra.metrics.health.status_history import api_words
-from mudra.metrics.incidents.incident import FipApi, Incident
-from mudra.metrics.notifications.incident_notifications import StoredIncident
+from mudra.metrics.incidents.incident import FipApi, Incident, StoredIncident
 from mudra.metrics.payload.catalogue import Tag
-from mudra.metrics.ports import Cell
 from mudra.metrics.rollup.coverage import TimeRange
 from mudra.metrics.rollup.percentage import percentage
-from mudra.metrics.rollup.rollup import Rollup
+from mudra.metrics.rollup.rollup import Cell, Rollup
 from mudra.metrics.rollup.series import health_of_all
 
 _MAX_COUNT: Final = 200
@@ -119,7 +116,7 @@ async def _look(page_context: PageContext, about: About, code: str = "") -> Outc
     if _is_pair(about) and AS_REPORTED.is_part(page_context.query):
         totals = await _totals(page_context, about, asked)
         return RenderedPage(COUNTS_PART, {"counts": counted(totals, page_context.query)})
-    names = {one.entity_id: one.name for one in await page_context.work.people.members()}
+    names = await page_context.work.health.names()
     return StreamedPage(
         "health_subject.html",
         {"asked": asked, "about": about, "title": _title(about, asked, names), "names": names},
@@ -130,10 +127,7 @@ async def _look(page_context: PageContext, about: About, code: str = "") -> Outc
 async def _totals(
     page_context: PageContext, about: About, asked: HealthQuery
 ) -> Mapping[Cell, Rollup]:
-    figures = page_context.work.figures
-    if about == About():
-        return await figures.over_aas(asked.within, tag=Tag.REQUESTS)
-    return await figures.totals(asked.within, aa_id=about.aa_id, fip_id=about.fip_id)
+    return await page_context.work.health.totals(asked.within, about.aa_id, about.fip_id)
 
 
 async def _drawn(
@@ -154,7 +148,7 @@ async def _figures(
     if isinstance(drawn, Download):
         return drawn
     totals = await _totals(page_context, about, asked)
-    heard = await coverage(within, page_context.now, work, about.aa_id)
+    heard = await work.health.coverage(within, page_context.now, about.aa_id)
     rows = picture(totals, about.grouping, heard)
     apis = apis_table("apis", "APIs", "API")
     others = apis_table("others", "Counterparts", "Institution")
@@ -198,10 +192,10 @@ async def _causes(page_context: PageContext, about: About, asked: HealthQuery) -
     """Whose fault: a verdict needs the whole matrix, not this line of it. Of days, none is told."""
     if asked.within.end - asked.within.start > _MAX_BLAMED:
         return []
-    cells = await page_context.work.figures.pairs(asked.within, asked.code)
+    matrix = await page_context.work.health.matrix(asked.within, asked.code)
     mine = [
         one
-        for one in matrix(cells).verdicts
+        for one in matrix.verdicts
         if about.aa_id in {None, one.cell.aa_id} and about.fip_id in {None, one.cell.fip_id}
     ]
     return findings(mine)
@@ -214,9 +208,7 @@ async def _incidents(
     found: list[StoredIncident] = []
     wanted = {about.aa_id, about.fip_id} - {None} or {None}
     for entity_id in wanted:
-        found += await page_context.work.incidents.shown(
-            only_open=False, entity_id=entity_id, limit=_MAX_COUNT
-        )
+        found += await page_context.work.incidents.latest(entity_id=entity_id, limit=_MAX_COUNT)
     return [
         one
         for one in found

@@ -21,7 +21,6 @@ from mudra.console.pages.operator.silences import silence_facts, silence_link
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.identity.operators.operator import Scope
-from mudra.metrics.health.picture import matrix
 from mudra.metrics.incidents.incident import (
     CALL_RULES,
     REPORTING_RULES,
@@ -30,12 +29,12 @@ from mudra.metrics.incidents.incident import (
     FipApi,
     Incident,
     IncidentRules,
+    StoredIncident,
 )
-from mudra.metrics.incidents.silence import silent
-from mudra.metrics.notifications.alarm_service import NoSuchIncident
-from mudra.metrics.notifications.incident_notifications import StoredIncident
+from mudra.metrics.incidents.silence import is_silenced
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.metrics.rollup.coverage import TimeRange
+from mudra.shared.refusal import Refusal
 
 _INCIDENTS: Final = "/console/operator/incidents"
 _MAX_COUNT: Final = 1000
@@ -51,7 +50,7 @@ async def incidents(
 
     async def look(page_context: PageContext) -> Outcome:
         only_open = page_context.query.get("open") == "true"
-        rows = await page_context.work.incidents.shown(
+        rows = await page_context.work.incidents.latest(
             only_open=only_open, entity_id=None, limit=_MAX_COUNT
         )
         table = incidents_table()
@@ -71,8 +70,10 @@ async def incident(
     """One incident."""
 
     async def look(page_context: PageContext) -> Outcome:
-        stored = await page_context.work.incidents.one(str(incident_id))
-        return NoSuchIncident() if stored is None else await _shown(page_context, stored)
+        stored = await page_context.work.incidents.find(str(incident_id))
+        if isinstance(stored, Refusal):
+            return stored
+        return await _shown(page_context, stored)
 
     return await operator_page(request, service, Scope.HEALTH, look)
 
@@ -85,10 +86,10 @@ async def acknowledge(
 
     async def do(page_context: PageContext, fields: Fields) -> Outcome:
         wanted, seen = str(incident_id), fields.get("instead_of", "")
-        refused = await page_context.work.alarm_service.acknowledge(
+        outcome = await page_context.work.incidents.acknowledge(
             wanted, page_context.caller, instead_of=seen
         )
-        return refused or GoTo(f"{_INCIDENTS}/{wanted}")
+        return outcome if isinstance(outcome, Refusal) else GoTo(f"{_INCIDENTS}/{wanted}")
 
     return await operator_act(request, service, Scope.HEALTH, do)
 
@@ -107,13 +108,9 @@ async def _shown(page_context: PageContext, stored: StoredIncident) -> Outcome:
     if OVER_TIME.is_part(page_context.query):
         return RenderedPage(PART, {**drawn, "asked": asked})
     during = TimeRange(incident.began, incident.last_bad + WINDOW)
-    cells = await page_context.work.figures.pairs(during, asked.code)
+    matrix = await page_context.work.health.matrix(during, asked.code)
     causes = findings(
-        [
-            one
-            for one in matrix(cells).verdicts
-            if one.cell.fip_id == fip_id or one.cell.aa_id == aa_id
-        ]
+        [one for one in matrix.verdicts if one.cell.fip_id == fip_id or one.cell.aa_id == aa_id]
     )
     return RenderedPage(
         "incident.html",
@@ -132,9 +129,9 @@ async def _shown(page_context: PageContext, stored: StoredIncident) -> Outcome:
             "asked": asked,
             "path": incident_path(stored),
             "silence": silence_link(subject),
-            "silenced": silent(
+            "silenced": is_silenced(
                 subject,
-                await page_context.work.alarm_service.silences.shown(page_context.now),
+                await page_context.work.silences.list(page_context.now),
                 page_context.now,
             ),
             "page_of": f"{HEALTH}/fip/{fip_id}" if fip_id else f"{HEALTH}/aa/{aa_id}",

@@ -19,7 +19,7 @@ from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.health.status_history import api_words
 from mudra.metrics.incidents.incident import Subject
-from mudra.metrics.incidents.silence import Silence, WantedSilence
+from mudra.metrics.incidents.silence import Silence, SilenceCommand
 from mudra.metrics.incidents.subject import name_of
 
 _PAGE: Final = "/console/operator/incidents"
@@ -41,10 +41,10 @@ TOLD: Final = {
 async def silence_facts(page_context: PageContext) -> dict[str, object]:
     """What the page of incidents shows of silences."""
     return {
-        "silences": await page_context.work.alarm_service.silences.shown(page_context.now),
+        "silences": await page_context.work.silences.list(page_context.now),
         "apis": {code: api_words(code) for code in CALLS},
         "lengths": LENGTHS,
-        "entity_ids": sorted(one.entity_id for one in await page_context.work.people.members()),
+        "entity_ids": sorted(await page_context.work.health.names()),
         "about": page_context.query.get("about", "")[:64],
         "about_type": page_context.query.get("type", ""),
         "told": TOLD.get(page_context.query.get("told", ""), ""),
@@ -67,15 +67,15 @@ async def begin(
         hours = fields.get("hours", "")
         if hours not in map(str, LENGTHS):
             return InvalidField(f"hours must be one of {', '.join(map(str, LENGTHS))}")
-        wanted = WantedSilence(
+        command = SilenceCommand(
             fields.get("entity_id", "").strip(),
             fields.get("type", ""),
             None,
             page_context.now + timedelta(hours=int(hours)),
             fields.get("reason", ""),
         )
-        outcome = await page_context.work.alarm_service.silence(
-            wanted, page_context.caller, page_context.now
+        outcome = await page_context.work.silences.begin(
+            command, page_context.caller, page_context.now
         )
         return GoTo(f"{_PAGE}?told=silenced") if isinstance(outcome, Silence) else outcome
 
@@ -89,8 +89,9 @@ async def end(
     """End a silence now."""
 
     async def do(page_context: PageContext, _: Fields) -> Outcome:
-        desk = page_context.work.alarm_service
-        outcome = await desk.end_silence(str(silence_id), page_context.caller, page_context.now)
+        outcome = await page_context.work.silences.end(
+            str(silence_id), page_context.caller, page_context.now
+        )
         return GoTo(f"{_PAGE}?told=ended") if isinstance(outcome, Silence) else outcome
 
     return await operator_act(request, service, Scope.HEALTH, do)

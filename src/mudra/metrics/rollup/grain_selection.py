@@ -14,8 +14,8 @@ from msgspec import Struct
 
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.coverage import TimeRange
-from mudra.storage.metrics.partitions import day_of
-from mudra.storage.metrics.rollups import DAY, HOUR
+from mudra.metrics.rollup.stale import DAY, HOUR
+from mudra.metrics.rollup.step import day_start
 
 FEW: Final = 8
 """Beyond so many AAs with stale sums of one time, the finer rows of all are read."""
@@ -39,7 +39,7 @@ class Notes(Struct, frozen=True):
         """Whose days are stale, or an hour of them."""
         found: dict[datetime, set[SeriesKey]] = defaultdict(set)
         for one in (*self.days, *self.hours):
-            day = day_of(one.at)
+            day = day_start(one.at)
             found[day].add(SeriesKey(one.aa_id, one.tag, day))
         return found
 
@@ -123,21 +123,21 @@ def _by_aa(split: _Split, notes: Notes) -> Sources:
 
 
 def _usable(
-    times: Iterable[datetime], spoilt: dict[datetime, set[SeriesKey]]
+    times: Iterable[datetime], stale: dict[datetime, set[SeriesKey]]
 ) -> tuple[tuple[datetime, ...], set[SeriesKey]]:
-    usable = tuple(at for at in times if len(_of_aas(spoilt.get(at, set()))) <= FEW)
-    return usable, {one for at in usable for one in _of_aas(spoilt.get(at, set()))}
+    usable = tuple(at for at in times if len(_of_aas(stale.get(at, set()))) <= FEW)
+    return usable, {one for at in usable for one in _of_aas(stale.get(at, set()))}
 
 
-def _of_aas(spoilt: set[SeriesKey]) -> set[SeriesKey]:
+def _of_aas(stale: set[SeriesKey]) -> set[SeriesKey]:
     """Without the sums over all AAs: rows by AA are no worse for them."""
-    return {one for one in spoilt if one.aa_id}
+    return {one for one in stale if one.aa_id}
 
 
 def _split(within: TimeRange) -> _Split:
     # Not by going through all windows: a month has thousands.
     span = TimeRange(within.first, within.first + within.number * WINDOW)
-    days = tuple(_whole(span, day_of, DAY))
+    days = tuple(_whole(span, day_start, DAY))
     hours: list[datetime] = []
     windows: list[datetime] = []
     for part in _beside(span, days, DAY):

@@ -1,30 +1,31 @@
-"""The addresses of network metrics on one screen."""
+"""All addresses of metrics and health."""
 
 from collections.abc import Callable, Sequence
+from time import monotonic
 
 from litestar.types import ControllerRouterHandler
 
 from mudra.http.health import incidents, silences, webhooks
-from mudra.http.health.feeds import FEED_SPAN, TtlCache, feed_routes, public_status_routes
-from mudra.http.health.health_matrix import health_matrix, health_rows, member_health_routes
+from mudra.http.health.feeds import feed_routes, public_status_routes
+from mudra.http.health.health_queries import health_matrix, health_rows, member_health_routes
 from mudra.http.health.metrics_push import push_route
 from mudra.http.health.metrics_receipts import receipts_routes
-from mudra.http.health.push_gate import PushGate
 from mudra.http.server.router import Router
+from mudra.metrics.health.network_health_cache import FEED_SPAN, NetworkHealthCache
 
 
 def metrics_routes(prefixes: Sequence[str]) -> list[ControllerRouterHandler]:
-    """Make the handlers for members under every prefix, for operators and for everybody."""
-    gate, kept = PushGate(), TtlCache(FEED_SPAN)
+    """Return the handlers for members under every prefix, for operators and for everyone."""
+    cache = NetworkHealthCache(FEED_SPAN, monotonic)
 
     def of_members(some: Sequence[str]) -> list[ControllerRouterHandler]:
         return [
-            push_route(some, gate),
+            push_route(some),
             *receipts_routes(some),
             *member_health_routes(some),
             *incidents.member_incident_routes(some),
             *webhooks.member_webhook_routes(some),
-            *feed_routes(some, kept),
+            *feed_routes(some, cache),
         ]
 
     return [
@@ -42,7 +43,7 @@ def metrics_routes(prefixes: Sequence[str]) -> list[ControllerRouterHandler]:
 def _aliases(
     of_members: Callable[[Sequence[str]], list[ControllerRouterHandler]], prefixes: Sequence[str]
 ) -> list[ControllerRouterHandler]:
-    """Make the handlers under further prefixes: an operation is described at its first address."""
+    """Return the handlers under further prefixes; only the first address is documented."""
     if not prefixes:
         return []
     return [Router("/", route_handlers=of_members(prefixes), include_in_schema=False)]

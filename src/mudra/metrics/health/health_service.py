@@ -1,0 +1,168 @@
+"""The health of the network for any time: the one way for the API, the console and commands."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from datetime import datetime
+from typing import Protocol
+
+from msgspec import Struct
+
+from mudra.metrics.health.picture import (
+    Coverage,
+    Grouping,
+    Matrix,
+    Row,
+    expected_windows,
+    matrix,
+    picture,
+)
+from mudra.metrics.payload.catalogue import Tag
+from mudra.metrics.ports import DayMark, Members, RollupQueries, Series
+from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.pair import ALL_CALLS
+from mudra.metrics.rollup.rollup import Cell, Rollup
+from mudra.metrics.rollup.series import Point, points
+from mudra.metrics.rollup.step import Step
+from mudra.shared.entity_type import EntityType
+
+
+class HealthOfMember(Struct, frozen=True):
+    """What concerns one member: an AA's calls, a FIP as all AAs see it, a FIU's FIPs."""
+
+    rows: tuple[Row, ...]
+    coverage: Coverage
+
+
+class NetworkHealth(Struct, frozen=True):
+    """Sums over all AAs by FIP, up to the last closed window."""
+
+    fips: dict[str, dict[tuple[Tag, str], Rollup]]
+    within: TimeRange
+    coverage: Coverage
+
+
+class HealthService(Struct, frozen=True):
+    """Answers questions about health in the caller's transaction."""
+
+    rollups: RollupQueries
+    series: Series
+    members: Members
+
+    async def coverage(
+        self, within: TimeRange, now: datetime, aa_id: str | None = None
+    ) -> Coverage:
+        """Returns which reports were expected in a time, and which were received."""
+        since = await self.members.reporting_aas()
+        if aa_id is not None:
+            since = {aa: begin for aa, begin in since.items() if aa == aa_id}
+        return Coverage(expected_windows(within, since, now), await self.rollups.heard(within))
+
+    async def rows(
+        self,
+        within: TimeRange,
+        grouping: Grouping,
+        now: datetime,
+        *,
+        aa_id: str | None = None,
+        fip_id: str | None = None,
+    ) -> tuple[Row, ...]:
+        """Returns the rows of a health picture, of one AA or FIP where it is named."""
+        coverage = await self.coverage(within, now, aa_id)
+        return picture(
+            await self._totals(within, grouping, aa_id=aa_id, fip_id=fip_id), grouping, coverage
+        )
+
+    async def of_member(
+        self,
+        entity_id: str,
+        entity_type: EntityType,
+        within: TimeRange,
+        now: datetime,
+        *,
+        by_aa: bool,
+    ) -> HealthOfMember:
+        """Returns the health that concerns a member; of a FIP, by AA or over all AAs."""
+        aa_id = entity_id if entity_type is EntityType.AA else None
+        fip_id = entity_id if entity_type is EntityType.FIP else None
+        grouping = Grouping.PAIR if aa_id or (fip_id and by_aa) else Grouping.FIP
+        coverage = await self.coverage(within, now, aa_id)
+        totals = await self._totals(within, grouping, aa_id=aa_id, fip_id=fip_id)
+        rows = picture(totals, grouping, coverage)
+        if entity_type is EntityType.FIU:
+            live = await self.members.live_fips()
+            rows = tuple(row for row in rows if row.subject.fip_id in live)
+        return HealthOfMember(rows, coverage)
+
+    async def totals(
+        self, within: TimeRange, aa_id: str | None, fip_id: str | None
+    ) -> Mapping[Cell, Rollup]:
+        """Returns the sums of an AA, a FIP or a pair; without either, of requests by FIP."""
+        if aa_id is None and fip_id is None:
+            return await self.rollups.over_aas(within, tag=Tag.REQUESTS)
+        return await self.rollups.totals(within, aa_id=aa_id, fip_id=fip_id)
+
+    async def matrix(self, within: TimeRange, code: str = ALL_CALLS) -> Matrix:
+        """Returns AA x FIP with a verdict for each bad cell, over one type or over all calls."""
+        return matrix(await self.rollups.pairs(within, code))
+
+    async def points(
+        self,
+        within: TimeRange,
+        step: Step,
+        code: str,
+        *,
+        aa_id: str | None = None,
+        fip_id: str | None = None,
+    ) -> tuple[Point, ...]:
+        """Returns a point of a chart for each step."""
+        return await points(self.series, within, step, code, aa_id=aa_id, fip_id=fip_id)
+
+    async def network(self, within: TimeRange, now: datetime) -> NetworkHealth:
+        """Returns the health of every live FIP over all AAs."""
+        totals = await self.rollups.over_aas(within)
+        fips: dict[str, dict[tuple[Tag, str], Rollup]] = {
+            fip_id: {} for fip_id in await self.members.live_fips()
+        }
+        for cell, sums in totals.items():
+            fips.setdefault(cell.fip_id, {})[(cell.tag, cell.type)] = sums
+        return NetworkHealth(fips, within, await self.coverage(within, now))
+
+    async def day(self, within: TimeRange) -> Mapping[Cell, Rollup]:
+        """Returns the sums of a day over all AAs."""
+        return await self.rollups.over_aas(within)
+
+    async def marks(self, within: TimeRange) -> Mapping[datetime, DayMark]:
+        """Returns a mark of each day with reports."""
+        return await self.rollups.marks(within)
+
+    async def live_fips(self) -> Sequence[str]:
+        """Returns the FIPs that take part, by ID."""
+        return sorted(await self.members.live_fips())
+
+    async def names(self) -> Mapping[str, str]:
+        """Returns the names of all members by entity ID."""
+        return await self.members.names()
+
+    async def _totals(
+        self, within: TimeRange, grouping: Grouping, *, aa_id: str | None, fip_id: str | None
+    ) -> Mapping[Cell, Rollup]:
+        if aa_id is None and grouping in {Grouping.NETWORK, Grouping.FIP}:
+            return await self.rollups.over_aas(within, fip_id=fip_id)
+        return await self.rollups.totals(within, aa_id=aa_id, fip_id=fip_id)
+
+
+class HealthUnitOfWork(Protocol):
+    """One transaction with the service."""
+
+    @property
+    def health(self) -> HealthService:
+        """The service."""
+        ...
+
+
+class OpenHealth(Protocol):
+    """Opens a transaction."""
+
+    def __call__(self, *, within_s: float) -> AbstractAsyncContextManager[HealthUnitOfWork]:
+        """Opens one that is aborted after so many seconds."""
+        ...

@@ -1,0 +1,38 @@
+"""Network health for many readers: the database is asked once in some seconds."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Final
+
+from mudra.metrics.health.health_service import NetworkHealth, OpenHealth
+from mudra.metrics.payload.catalogue import window_start
+from mudra.metrics.rollup.coverage import TimeRange
+
+TTL_S: Final = 10.0
+FEED_SPAN: Final = timedelta(hours=1)
+PUBLIC_SPAN: Final = timedelta(days=1)
+
+
+class NetworkHealthCache:
+    """One result for all readers, until some seconds have passed or the next window closes."""
+
+    def __init__(self, span: timedelta, monotonic: Callable[[], float]) -> None:
+        self._span = span
+        self._monotonic = monotonic
+        self._lock = asyncio.Lock()
+        self._until = 0.0
+        self._closed: datetime | None = None
+        self._health: NetworkHealth | None = None
+
+    async def get(self, open_work: OpenHealth, now: datetime, within_s: float) -> NetworkHealth:
+        """Returns the health of the network, read within `within_s` seconds if it must be."""
+        async with self._lock:
+            closed = window_start(now)
+            expired = closed != self._closed or self._monotonic() > self._until
+            if self._health is None or expired:
+                async with open_work(within_s=within_s) as work:
+                    within = TimeRange(closed - self._span, closed)
+                    self._health = await work.health.network(within, now)
+                self._closed, self._until = closed, self._monotonic() + TTL_S
+            return self._health

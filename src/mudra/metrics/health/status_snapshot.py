@@ -1,0 +1,134 @@
+"""Makes the public status: the last 24 hours by API, 90 days by FIP, and incidents."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from datetime import datetime, timedelta
+from typing import Final, Protocol
+
+from msgspec import Struct
+
+from mudra.metrics.health.feed import PublicRow, public_status
+from mudra.metrics.health.health import Health
+from mudra.metrics.health.health_service import HealthUnitOfWork, NetworkHealth
+from mudra.metrics.health.network_health_cache import NetworkHealthCache
+from mudra.metrics.health.status_history import (
+    FipHistory,
+    StatusSnapshot,
+    day_of_fip,
+    days_before,
+    public_incident,
+)
+from mudra.metrics.incidents.incident import FipApi, Incident
+from mudra.metrics.incidents.incident_service import IncidentService
+from mudra.metrics.ports import DayMark
+from mudra.metrics.rollup.coverage import TimeRange
+from mudra.metrics.rollup.rollup import Cell, Rollup
+from mudra.metrics.rollup.series import health_of_all
+from mudra.metrics.rollup.step import day_start
+
+READ_S: Final = 10.0
+"""How long one read may take: a day without its sums, on a busy machine, takes seconds."""
+_DAY: Final = timedelta(days=1)
+_CHANGING_DAYS: Final = timedelta(days=8)
+"""A window may arrive 7 days late; older days do not change."""
+
+
+class StatusUnitOfWork(HealthUnitOfWork, Protocol):
+    """One transaction with the services that the public status reads from."""
+
+    @property
+    def incidents(self) -> IncidentService:
+        """The incidents."""
+        ...
+
+
+class OpenStatus(Protocol):
+    """Opens a transaction."""
+
+    def __call__(self, *, within_s: float) -> AbstractAsyncContextManager[StatusUnitOfWork]:
+        """Opens one that is aborted after so many seconds."""
+        ...
+
+
+class _DayHealth(Struct, frozen=True):
+    """The health of each FIP on a day, and the mark of the reports it was made of."""
+
+    health: Mapping[str, Health]
+    mark: DayMark | None
+
+
+class StatusReader:
+    """Makes snapshots; days whose reports have not changed are read once."""
+
+    def __init__(self, last_day: NetworkHealthCache) -> None:
+        self._last_day = last_day
+        self._days: dict[datetime, _DayHealth] = {}
+
+    async def read(self, open_work: OpenStatus, now: datetime) -> StatusSnapshot:
+        """Returns the public status as of the last closed window."""
+        network = await self._last_day.get(open_work, now, READ_S)
+        days = days_before(now)
+        await self._read_days(open_work, days, day_start(now))
+        async with open_work(within_s=READ_S) as work:
+            names = await work.health.names()
+            # All of them: a day whose incident is left out would be shown as good.
+            stored = await work.incidents.since(days[0])
+        newest_first = [one.incident for one in reversed(stored)]
+        return self._snapshot(network, names, newest_first)
+
+    async def _read_days(
+        self, open_work: OpenStatus, days: Sequence[datetime], today: datetime
+    ) -> None:
+        """Reads the days for which reports came since; each in a transaction of its own."""
+        changing_since = today - _CHANGING_DAYS
+        async with open_work(within_s=READ_S) as work:
+            marks = await work.health.marks(TimeRange(changing_since, today + _DAY))
+        for day in days:
+            read, mark = self._days.get(day), marks.get(day)
+            if read is None or (day > changing_since and read.mark != mark):
+                async with open_work(within_s=READ_S) as work:
+                    totals = await work.health.day(TimeRange(day, day + _DAY))
+                self._days[day] = _DayHealth(_by_fip(totals), mark)
+        self._days = {day: read for day, read in self._days.items() if day in days}
+
+    def _snapshot(
+        self, network: NetworkHealth, names: Mapping[str, str], incidents: Sequence[Incident]
+    ) -> StatusSnapshot:
+        apis: dict[str, list[PublicRow]] = {}
+        for row in public_status(network.fips):
+            apis.setdefault(row.fip_id, []).append(row)
+        by_fip: dict[str, list[Incident]] = {}
+        for one in incidents:
+            if isinstance(one.subject, FipApi):
+                by_fip.setdefault(one.subject.fip_id, []).append(one)
+        public = [public_incident(one) for one in incidents]
+        proof = network.coverage.proof()
+        return StatusSnapshot(
+            network.within.end,
+            [
+                FipHistory(
+                    fip_id,
+                    names.get(fip_id, fip_id),
+                    [
+                        day_of_fip(day, self._days[day].health.get(fip_id), by_fip.get(fip_id, ()))
+                        for day in sorted(self._days)
+                    ],
+                    rows,
+                )
+                for fip_id, rows in sorted(apis.items())
+            ],
+            [one for one in public if one is not None],
+            proof.reporters_heard,
+            proof.reporters_expected,
+            proof.windows_heard,
+            proof.windows_expected,
+        )
+
+
+def _by_fip(totals: Mapping[Cell, Rollup]) -> dict[str, Health]:
+    """Returns the health of all calls to each FIP."""
+    cells: dict[str, list[tuple[Cell, Rollup]]] = {}
+    for cell, sums in totals.items():
+        cells.setdefault(cell.fip_id, []).append((cell, sums))
+    found = {fip_id: health_of_all(parts) for fip_id, parts in cells.items()}
+    return {fip_id: health for fip_id, health in found.items() if health is not None}

@@ -1,0 +1,33 @@
+"""What the scheduled jobs of metrics work with in one transaction."""
+
+from contextlib import AbstractAsyncContextManager
+from datetime import datetime
+from typing import Protocol
+
+from msgspec import Struct
+
+from mudra.metrics.health.health_service import HealthService
+from mudra.metrics.incidents.incident_detection import DetectionService
+from mudra.metrics.incidents.incident_service import IncidentService
+from mudra.metrics.ports import MetricsTables, WebhookMessages
+from mudra.metrics.rollup.rollup_service import RollupService
+
+
+class MaintenanceWork(Struct, frozen=True):
+    """The services of one open transaction; `now` is its time."""
+
+    now: datetime
+    detection: DetectionService
+    rollups: RollupService
+    tables: MetricsTables
+    messages: WebhookMessages
+    health: HealthService
+    incidents: IncidentService
+
+
+class OpenMaintenance(Protocol):
+    """Opens a transaction."""
+
+    def __call__(self, *, within_s: float) -> AbstractAsyncContextManager[MaintenanceWork]:
+        """Opens one that is aborted after so many seconds."""
+        ...

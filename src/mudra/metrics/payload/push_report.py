@@ -1,0 +1,138 @@
+"""Accepts one pushed report: who may push it, how often, and what is stored of it (quality M1)."""
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
+from mudra.audit.ports import AuditLog
+from mudra.metrics.payload.ingest_rule import (
+    IngestStatus,
+    Receipt,
+    TxnIdReused,
+    decide,
+    keys_of,
+    status_of,
+)
+from mudra.metrics.payload.push_limits import PushLimits, TooManyPushes
+from mudra.metrics.payload.validation import CheckedReport, ReportRefused, unknown_fips
+from mudra.metrics.ports import Members, Reports
+from mudra.shared.finding import Finding
+from mudra.shared.refusal import Refusal
+
+
+class NotYourMetrics(Refusal, frozen=True):
+    """An AA may report for itself only."""
+
+    caller: str
+
+
+class Received(Struct, frozen=True):
+    """A report that is stored, now or before; `findings` are notes."""
+
+    status: IngestStatus
+    receipt: Receipt
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was odd about the content, though it was accepted."""
+        return self.receipt.findings
+
+
+class PushService(Struct, frozen=True):
+    """Stores reports in the caller's transaction, under the AA's lock."""
+
+    reports: Reports
+    members: Members
+    journal: AuditLog
+
+    async def receive(
+        self, checked: CheckedReport, receipt_id: str, caller: Caller
+    ) -> Received | TxnIdReused:
+        """Stores a valid report, or recognizes it; durable once the transaction has ended."""
+        push, window = keys_of(checked)
+        now = await self.reports.lock(push.aa_id)
+        known = await self.reports.known(push, window)
+        unknown = unknown_fips(checked.report, await self.members.live_fips())
+        checked = replace(checked, notes=checked.notes + unknown)
+        decision = decide(known, checked, receipt_id, now)
+        if isinstance(decision, TxnIdReused):
+            await self.journal.note(
+                AuditEntry(
+                    EventName.METRICS_REPORT_REFUSE,
+                    caller,
+                    push.aa_id,
+                    reason="txn-id-reused",
+                    outcome=Outcome.REFUSED,
+                )
+            )
+            return decision
+        await self.reports.carry_out(decision, checked)
+        received = Received(status_of(decision), decision.receipt)
+        await self.journal.note(
+            AuditEntry(
+                EventName.METRICS_REPORT_ACCEPT,
+                caller,
+                push.aa_id,
+                reason=received.status.value,
+                detail={"receiptId": received.receipt.receipt_id},
+            )
+        )
+        return received
+
+    async def keep_refused(self, aa_id: str, refused: ReportRefused, caller: Caller) -> None:
+        """Stores the findings of an invalid report, for its sender to look up."""
+        await self.reports.keep_refused(aa_id, refused)
+        await self.journal.note(
+            AuditEntry(
+                EventName.METRICS_REPORT_REFUSE,
+                caller,
+                aa_id,
+                reason="invalid",
+                detail={"findings": refused.total},
+                outcome=Outcome.REFUSED,
+            )
+        )
+
+
+class PushUnitOfWork(Protocol):
+    """One transaction with the service."""
+
+    @property
+    def pushes(self) -> PushService:
+        """The service."""
+        ...
+
+
+OpenPushes = Callable[[], AbstractAsyncContextManager[PushUnitOfWork]]
+PushOutcome = Received | NotYourMetrics | TooManyPushes | ReportRefused | TxnIdReused
+
+
+class Push(Struct, frozen=True):
+    """A report, valid or not, as one AA pushed it."""
+
+    aa_id: str
+    checked: CheckedReport | ReportRefused
+    receipt_id: str
+    """The receipt's ID, should one be made."""
+    caller: Caller
+
+
+async def push_report(push: Push, limits: PushLimits, open_work: OpenPushes) -> PushOutcome:
+    """Stores a report that the AA may push, or the findings of an invalid one."""
+    checked, tag = push.checked, None
+    if isinstance(checked, CheckedReport):
+        tag = checked.tag
+        if checked.report.aa_id != push.aa_id:
+            return NotYourMetrics(push.aa_id)
+    too_many = limits.use_rate(push.aa_id, tag)
+    if too_many is not None:
+        return too_many
+    async with limits.at_database(), open_work() as work:
+        if isinstance(checked, ReportRefused):
+            await work.pushes.keep_refused(push.aa_id, checked, push.caller)
+            return checked
+        return await work.pushes.receive(checked, push.receipt_id, push.caller)

@@ -1,0 +1,35 @@
+"""How long metrics are kept. Sums by day are kept forever."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from msgspec import Struct
+
+from mudra.metrics.incidents.incident_detection import OBSERVED
+from mudra.metrics.incidents.silence_service import RETENTION as SILENCES_KEPT
+from mudra.metrics.ports import MetricsTables
+from mudra.metrics.rollup.step import day_start
+
+OBSERVATIONS_KEPT: Final = OBSERVED
+"""No incident is detected from older observations."""
+
+
+class RetentionPolicy(Struct, frozen=True):
+    """How many days raw rows and sums by hour are kept."""
+
+    raw_days: int
+    hour_days: int
+
+
+async def drop_old(store: MetricsTables, policy: RetentionPolicy, now: datetime) -> list[str]:
+    """Drops what is older than the policy allows; returns the names of the dropped tables.
+
+    Receipts are kept as long as sums by hour: with these they tell a gap from no traffic.
+    """
+    today = day_start(now)
+    dropped: Sequence[str] = await store.drop_raw(today - timedelta(days=policy.raw_days))
+    hours = await store.drop_hours(today - timedelta(days=policy.hour_days))
+    await store.drop_observations(now - OBSERVATIONS_KEPT)
+    await store.drop_silences(now - SILENCES_KEPT)
+    return [*dropped, *hours]

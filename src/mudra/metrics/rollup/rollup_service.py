@@ -1,0 +1,67 @@
+"""Keeps the sums of hours and days equal to the raw rows.
+
+Every push marks the sums of its hour as stale, together with its raw rows. The mark is read
+before the raw rows and deleted with the new sums: a push that commits in between leaves its own
+mark and the hour is summed once more. Marks are only added and deleted, so that pushes and
+roll-ups never wait for each other.
+
+The hour of an AA is summed as soon as anything arrives, also while it runs: its row then holds
+what was received so far. What is made of many such rows (days, and the sums over all AAs, whose
+`aa_id` is empty) waits until the time is over.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from mudra.metrics.ports import RollupStore
+from mudra.metrics.rollup.stale import ALL_AAS, DAY, Recount, Stale
+from mudra.metrics.rollup.step import day_start
+
+RECOUNTED_DAYS: Final = 9
+"""A window may arrive 7 days late, so the sums of these days can still change."""
+
+
+class RollupService(Struct, frozen=True):
+    """Makes and checks sums in one transaction."""
+
+    store: RollupStore
+
+    async def refresh_next(self, *, delayed: bool) -> Stale | None:
+        """Makes the most urgent stale sums again; returns which, None when there are none.
+
+        With `delayed`, sums for which late windows are still arriving wait.
+        """
+        stale = await self.store.next_stale(delayed=delayed)
+        if stale is not None:
+            await self.refresh(stale)
+        return stale
+
+    async def refresh(self, stale: Stale) -> None:
+        """Makes the sums of one AA from raw rows or hours, those over all AAs from theirs."""
+        marks = await self.store.lock(stale)
+        day = day_start(stale.ats[0])
+        if stale.aa_id == ALL_AAS:
+            sums = {at: await self.store.sums_of_aas(stale, at) for at in stale.ats}
+            await self.store.replace(stale, sums, pairs=False)
+        elif stale.grain == "hour":
+            await self.store.replace(stale, await self.store.sums_of_raw(stale), pairs=True)
+            await self.store.mark_stale(replace(stale, aa_id=ALL_AAS))
+            await self.store.mark_stale(replace(stale, grain="day", ats=(day,)))
+        else:
+            sums = {day: await self.store.sums_of_hours(stale, day)}
+            await self.store.replace(stale, sums, pairs=True)
+            await self.store.replace_heard(stale, day)
+            await self.store.mark_stale(replace(stale, aa_id=ALL_AAS))
+        await self.store.clear(marks)
+
+    async def recount(self, now: datetime, days_ago: int) -> tuple[datetime, Sequence[Recount]]:
+        """Compares the sums of a day with its raw rows; makes them again when they differ."""
+        day = day_start(now) - days_ago * DAY
+        found = await self.store.recount(day)
+        if any(one.different for one in found):
+            await self.store.mark_day_stale(day)
+        return day, found

@@ -1,0 +1,46 @@
+"""What is stale: hours and days whose sums are older than their raw rows, and when to sum again.
+
+After an outage the windows of an hour arrive one by one, from every AA, and each would cause the
+same sums again. So hours long past wait until nothing more has arrived for a while, or until they
+have waited long (0043). Health queries do not wait: raw rows replace stale sums.
+"""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from msgspec import Struct
+
+from mudra.metrics.payload.catalogue import Tag
+
+ALL_AAS: Final = ""
+"""In place of an AA: the sums over all AAs."""
+HOUR: Final = timedelta(hours=1)
+DAY: Final = timedelta(days=1)
+LIVE: Final = timedelta(hours=2)
+"""Hours and windows that began since then are live and never wait."""
+QUIET: Final = timedelta(seconds=20)
+MAX_DELAY: Final = timedelta(minutes=2)
+MAX_DELAY_OF_MANY: Final = timedelta(minutes=10)
+"""For sums of many: days, and the sums over all AAs."""
+SETTLED_AFTER: Final = timedelta(minutes=5)
+"""Agents push a window within minutes of its end; sums of sums wait until most have arrived."""
+MAX_ROWS_TOGETHER: Final = 20_000
+"""Raw rows whose hours are summed in one transaction: one or two seconds of work."""
+
+
+class Stale(Struct, frozen=True):
+    """Hours of one day, or a day, of one AA (or of all) and tag whose sums must be made again."""
+
+    grain: str
+    aa_id: str
+    tag: Tag
+    ats: tuple[datetime, ...]
+    """Their beginnings, the oldest first."""
+
+
+class Recount(Struct, frozen=True):
+    """How many rows of sums a recount compared, and how many differ from the raw rows."""
+
+    grain: str
+    rows: int
+    different: int

@@ -1,0 +1,63 @@
+"""Makes partitions and deletes old metrics: implements metrics/ports.py MetricsTables."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+import sqlalchemy as sa
+
+from mudra.storage.database.database import Transaction
+from mudra.storage.metrics.alarm_tables import health_silence
+from mudra.storage.metrics.partitions import FORMER, HOURS, PAIR_HOURS, RAW, drop_before, make_ahead
+from mudra.storage.metrics.tables import (
+    metrics_observation,
+    metrics_push,
+    metrics_receipt,
+    metrics_refused,
+)
+
+_R: Final = metrics_receipt.c
+
+
+class PostgresMetricsTables:
+    """Drops whole partitions where it can."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._tx = transaction
+
+    async def make_ahead(self) -> None:
+        """Makes the partitions of today and the next days."""
+        await make_ahead(self._tx)
+
+    async def drop_raw(self, before: datetime) -> Sequence[str]:
+        """Drops raw rows and refused payloads from before a day; returns the dropped tables."""
+        dropped = await drop_before(self._tx, RAW, before)
+        dropped += await drop_before(self._tx, FORMER, before)
+        await self._tx.connection.execute(
+            sa.delete(metrics_refused).where(metrics_refused.c.at < before)
+        )
+        return dropped
+
+    async def drop_hours(self, before: datetime) -> Sequence[str]:
+        """Drops sums by hour and receipts from before a day; returns the dropped tables."""
+        dropped = await drop_before(self._tx, HOURS, before)
+        dropped += await drop_before(self._tx, PAIR_HOURS, before)
+        await self._tx.connection.execute(sa.text("SET LOCAL statement_timeout = '60s'"))
+        old = sa.select(_R.receipt_id).where(_R.window_at < before)
+        await self._tx.connection.execute(
+            sa.delete(metrics_push).where(metrics_push.c.receipt_id.in_(old))
+        )
+        await self._tx.connection.execute(sa.delete(metrics_receipt).where(_R.window_at < before))
+        return dropped
+
+    async def drop_observations(self, before: datetime) -> None:
+        """Deletes the observations of windows from before a moment."""
+        await self._tx.connection.execute(
+            sa.delete(metrics_observation).where(metrics_observation.c.window_at < before)
+        )
+
+    async def drop_silences(self, before: datetime) -> None:
+        """Deletes silences that ended before a moment."""
+        await self._tx.connection.execute(
+            sa.delete(health_silence).where(health_silence.c.ends < before)
+        )
