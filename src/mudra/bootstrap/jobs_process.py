@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import signal
 from collections.abc import AsyncIterator, Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import uvloop
 
@@ -25,6 +25,8 @@ from mudra.jobs.notification_jobs import (
 )
 from mudra.jobs.scheduler import Job, Scheduler
 from mudra.mail.smtp import mail_server
+from mudra.metrics.notifications.webhook import WaitingMessage
+from mudra.metrics.rollup.retention import RetentionPolicy
 from mudra.registry.lifecycle.register import put_due_live
 from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.audit.chain import PostgresLedger
@@ -46,7 +48,7 @@ async def _work(dependencies: Dependencies, lifeline: int, ready: Callable[[], N
     on_parent_exit(lifeline, stop.set)
     runs = PostgresJobRuns(dependencies.database.conninfo)
     scheduler = Scheduler(
-        [*_jobs(dependencies), *metrics_jobs(dependencies)],
+        [*_jobs(dependencies), *_metrics_jobs(dependencies)],
         runs,
         ServiceClock(),  # slots are of real time, also where the sandbox's clock was moved
         lambda job, outcome: JOB_RUNS.labels(job, outcome).inc(),
@@ -60,6 +62,22 @@ async def _work(dependencies: Dependencies, lifeline: int, ready: Callable[[], N
     await dependencies.invalidation.stop()
     await runs.close()
     await dependencies.database.close()
+
+
+def _metrics_jobs(dependencies: Dependencies) -> list[Job]:
+    settings = dependencies.settings
+
+    async def post(message: WaitingMessage, now: datetime) -> str:
+        # Imported with the first message: most services never send one.
+        from mudra.webhook.send import post_signed  # noqa: PLC0415
+
+        return await post_signed(message, now, dependencies.reach)
+
+    return metrics_jobs(
+        dependencies.metrics_maintenance,
+        RetentionPolicy(settings.metrics_raw_days, settings.metrics_hour_days),
+        post,
+    )
 
 
 def _jobs(dependencies: Dependencies) -> list[Job]:

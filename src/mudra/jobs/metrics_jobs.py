@@ -1,13 +1,12 @@
 """The scheduled jobs of network metrics: each opens transactions, calls use cases, counts."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from typing import Final
 
 import structlog
 
-from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.telemetry import (
     ALARMS,
     ALARMS_SILENCED,
@@ -22,11 +21,14 @@ from mudra.metrics.incidents.incident import AaReporting
 from mudra.metrics.incidents.subject import name_of
 from mudra.metrics.maintenance import OpenMaintenance
 from mudra.metrics.notifications.incident_notifications import IncidentNotification
-from mudra.metrics.notifications.webhook import WaitingMessage
-from mudra.metrics.notifications.webhook_delivery import Delivery, deliver_messages
+from mudra.metrics.notifications.webhook_delivery import (
+    WEBHOOKS_CHANGED,
+    Delivery,
+    Post,
+    deliver_messages,
+)
 from mudra.metrics.rollup.retention import RetentionPolicy, drop_old
 from mudra.metrics.rollup.rollup_service import RECOUNTED_DAYS
-from mudra.storage.metrics.alarms import WEBHOOKS_CHANGED
 from mudra.unit_of_work import TRANSACTION_S
 
 WORK_S: Final = 60.0
@@ -34,15 +36,12 @@ RECOUNT_S: Final = 600.0
 _log = structlog.get_logger()
 
 
-def metrics_jobs(dependencies: Dependencies) -> list[Job]:
+def metrics_jobs(open_work: OpenMaintenance, retention: RetentionPolicy, post: Post) -> list[Job]:
     """Return the jobs for network metrics: rollups, partitions, incidents, webhooks."""
     # A dashboard shows "no data" for a counter that never counted, where 0 is meant.
     for grain in ("hour", "day"):
         for outcome in ("equal", "different"):
             RECOUNTS.labels(grain, outcome).inc(0)
-    open_work = dependencies.metrics_maintenance
-    settings = dependencies.settings
-    retention = RetentionPolicy(settings.metrics_raw_days, settings.metrics_hour_days)
 
     async def make_partitions() -> None:
         async with open_work(within_s=TRANSACTION_S) as work:
@@ -65,7 +64,9 @@ def metrics_jobs(dependencies: Dependencies) -> list[Job]:
         Job(
             name="metrics-webhooks",
             every=minute / 3,
-            run=lambda: _deliver(dependencies),
+            run=lambda: deliver_messages(
+                partial(open_work, within_s=TRANSACTION_S), post, pause_after, _report
+            ),
             wake_on=WEBHOOKS_CHANGED,
             follows_clock=True,
         ),
@@ -143,17 +144,6 @@ def _count(notifications: Sequence[IncidentNotification]) -> None:
             _log.warning("alarm", entity_id=name_of(subject).entity_id, title=one.alarm.title)
         elif one.silenced:
             ALARMS_SILENCED.inc()
-
-
-async def _deliver(dependencies: Dependencies) -> None:
-    async def post(message: WaitingMessage, now: datetime) -> str:
-        # Imported with the first message: most services never send one.
-        from mudra.webhook.send import post_signed  # noqa: PLC0415
-
-        return await post_signed(message, now, dependencies.reach)
-
-    open_work = partial(dependencies.metrics_maintenance, within_s=TRANSACTION_S)
-    await deliver_messages(open_work, post, pause_after, _report)
 
 
 def _report(delivery: Delivery) -> None:

@@ -12,6 +12,8 @@ from mudra.metrics.notifications.webhook import WaitingMessage
 from mudra.metrics.ports import WebhookMessages
 
 BATCH: Final = 20
+WEBHOOKS_CHANGED: Final = "webhooks"
+"""The change that storage announces when messages were queued."""
 GIVE_UP_AFTER: Final = timedelta(hours=24)
 
 

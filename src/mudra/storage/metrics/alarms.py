@@ -8,13 +8,13 @@ import sqlalchemy as sa
 
 from mudra.metrics.incidents.silence import Silence
 from mudra.metrics.notifications.webhook import WaitingMessage, Webhook
+from mudra.metrics.notifications.webhook_delivery import WEBHOOKS_CHANGED
 from mudra.shared.ids import fresh_id
 from mudra.shared.secret_text import SecretText
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Transaction
 from mudra.storage.metrics.alarm_tables import health_silence, health_webhook, webhook_message
 
-WEBHOOKS_CHANGED: Final = "webhooks"
 _PLACE: Final = ("health_webhook", "secret")
 _TAKEN_FOR: Final = timedelta(minutes=2)
 """A message that was taken and not settled by then is taken again: its sender has died."""
