@@ -87,7 +87,7 @@ class Model:
         self.secrets.append(Kept(text, self.now + expiry_days * MINUTES_A_DAY))
         self.resets.append(self.now)
 
-    def verdict(self, text: str) -> type:
+    def check(self, text: str) -> type:
         told = [k for k in self.secrets if k.is_current or k.grace_until is not None][-8:]
         kept = next((k for k in told if k.text == text), None)
         if kept is None:

@@ -26,7 +26,7 @@ def revoke(member: Member, token: str, secret: str) -> httpx.Response:
     )
 
 
-def test_both_ways_of_client_authentication_give_a_token_that_stands(member: Member) -> None:
+def test_both_ways_of_client_authentication_give_an_active_token(member: Member) -> None:
     secret = member.secret()
 
     answers = [
@@ -56,7 +56,7 @@ def test_both_ways_of_client_authentication_give_a_token_that_stands(member: Mem
         ({}, 401, "invalid_client"),
     ],
 )
-def test_a_wrong_grant_is_refused_in_the_words_of_oauth(
+def test_a_wrong_grant_is_refused_with_oauth_s_error_codes(
     member: Member, form: dict[str, str], status: int, error: str
 ) -> None:
     refused = grant(member, **form)
@@ -94,7 +94,7 @@ def test_an_unreadable_authorization_is_an_invalid_client(member: Member, header
     assert (refused.status_code, refused.json()["error"]) == (401, "invalid_client")
 
 
-def test_introspection_calls_everything_but_a_standing_entity_token_inactive(
+def test_introspection_calls_everything_but_an_active_entity_token_inactive(
     member: Member,
 ) -> None:
     service, secret = member.service, member.secret()
@@ -111,7 +111,7 @@ def test_introspection_calls_everything_but_a_standing_entity_token_inactive(
     assert service.introspected(token, member.entity_id, secret)["active"] is True
 
 
-def test_introspection_needs_a_client_and_tells_others_of_the_same_tokens(
+def test_introspection_needs_a_client_and_serves_any_member(
     member: Member,
 ) -> None:
     other = new_member(member.service)
@@ -131,7 +131,7 @@ def test_introspection_needs_a_client_and_tells_others_of_the_same_tokens(
     assert (nothing.status_code, nothing.json()["error"]) == (400, "invalid_request")
 
 
-def test_a_revoked_entity_token_is_inactive_on_every_worker_and_again_is_no_error(
+def test_a_revoked_entity_token_is_inactive_on_every_worker_and_revoking_twice_is_no_error(
     each_member: Member,
 ) -> None:
     service, secret = each_member.service, each_member.secret()
@@ -145,7 +145,7 @@ def test_a_revoked_entity_token_is_inactive_on_every_worker_and_again_is_no_erro
     assert service.introspected(kept, each_member.entity_id, secret)["active"] is True
 
 
-def test_nobody_revokes_the_token_of_another(member: Member) -> None:
+def test_no_client_revokes_the_token_of_another(member: Member) -> None:
     other = new_member(member.service)
     secret = member.secret()
     token = member.entity_token(secret).json()["accessToken"]
@@ -158,7 +158,7 @@ def test_nobody_revokes_the_token_of_another(member: Member) -> None:
     assert member.service.introspected(token, member.entity_id, secret)["active"] is True
 
 
-def test_a_revoked_user_token_reads_nothing_more(each_member: Member) -> None:
+def test_a_revoked_user_token_is_refused(each_member: Member) -> None:
     token = each_member.user_token()
     headers = {"Authorization": f"Bearer {token}"}
 
@@ -177,7 +177,7 @@ def test_a_suspended_entity_s_tokens_are_inactive_and_it_gets_no_more(
     secret, askers = member.secret(), asker.secret()
     token = member.entity_token(secret).json()["accessToken"]
 
-    # Suspension is the registry's act; here its effect on the row and its announcement.
+    # Suspension is a use case of the registry; here only its effect on the row, and its notification.
     with embedded_server(service.data_dir) as conninfo, psycopg.connect(conninfo) as connection:
         connection.execute(
             "UPDATE entity SET status = 'suspended' WHERE entity_id = %s", [member.entity_id]
@@ -190,3 +190,26 @@ def test_a_suspended_entity_s_tokens_are_inactive_and_it_gets_no_more(
     assert service.introspected(token, asker.entity_id, askers) == {"active": False}
     refused = member.entity_token(secret)
     assert (refused.status_code, refused.json()["errorCode"]) == (401, "Unauthorized")
+
+
+@pytest.mark.parametrize("path", ["/oauth2/introspect", "/oauth2/revoke"])
+def test_a_wrong_client_secret_is_recorded_in_the_audit(member: Member, path: str) -> None:
+    token = member.entity_token(member.secret()).json()["accessToken"]
+
+    refused = member.client.post(
+        path, data={"token": token}, auth=(member.entity_id, "wrong-secret")
+    )
+
+    assert (refused.status_code, refused.json()["error"]) == (401, "invalid_client")
+    member.service.wait_until(lambda: "wrong-credentials" in audit_reasons(member))
+
+
+def audit_reasons(member: Member) -> list[str]:
+    with (
+        embedded_server(member.service.data_dir) as conninfo,
+        psycopg.connect(conninfo) as connection,
+    ):
+        rows = connection.execute(
+            "SELECT reason FROM audit_event WHERE entity_id = %s", [member.entity_id]
+        )
+        return [row[0] for row in rows]

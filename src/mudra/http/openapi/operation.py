@@ -21,7 +21,7 @@ from litestar.openapi.spec import (
 from litestar.openapi.spec.enums import OpenAPIType
 
 from mudra.http.openapi.components import mapping
-from mudra.http.response.response_body import EnvelopeFields, ErrorBody, ResponseBody
+from mudra.http.response.response_body import ENVELOPE_FIELDS, ErrorBody, ResponseBody
 from mudra.http.token.requests import EnvelopeMembers
 from mudra.shared.secret_text import SecretText
 
@@ -183,9 +183,7 @@ class _Inline(Schema):
         """Write the JSON Schema of the struct, with nothing to resolve."""
         schema = _schema_of(self._shape)
         if isinstance(self._shape, type) and issubclass(self._shape, ResponseBody):
-            first = _schema_of(EnvelopeFields)
-            schema["properties"] = {**mapping(first["properties"]), **mapping(schema["properties"])}
-            schema["required"] = [*_names(first), *_names(schema)]
+            schema["required"] = [*ENVELOPE_FIELDS, *_names(schema)]
         if self._envelope_of and "properties" in schema:
             members = mapping(_schema_of(EnvelopeMembers)["properties"])
             for member in map(mapping, members.values()):

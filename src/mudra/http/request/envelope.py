@@ -7,6 +7,7 @@ from typing import Final
 
 import msgspec
 
+from mudra.http.response.response_body import ResponseBody
 from mudra.shared.ids import fresh_id
 from mudra.shared.refusal import Refusal
 from mudra.shared.time_text import iso_ms
@@ -18,6 +19,8 @@ _TIMESTAMP: Final = re.compile(
     re.ASCII,
 )
 _VISIBLE: Final = re.compile(r"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?")
+
+_encode: Final = msgspec.json.Encoder().encode
 
 Body = dict[str, object]
 
@@ -34,13 +37,10 @@ class Envelope(msgspec.Struct, frozen=True):
             {"ver": VERSION, "timestamp": iso_ms(self.now), "txnId": self.txn_id, **members}
         )
 
-    def encode(self, body: msgspec.Struct) -> bytes:
-        """Encode a response: the envelope's fields, then those of its body."""
-        first = msgspec.json.encode(
-            {"ver": VERSION, "timestamp": iso_ms(self.now), "txnId": self.txn_id}
-        )
-        own = msgspec.json.encode(body)
-        return first[:-1] + b"," + own[1:] if own != b"{}" else first
+    def encode(self, body: ResponseBody) -> bytes:
+        """Encode a response with the envelope's fields first."""
+        body.ver, body.timestamp, body.txn_id = VERSION, iso_ms(self.now), self.txn_id
+        return _encode(body)
 
 
 def new_txn_id() -> str:

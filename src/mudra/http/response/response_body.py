@@ -1,7 +1,7 @@
 """What every JSON response is made of: the envelope (spec 2.2) and a struct of its own fields."""
 
 from collections.abc import Callable, Sequence
-from typing import Annotated, TypeVar
+from typing import Annotated, Final, TypeVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
@@ -14,21 +14,21 @@ DateTime = Annotated[
 ]
 
 
-class EnvelopeFields(Struct, frozen=True, kw_only=True):
-    """The fields that every response begins with; `Envelope.encode` writes them."""
-
-    ver: Annotated[str, Meta(examples=["1.0.0"])]
-    timestamp: DateTime
-    txn_id: Annotated[str, Meta(examples=["0b6f3c1e-6f0e-4a57-9d52-3f6a7e8c9d01"])] = field(
-        name="txnId"
-    )
-
-
 class ResponseBody(Struct, kw_only=True):
     """Base of all response bodies: what is encoded and what the OpenAPI document describes.
 
-    A subclass has the response's own fields; those of the envelope come before them.
+    A subclass adds the response's own fields. `Envelope.encode` fills those of the
+    envelope, so that every response begins with them.
     """
+
+    ver: Annotated[str, Meta(examples=["1.0.0"])] | UnsetType = UNSET
+    timestamp: DateTime | UnsetType = UNSET
+    txn_id: Annotated[str, Meta(examples=["0b6f3c1e-6f0e-4a57-9d52-3f6a7e8c9d01"])] | UnsetType = (
+        field(name="txnId", default=UNSET)
+    )
+
+
+ENVELOPE_FIELDS: Final = ("ver", "timestamp", "txnId")
 
 
 class StatusResponse(ResponseBody, kw_only=True):

@@ -27,7 +27,7 @@ from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 from mudra.shared.time_text import iso_ms
 from mudra.tokens.authentication.entity_authenticator import PresentedCredentials
-from mudra.tokens.issuing.claims import ENTITY_TOKEN_LIFE
+from mudra.tokens.issuing.claims import ENTITY_TOKEN_LIFE_S
 from mudra.tokens.issuing.issue_entity_token import (
     EntityTokenIssuer,
     IssuedEntityToken,
@@ -110,7 +110,7 @@ def _presented(
 
 
 def _success(envelope: Envelope, issued: IssuedEntityToken) -> JsonResponse:
-    body = token_response(issued.text, ENTITY_TOKEN_LIFE)
+    body = token_response(issued.text, ENTITY_TOKEN_LIFE_S)
     if issued.grace_until is None:
         return success(envelope, body)
     body.message = (

@@ -29,7 +29,7 @@ from mudra.tokens.authentication.secret_check import (
     RateLimited,
 )
 from mudra.tokens.authentication.token_check import VerifiedToken
-from mudra.tokens.issuing.claims import ENTITY_SCOPE, ENTITY_TOKEN_LIFE, TokenKind
+from mudra.tokens.issuing.claims import ENTITY_SCOPE, ENTITY_TOKEN_LIFE_S, TokenKind
 from mudra.tokens.issuing.revoke_token import revoke_entity_token, revoke_user_token
 
 _PRIVATE: Final = {"Cache-Control": "no-store", "Pragma": "no-cache"}
@@ -98,8 +98,7 @@ async def token(request: AnyRequest, service: InjectedDependencies) -> Response[
     issued = await service.entity_tokens.issue(presented)
     if isinstance(issued, Refusal):
         return _client_refused(issued).response()
-    expires_in = int(ENTITY_TOKEN_LIFE.total_seconds())
-    return _json(OAuthToken(issued.text.reveal(), "Bearer", expires_in, ENTITY_SCOPE))
+    return _json(OAuthToken(issued.text.reveal(), "Bearer", ENTITY_TOKEN_LIFE_S, ENTITY_SCOPE))
 
 
 @post("/oauth2/introspect", status_code=200, include_in_schema=False)

@@ -1,6 +1,5 @@
 """Responses of the token service (spec 2.2, 2.3)."""
 
-from datetime import timedelta
 from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
@@ -25,11 +24,11 @@ class TokenResponse(ResponseBody, kw_only=True):
     ) = UNSET
 
 
-def token_response(token: SecretText, life: timedelta) -> TokenResponse:
+def token_response(token: SecretText, expires_in_s: int) -> TokenResponse:
     """Return the response that carries a new token."""
     return TokenResponse(
         access_token=token.reveal(),
-        expires_in=int(life.total_seconds()),
+        expires_in=expires_in_s,
         token_type="Bearer",  # noqa: S106  # the name of the scheme
     )
 

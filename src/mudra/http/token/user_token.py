@@ -11,7 +11,7 @@ from mudra.http.response.json_response import refusal, success
 from mudra.http.token.responses import TokenResponse, token_response
 from mudra.identity.accounts.user import User
 from mudra.shared.refusal import Refusal
-from mudra.tokens.issuing.claims import USER_TOKEN_LIFE, Claims
+from mudra.tokens.issuing.claims import USER_TOKEN_LIFE_S, Claims
 from mudra.unit_of_work import UnitOfWork
 
 
@@ -42,4 +42,4 @@ async def generate(request: AnyRequest, service: InjectedDependencies) -> Respon
     if isinstance(claims, Refusal):
         return refusal(context.envelope, claims).response()
     token = await service.user_tokens.sign(claims)
-    return success(context.envelope, token_response(token, USER_TOKEN_LIFE)).response()
+    return success(context.envelope, token_response(token, USER_TOKEN_LIFE_S)).response()

@@ -12,7 +12,8 @@ from mudra.shared.entity_type import EntityType
 ENTITY_TOKEN_LIFE: Final = timedelta(hours=24)  # spec 8
 USER_TOKEN_LIFE: Final = timedelta(days=180)  # spec 8
 ENTITY_SCOPE: Final = "entity"
-_ENTITY_TOKEN_LIFE_S: Final = int(ENTITY_TOKEN_LIFE.total_seconds())
+ENTITY_TOKEN_LIFE_S: Final = int(ENTITY_TOKEN_LIFE.total_seconds())
+USER_TOKEN_LIFE_S: Final = int(USER_TOKEN_LIFE.total_seconds())
 
 ClaimValue = str | int | dict[str, list[str]]
 Claims = Mapping[str, ClaimValue]
@@ -54,7 +55,7 @@ def entity_claims(  # each argument is one fact in the token
         "aud": terms.entity_audience,
         "iat": issued_at,
         "nbf": issued_at,
-        "exp": issued_at + _ENTITY_TOKEN_LIFE_S,
+        "exp": issued_at + ENTITY_TOKEN_LIFE_S,
         "jti": jti,
         "typ": "Bearer",
         "azp": entity_id,
@@ -84,7 +85,7 @@ def user_claims(  # noqa: PLR0913  # each argument is one fact in the token
         "aud": terms.issuer,
         "iat": issued_at,
         "nbf": issued_at,
-        "exp": issued_at + int(USER_TOKEN_LIFE.total_seconds()),
+        "exp": issued_at + USER_TOKEN_LIFE_S,
         "jti": jti,
         "typ": "Bearer",
         "azp": user_id,
