@@ -22,6 +22,7 @@ from tests.support.embedded_holder import (
 
 from mudra.storage.database.embedded import locks as embedded_locks
 from mudra.storage.database.embedded import server as embedded
+from mudra.storage.database.embedded.account import UNSHARED_UID
 from mudra.storage.database.embedded.server import EmbeddedServerError, embedded_server
 
 NOBODY = 65534
@@ -273,11 +274,11 @@ def test_a_data_directory_with_a_long_path_gets_its_socket_elsewhere(tmp_path):
 
 
 @pytest.mark.parametrize("trap", ["mode", "owner", "link"])
-def test_a_socket_directory_that_somebody_else_prepared_is_refused(tmp_path, trap):
+def test_a_socket_directory_that_another_user_prepared_is_refused(tmp_path, trap):
     data_dir = tmp_path / ("long-" * 20)
     data_dir.mkdir()
     found = data_dir.stat()
-    name = f"mudra-{found.st_dev:x}-{found.st_ino:x}-{os.geteuid()}"
+    name = f"mudra-{found.st_dev:x}-{found.st_ino:x}-{os.geteuid() or UNSHARED_UID}"
     folder = Path(tempfile.gettempdir()) / name
     if trap == "link":
         folder.symlink_to(tmp_path)
@@ -288,6 +289,8 @@ def test_a_socket_directory_that_somebody_else_prepared_is_refused(tmp_path, tra
             folder.rmdir()
             pytest.skip("only root can give a directory away")
         os.chown(folder, NOBODY, NOBODY)
+    elif os.geteuid() == 0:
+        os.chown(folder, UNSHARED_UID, UNSHARED_UID, follow_symlinks=False)
 
     try:
         with pytest.raises(EmbeddedServerError, match=name), embedded_server(data_dir):

@@ -15,13 +15,13 @@ import os, sys
 from pathlib import Path
 from mudra.storage.database.embedded.server import EmbeddedServerError, embedded_server
 try:
-    with embedded_server(Path(sys.argv[1]), namespaces=sys.argv[2] == "True") as url:
-        if sys.argv[3] == "forks" and (child := os.fork()):
+    with embedded_server(Path(sys.argv[1])) as url:
+        if sys.argv[2] == "forks" and (child := os.fork()):
             print(url, child, flush=True)
-        elif sys.argv[3] != "forks":
+        elif sys.argv[2] != "forks":
             print(url, flush=True)
         sys.stdin.read()
-        if sys.argv[3] == "forks" and not child:
+        if sys.argv[2] == "forks" and not child:
             os._exit(0)
 except EmbeddedServerError as error:
     print(f"refused: {error}", flush=True)
@@ -31,9 +31,9 @@ except EmbeddedServerError as error:
 class Holder:
     """A process of its own that holds the server until told to leave."""
 
-    def __init__(self, data_dir, *, before=(), namespaces=True, kind="plain"):
+    def __init__(self, data_dir, *, before=(), kind="plain"):
         self.process = subprocess.Popen(
-            [*before, sys.executable, "-c", HOLDER, str(data_dir), str(namespaces), kind],
+            [*before, sys.executable, "-c", HOLDER, str(data_dir), kind],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

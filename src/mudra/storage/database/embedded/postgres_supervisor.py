@@ -22,9 +22,14 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from mudra.storage.database.embedded import account as embedded_account
 from mudra.storage.database.embedded import locks as embedded_locks
-from mudra.storage.database.embedded.account import Account, AccountError
+from mudra.storage.database.embedded.account import (
+    Account,
+    AccountError,
+    Accounts,
+    choose_accounts,
+    private_directory,
+)
 
 LOG = "postgres.log"
 CLUSTER = "postgres"
@@ -77,7 +82,6 @@ class Task:
     """Where the socket's directory goes; empty means into the cluster."""
     lock: int
     """The open file that holds the keeper's lock."""
-    namespaces: bool
 
     def to_json(self) -> str:
         """Write it as the keeper reads it."""
@@ -141,17 +145,18 @@ class PostgresSupervisor:
     def _start(self, alive: int) -> None:
         """Start PostgreSQL and hand it the lock that shows that it lives."""
         try:
-            account = embedded_account.choose(
-                self._data_dir, self._cluster, self._programs, namespaces=self._task.namespaces
-            )
-            self._ensure_cluster(account, alive)
-            account.give(self._cluster)
+            accounts = choose_accounts(self._data_dir, self._cluster, self._programs)
+            self._ensure_cluster(accounts, alive)
+            accounts.give(self._cluster)
             self._rotate_log()
             # Nobody holds the lock of the living, so whatever has that id now is not the server.
             (self._cluster / "postmaster.pid").unlink(missing_ok=True)
-            settings = _SETTINGS | {"unix_socket_directories": self._socket_directory(account)}
+            settings = _SETTINGS | {
+                "unix_socket_directories": self._socket_directory(accounts.server)
+            }
             self._child = subprocess.Popen(  # noqa: S603 - our own programs, no shell
                 [
+                    *accounts.server.prefix,
                     self._programs / "postgres",
                     "-D",
                     self._cluster,
@@ -162,29 +167,27 @@ class PostgresSupervisor:
                 stderr=self._log,
                 cwd="/",
                 env=_ENVIRONMENT,
-                preexec_fn=account.enter,  # noqa: PLW1509 - no other thread runs Python code here
                 pass_fds=(alive,),
             )
         finally:
             os.close(alive)
 
-    def _ensure_cluster(self, account: Account, alive: int) -> None:
+    def _ensure_cluster(self, accounts: Accounts, alive: int) -> None:
         if self._cluster.exists():
             return
-        fresh = account.fresh_directory(self._data_dir / f"{CLUSTER}.new")
+        fresh = accounts.fresh_directory(self._data_dir / f"{CLUSTER}.new")
         made = subprocess.run(  # noqa: S603 - our own programs, no shell
-            [self._programs / "initdb", "-D", fresh, *_INITDB],
+            [*accounts.initdb.prefix, self._programs / "initdb", "-D", fresh, *_INITDB],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             cwd="/",
             env=_ENVIRONMENT,
-            preexec_fn=account.initdb.enter,
             pass_fds=(alive,),
             check=False,
         )
         if made.returncode != 0:
             raise StartError(f"initdb failed: {made.stderr.decode(errors='replace').strip()}")
-        account.give(fresh)
+        accounts.give(fresh)
         # Only a whole cluster ever bears the name: a first start that is cut off begins anew.
         fresh.rename(self._cluster)
         folder = os.open(self._data_dir, os.O_RDONLY)
@@ -194,7 +197,7 @@ class PostgresSupervisor:
     def _socket_directory(self, account: Account) -> str:
         base = self._task.socket_base
         path = Path(f"{base}-{account.uid}") if base else self._cluster / "run"
-        embedded_account.private_directory(path, account)
+        private_directory(path, account)
         # As with postmaster.pid: left by a server that was killed.
         (path / f".s.PGSQL.{PORT}.lock").unlink(missing_ok=True)
         quoted = str(path).replace('"', '""')

@@ -48,16 +48,15 @@ class EmbeddedServerError(Exception):
 
 
 @contextmanager
-def embedded_server(data_dir: Path, *, namespaces: bool = True) -> Iterator[str]:
+def embedded_server(data_dir: Path) -> Iterator[str]:
     """Hold the server of this data directory and give its URL.
 
     Call it before any fork or event loop: it waits, up to seconds.
-    `namespaces=False` runs it as on a machine where root may not make user namespaces.
 
     Raises:
         EmbeddedServerError: it does not start.
     """
-    server = EmbeddedServer(data_dir, namespaces=namespaces)
+    server = EmbeddedServer(data_dir)
     url = server.hold()
     try:
         yield url
@@ -68,10 +67,9 @@ def embedded_server(data_dir: Path, *, namespaces: bool = True) -> Iterator[str]
 class EmbeddedServer:
     """One process's hold on the server of a data directory."""
 
-    def __init__(self, data_dir: Path, *, namespaces: bool = True) -> None:
+    def __init__(self, data_dir: Path) -> None:
         self._data_dir: Final = data_dir.absolute()
         self._cluster: Final = self._data_dir / CLUSTER
-        self._namespaces: Final = namespaces
         self._holding: int | None = None
 
     def hold(self) -> str:
@@ -146,7 +144,6 @@ class EmbeddedServer:
                 str(programs),
                 self._socket_base(),
                 lock,
-                self._namespaces,
             )
             with subprocess.Popen(
                 [sys.executable, "-P", "-m", "mudra.storage.database.embedded.postgres_supervisor"],
