@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import select
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -20,10 +21,12 @@ from mudra.demo.set_up import set_up_demo
 from mudra.jobs.key_rotation import maintain_keys
 from mudra.mail.mail_server import mail_server
 from mudra.storage.crypto.data_encryption import DataEncryption
+from mudra.storage.database.embedded.server import EmbeddedServerError
 from mudra.storage.registry.directory_log import keep_visibility
 
 DEFAULT_TELEMETRY_PORT: Final = 9464
 NICE: Final = 10
+_HEAL_EVERY_S: Final = 2.0
 _log = structlog.get_logger()
 
 
@@ -33,6 +36,7 @@ def run_node(
     seal: DataEncryption,
     announce: Callable[[Settings], None],
     demo: Demo,
+    heal: Callable[[], None] | None,
 ) -> int:
     """Run workers and jobs until told to stop; returns the exit code."""
     _check_mail(settings, conninfo, seal)
@@ -44,6 +48,8 @@ def run_node(
     for number, listener in enumerate(sockets):
         supervisor.add(f"worker-{number}", _worker(settings, conninfo, seal, listener, sockets))
     supervisor.add("jobs", _without(sockets, _jobs(settings, conninfo, seal)))
+    if heal is not None:
+        supervisor.add("database", _without(sockets, _watch_database(heal)))
     if demo is Demo.ALIVE:
         supervisor.add("demo", _without(sockets, _demo_agents(settings, conninfo, seal)))
 
@@ -90,6 +96,20 @@ def _jobs(settings: Settings, conninfo: str, seal: DataEncryption) -> Body:
         from mudra.bootstrap.jobs_process import run_jobs_process  # noqa: PLC0415
 
         run_jobs_process(build_dependencies(settings, conninfo, seal), lifeline, ready)
+
+    return body
+
+
+def _watch_database(heal: Callable[[], None]) -> Body:
+    """Repair the embedded server where even the process that watches it was killed."""
+
+    def body(parent_pipe: int, ready: Callable[[], None]) -> None:
+        ready()
+        while not select.select([parent_pipe], [], [], _HEAL_EVERY_S)[0]:
+            try:
+                heal()
+            except EmbeddedServerError as error:
+                _log.error("the embedded PostgreSQL cannot be started", error=str(error))
 
     return body
 

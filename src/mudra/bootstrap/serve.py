@@ -12,10 +12,11 @@ from typing import Final, TextIO
 
 from mudra.bootstrap.config import Settings, unknown_names
 from mudra.bootstrap.logging import set_up_logging
+from mudra.bootstrap.node_lock import only_node
 from mudra.demo.network import Demo
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.crypto.encryption_keys import load_data_encryption
-from mudra.storage.database.embedded.server import embedded_server
+from mudra.storage.database.embedded.server import EmbeddedServer
 from mudra.storage.database.migrate import migrate
 
 _NODE: Final = "mudra.bootstrap.node"
@@ -23,12 +24,22 @@ _NODE: Final = "mudra.bootstrap.node"
 
 @contextlib.contextmanager
 def open_database(settings: Settings) -> Iterator[str]:
-    """Give the database's address: the one that is set, else the embedded server."""
+    """Return the database's address: the one that is set, else the embedded server's."""
+    with _open_server(settings) as (conninfo, _):
+        yield conninfo
+
+
+@contextlib.contextmanager
+def _open_server(settings: Settings) -> Iterator[tuple[str, Callable[[], None] | None]]:
+    """Return the database's address, and what repairs the embedded server when it was killed."""
     if settings.database_url is not None:
-        yield settings.database_url.reveal()
-    else:
-        with embedded_server(settings.data_dir) as conninfo:
-            yield conninfo
+        yield settings.database_url.reveal(), None
+        return
+    server = EmbeddedServer(settings.data_dir)
+    try:
+        yield server.hold(), server.heal
+    finally:
+        server.leave()
 
 
 @contextlib.contextmanager
@@ -52,6 +63,11 @@ def serve(settings: Settings, announce: Callable[[Settings], None], demo: Demo =
     """
     for sentence in unknown_names(os.environ):
         sys.stderr.write(f"warning: {sentence}\n")
+    with only_node(settings.data_dir):
+        return _serve(settings, announce, demo)
+
+
+def _serve(settings: Settings, announce: Callable[[Settings], None], demo: Demo) -> int:
     log = _log_stream(settings)
     set_up_logging(settings.log_level, log)
     # Which implementation prometheus-client uses is decided when it is imported.
@@ -65,12 +81,12 @@ def serve(settings: Settings, announce: Callable[[Settings], None], demo: Demo =
     # Most of a start is loading code, and the database's start is waiting: side by side.
     loading = threading.Thread(target=importlib.import_module, args=(_NODE,), name="loading")
     loading.start()
-    with open_database(settings) as conninfo:
+    with _open_server(settings) as (conninfo, heal):
         loading.join()
         from mudra.bootstrap.node import run_node  # noqa: PLC0415  # loaded above, or says why not
 
         seal = _open_seal(settings, conninfo, create=True)
-        return run_node(settings, conninfo, seal, announce, demo)
+        return run_node(settings, conninfo, seal, announce, demo, heal)
 
 
 def _log_stream(settings: Settings) -> TextIO:

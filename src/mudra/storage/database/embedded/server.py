@@ -110,6 +110,13 @@ class EmbeddedServer:
         while self._may_be_stopping() and time.monotonic() < deadline:
             time.sleep(0.005)
 
+    def heal(self) -> None:
+        """Start a keeper in place of one that was killed; it starts the server where that died."""
+        with embedded_locks.alone(self._data_dir):
+            lock = embedded_locks.try_take(self._data_dir, embedded_locks.KEEPER)
+            if lock is not None:
+                self._start_keeper(_programs(), lock)
+
     def _may_be_stopping(self) -> bool:
         """Tell whether a keeper runs that nobody needs; also while another starts or leaves."""
         alone = embedded_locks.try_take(self._data_dir, embedded_locks.START)
