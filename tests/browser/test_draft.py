@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def signed_in(page: Page, member: Member) -> None:
-    page.get_by_label("E-mail address").fill(member.email)
+    page.get_by_label("Email address").fill(member.email)
     page.get_by_label("Password").fill(PASSWORD)
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Sign out")).to_be_visible()

@@ -45,7 +45,7 @@ def looked(browser: Browser, network: Service, axe: str, look: tuple[int, str]) 
 
 def sign_in(page: Page, network: Service, noc: Operator) -> None:
     page.goto(f"{network.root}/console/sign-in?to=%2Fconsole%2Foperator%2Fhealth")
-    page.get_by_label("E-mail address").fill(noc.email)
+    page.get_by_label("Email address").fill(noc.email)
     page.get_by_label("Password").fill(PASSWORD)
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Network health")).to_be_visible()

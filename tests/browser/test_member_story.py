@@ -87,7 +87,7 @@ def test_from_the_mail_to_a_verified_token(visit: Visit) -> None:
     page.keyboard.press("Enter")
     page.get_by_role("link", name="Sign in to the console").click()
     well(visit)
-    page.get_by_label("E-mail address").fill(email)
+    page.get_by_label("Email address").fill(email)
     page.get_by_label("Password").fill("something else entirely")
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("alert")).to_contain_text("Username or password is wrong")
@@ -95,7 +95,7 @@ def test_from_the_mail_to_a_verified_token(visit: Visit) -> None:
     page.get_by_label("Password").fill(PASSWORD)
     page.keyboard.press("Enter")
 
-    expect(page.get_by_role("heading", name="What needs attention now")).to_be_visible()
+    expect(page.get_by_role("heading", name="Needs attention now")).to_be_visible()
     well(visit)
     to(page, "Secret")
     page.get_by_role("button", name="Show the secret").click()

@@ -24,7 +24,7 @@ def operator(service: Service) -> Operator:
 def sign_in(visit: Visit, operator: Operator) -> None:
     page = visit.page
     page.goto(f"{visit.service.root}/console/sign-in")
-    page.get_by_label("E-mail address").fill(operator.email)
+    page.get_by_label("Email address").fill(operator.email)
     page.get_by_label("Password").fill(PASSWORD)
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="What breaks this week")).to_be_visible()

@@ -147,10 +147,10 @@ def test_what_an_aa_and_a_fip_see_otherwise_is_usable_by_everybody(tour: Visit) 
         (fip.email, fip.entity_id, ("", "health", "registration")),
     ):
         page.goto(f"{tour.service.root}/console/sign-in")
-        page.get_by_label("E-mail address").fill(email)
+        page.get_by_label("Email address").fill(email)
         page.get_by_label("Password").fill(PASSWORD)
         page.keyboard.press("Enter")
-        expect(page.get_by_role("heading", name="What needs attention now")).to_be_visible()
+        expect(page.get_by_role("heading", name="Needs attention now")).to_be_visible()
         for word in words:
             page.goto(tour.service.root + member_path(entity_id, word))
             expect(page.get_by_role("heading", level=1)).to_be_visible()
@@ -166,7 +166,7 @@ def test_without_scripts_what_a_dialog_asks_stands_in_the_page(tour: Visit) -> N
     with browser.new_context(java_script_enabled=False) as context:
         page = context.new_page()
         page.goto(f"{here}/people")
-        page.get_by_label("E-mail address").fill(member.email)
+        page.get_by_label("Email address").fill(member.email)
         page.get_by_label("Password").fill(PASSWORD)
         page.get_by_role("button", name="Sign in").click()
         page.get_by_role("button", name="Remove", exact=True).click()

@@ -303,7 +303,7 @@ def test_a_sign_in_hashes_anew_what_was_hashed_under_other_parameters(service: S
         async with dependencies.unit_of_work() as work:
             user = await work.people.by_username(member.email)
             assert user is not None
-            await work.people.keep_password(user.user_id, hashed)
+            await work.people.set_password(user.user_id, hashed)
 
     async def noted(dependencies: Dependencies) -> int:
         async with dependencies.database.transaction() as transaction:

@@ -256,7 +256,7 @@ def test_the_role_ends_by_one_command_and_only_where_there_is_one(service: Servi
 
     assert ended == {"email": operator.email, "taken": ["health", "members"]}
     assert operator.get("/members").status_code == 401
-    assert (again.exit_code, "is no operator" in again.output) == (1, True)
+    assert (again.exit_code, "is not an operator" in again.output) == (1, True)
 
 
 @pytest.mark.parametrize(

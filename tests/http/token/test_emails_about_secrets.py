@@ -44,7 +44,7 @@ def test_a_reset_is_told_with_who_did_it_and_what_becomes_of_the_old_secret(own:
     letter = mails(own, member.email)[-1]
     assert "was reset" in letter["subject"]
     assert f"by {member.email}" in letter["text"]
-    assert "old secret goes on working until" in letter["text"]
+    assert "The old secret works until" in letter["text"]
 
 
 def test_a_refused_reset_tells_nobody(own: Service):
@@ -238,4 +238,4 @@ def test_a_hundred_guesses_take_21_hours_are_told_three_times_and_end_by_a_link(
     assert set_password(member.client, latest_link(own, member.email), another).status_code == 200
     opened = {"username": member.email, "password": another}
     assert member.client.post("/v1/user/token/generate", data=opened).status_code == 200
-    expect(member, *told, "a new password for your account", "your password was changed")
+    expect(member, *told, "reset your password", "your password was changed")

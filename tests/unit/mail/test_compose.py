@@ -52,7 +52,7 @@ def test_each_letter_greets_says_what_to_do_and_whom_to_ask(kind: NoticeKind):
     assert letter.to == "asha@bank.example"
     assert letter.subject.startswith("Demo Network: ")
     assert len(letter.subject) < 100
-    # An alarm goes to all who look after an entity: it greets none of them by name.
+    # An alarm goes to all admins and contacts of an entity: it greets none of them by name.
     named = kind is not NoticeKind.HEALTH_ALARM
     assert letter.text.startswith("Hello Asha Venkatesan,\n" if named else "Hello,\n")
     assert "help@network.example" in letter.text
@@ -87,9 +87,9 @@ def test_a_reset_without_grace_says_that_the_old_secret_has_ended():
     with_grace = write(NoticeKind.SECRET_RESET)
     without = write(NoticeKind.SECRET_RESET, old_secret_ends_at="")
 
-    assert "goes on working until 8 March 2026, 12:00 UTC" in with_grace.text
-    assert "ended at that moment" in without.text
-    assert "goes on working" not in without.text
+    assert "works until 8 March 2026, 12:00 UTC" in with_grace.text
+    assert "no longer works" in without.text
+    assert "works until" not in without.text
 
 
 def test_the_expiry_reminder_brings_the_date_for_the_calendar():

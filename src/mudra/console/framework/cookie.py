@@ -1,7 +1,7 @@
 """The cookie of a session (quality I10).
 
 Over https it is `__Host-mudra`: Secure, of this host only, never readable by a
-script. A browser takes no such cookie over plain http, so a service whose
+script. Browsers reject such a cookie over plain http, so a service whose
 address is http on a loopback host uses one without the prefix; any other http
 address gets none, and the sign-in page says why (decision 0060).
 """
@@ -23,24 +23,24 @@ _LOOPBACK_NAME: Final = "mudra"
 _MAX_LENGTH: Final = 64
 
 
-def can_be_kept(settings: HttpSettings) -> bool:
-    """Tell whether a session can be kept safely at the service's address."""
+def sessions_are_safe(settings: HttpSettings) -> bool:
+    """Return whether the service's address is safe for session cookies."""
     return _is_https(settings) or is_loopback(urlsplit(settings.issuer).hostname or "")
 
 
 def session_cookie(request: AnyRequest, settings: HttpSettings) -> SecretText | None:
-    """Take the session out of the request, if it names one."""
+    """Return the session cookie of the request, if it has one."""
     value = request.cookies.get(_name(settings), "")
     return SecretText(value) if 0 < len(value) <= _MAX_LENGTH else None
 
 
-def give_cookie(response: Response[str], value: SecretText, settings: HttpSettings) -> None:
-    """Have the browser keep the session until it ends."""
+def set_session_cookie(response: Response[str], value: SecretText, settings: HttpSettings) -> None:
+    """Store the session in the browser until it ends."""
     response.set_cookie(_cookie(settings, value.reveal(), int(LIFE.total_seconds())))
 
 
-def take_cookie(response: Response[str], settings: HttpSettings) -> None:
-    """Have the browser forget the session."""
+def delete_session_cookie(response: Response[str], settings: HttpSettings) -> None:
+    """Delete the session from the browser."""
     response.set_cookie(_cookie(settings, "", 0))
 
 
@@ -52,7 +52,7 @@ def _cookie(settings: HttpSettings, value: str, max_age_s: int) -> Cookie:
         max_age=max_age_s,
         secure=_is_https(settings),
         httponly=True,
-        samesite="lax",  # a link in a mail must find its reader signed in; forms have a word
+        samesite="lax",  # so that links in emails work; forms have a CSRF token
     )
 
 

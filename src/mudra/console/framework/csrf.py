@@ -1,7 +1,7 @@
-"""Who made the browser send this form (quality I10; OWASP, Fetch Metadata).
+"""Protection against forged forms (quality I10; OWASP, Fetch Metadata).
 
-Two checks: where the browser says the request came from, and a word of the
-session that only our own pages hold. The sign-in form has no session yet, so
+Two checks: where the browser says the request came from, and a token of the
+session that only our own pages have. The sign-in form has no session yet, so
 there the first check alone decides and must not be silent.
 """
 
@@ -16,7 +16,7 @@ CSRF_FIELD = "csrf_token"
 
 
 def is_same_origin(request: AnyRequest, settings: HttpSettings) -> bool | None:
-    """Tell whether the browser says that one of our pages sent this; None when silent."""
+    """Return whether the browser says that one of our pages sent this; None if it does not say."""
     site = request.headers.get("sec-fetch-site")
     if site is not None:
         return site == "same-origin"
@@ -30,5 +30,5 @@ def is_same_origin(request: AnyRequest, settings: HttpSettings) -> bool | None:
 
 
 def token_matches(session: Session, sent: str) -> bool:
-    """Compare the word of a form with the session's, in constant time."""
+    """Compare the token of a form with the session's, in constant time."""
     return secrets.compare_digest(session.csrf_token.encode(), sent.encode())

@@ -38,7 +38,7 @@ form.addEventListener("submit", async (event) => {
     return;
   }
   if (form.id === "forgot" && (!body.username || !field.checkValidity())) {
-    tell("Please enter your e-mail address.");
+    tell("Enter your email address.");
     return;
   }
   button.disabled = true;

@@ -1,4 +1,4 @@
-"""A member's first page: what needs attention now, and how things stand."""
+"""A member's first page: what needs attention now, and its status."""
 
 from datetime import timedelta
 from typing import Final

@@ -1,4 +1,4 @@
-"""Mail: what waits, what failed and why, and a new try. Never the text, which may hold a link."""
+"""Email: waiting, failed and why, and retry. Never the text, which may hold a link."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -20,15 +20,15 @@ from mudra.overview.mail_queue import QueuedMail, retry_mail
 MAX_COUNT: Final = 2000
 TABLE: Final = Table[QueuedMail](
     "mails",
-    "Mails",
+    "Email",
     (
         Column("at", "Written", lambda m: m.created_at, "time"),
         Column("to", "To", lambda m: m.recipient),
         Column("subject", "Subject", lambda m: m.subject),
         Column("state", "State", lambda m: m.state, "tag", tone=lambda m: tone(m.state)),
-        Column("tries", "Tries", lambda m: m.attempts, "number"),
+        Column("tries", "Attempts", lambda m: m.attempts, "number"),
         Column("error", "Last error", lambda m: m.last_error or None, "below"),
-        Column("next", "Next try", lambda m: m.next_attempt_at, "time"),
+        Column("next", "Next attempt", lambda m: m.next_attempt_at, "time"),
     ),
     first_sort="-at",
 )
@@ -38,7 +38,7 @@ TABLE: Final = Table[QueuedMail](
 async def mails(
     request: AnyRequest, service: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
-    """List mails; those that fail come with a button to try again."""
+    """List emails; failed ones have a button to try again."""
 
     async def look(page_context: PageContext) -> Outcome:
         kept_here = service.settings.smtp_url is None
@@ -62,7 +62,7 @@ async def _figures(page_context: PageContext) -> Mapping[str, object] | Download
 async def retry(
     request: AnyRequest, service: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
-    """Have an unsent mail tried again now."""
+    """Try an unsent email again now."""
 
     async def do(page_context: PageContext, fields: Fields) -> Outcome:
         work = page_context.work

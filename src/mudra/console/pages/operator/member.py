@@ -51,23 +51,23 @@ _ADMIN_CHANGES: Final[Mapping[str, type[AdminChangeRequest]]] = {
 }
 MAX_MAILS: Final = 100
 TOLD: Final = {
-    "onboarded": "The member is onboarded, and its admin is invited by mail.",
-    "known": "This member was there already, with these particulars: nothing was changed.",
-    "status": "The status is changed, on every node.",
-    "added": "The admin is added; one without a password gets a mail with a link.",
-    "removed": "The admin is removed: its rights ended at once.",
-    "invited": "A link is on its way. Older links no longer work.",
-    "contact": "The backup contact is changed.",
+    "onboarded": "Member onboarded. Its admin was invited by email.",
+    "known": "This member already exists with this type, name and admin; nothing was changed.",
+    "status": "Status changed on every node.",
+    "added": "Admin added. An admin without a password gets an email with a link.",
+    "removed": "Admin removed. Their rights ended immediately.",
+    "invited": "Link sent. Older links no longer work.",
+    "contact": "Backup contact saved.",
 }
 MAILS: Final = Table[QueuedMail](
     "mails",
-    "Mails to its admins",
+    "Email to its admins",
     (
         Column("at", "Written", lambda m: m.created_at, "time"),
         Column("to", "To", lambda m: m.recipient),
         Column("subject", "Subject", lambda m: m.subject),
         Column("state", "State", lambda m: m.state, "tag", tone=lambda m: tone(m.state)),
-        Column("tries", "Tries", lambda m: m.attempts, "number"),
+        Column("tries", "Attempts", lambda m: m.attempts, "number"),
     ),
     first_sort="-at",
 )

@@ -20,15 +20,15 @@ from mudra.shared.refusal import Refusal
 
 MAX_COUNT: Final = 1000
 SCOPES: Final = {
-    Scope.MEMBERS: "onboard, suspend, admins, mail, operators",
+    Scope.MEMBERS: "onboard, suspend, admins, email, operators",
     Scope.REGISTRY: "approve, reject, suspend and retire entries",
-    Scope.HEALTH: "see the network's health, acknowledge incidents",
-    Scope.KEYS: "see and rotate signing keys",
+    Scope.HEALTH: "view the network's health, acknowledge incidents",
+    Scope.KEYS: "view and rotate signing keys",
     Scope.AUDIT: "search and verify the audit",
 }
 TOLD: Final = {
-    "invited": "The operator is made and gets a mail with a link.",
-    "changed": "The scopes are changed; they hold from the next click on.",
+    "invited": "Operator added. They get an email with a link.",
+    "changed": "Scopes saved, effective immediately.",
 }
 
 
@@ -48,7 +48,7 @@ async def operators(
 async def set_operator(
     request: AnyRequest, service: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
-    """Make an operator, or set its scopes anew."""
+    """Create an operator, or change its scopes."""
 
     async def do(page_context: PageContext, fields: Fields) -> Outcome:
         scopes = frozenset(scope for scope in Scope if fields.get(scope.value) == "on")

@@ -1,6 +1,6 @@
-"""The page behind the link of a mail: set a password (spec 1.3b).
+"""The page behind an emailed link: set a password (spec 1.3b).
 
-Opening it consumes nothing, since mail scanners open links; its form posts
+Opening it consumes nothing, because email scanners open links; its form posts
 JSON to /user/password/set.
 """
 
@@ -16,16 +16,16 @@ from mudra.identity.accounts.set_password import holder_of_link
 from mudra.shared.secret_text import SecretText
 
 _SENTENCES = {
-    LinkFault.UNKNOWN: "This link is not valid. It may have been cut off in the mail.",
+    LinkFault.UNKNOWN: "This link is not valid. Part of it may be missing.",
     LinkFault.EXPIRED: "This link has expired.",
-    LinkFault.USED: "This link was used already.",
-    LinkFault.VOIDED: "A newer link was sent to you since. Please use that one.",
+    LinkFault.USED: "This link has already been used.",
+    LinkFault.VOIDED: "A newer link was sent to you. Use that one.",
 }
 
 
 @get("/activate/{token:str}", include_in_schema=False)
 async def activate(token: FromPath[str], service: InjectedDependencies) -> Response[str]:
-    """Show the form, or why the link is of no use and how to get a new one."""
+    """Show the form, or why the link is not valid and how to get a new one."""
     async with service.unit_of_work() as work:
         holder = await holder_of_link(work, SecretText(token))
     facts: dict[str, object] = {
@@ -35,13 +35,15 @@ async def activate(token: FromPath[str], service: InjectedDependencies) -> Respo
         "max_length": MAX_LENGTH,
     }
     if isinstance(holder, LinkRefused):
-        told = page("link_refused.html", facts | {"problem": _SENTENCES[holder.fault]}, status=410)
+        response = page(
+            "link_refused.html", facts | {"problem": _SENTENCES[holder.fault]}, status=410
+        )
     else:
         user = holder.user
-        told = page("activation.html", facts | {"user": user, "entities": user.entity_names})
-    # Its address is the one-time link: it goes nowhere, and no form here needs an Origin.
-    told.headers["Referrer-Policy"] = "no-referrer"
-    return told
+        response = page("activation.html", facts | {"user": user, "entities": user.entity_names})
+    # Its address is the one-use link: never send it on, and no form here needs an Origin.
+    response.headers["Referrer-Policy"] = "no-referrer"
+    return response
 
 
 def activation_page(prefix: str) -> Router:

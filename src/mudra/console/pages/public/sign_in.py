@@ -1,4 +1,4 @@
-"""Sign in, sign out, forgot password; and where the console begins."""
+"""Sign in, sign out, forgot password, and the entry page of the console."""
 
 from typing import Final
 
@@ -7,7 +7,11 @@ from litestar.params import FromPath
 from litestar.types import ControllerRouterHandler
 
 from mudra.console.framework.console_errors import ForeignForm, NoSuchPage
-from mudra.console.framework.cookie import can_be_kept, give_cookie, take_cookie
+from mudra.console.framework.cookie import (
+    delete_session_cookie,
+    sessions_are_safe,
+    set_session_cookie,
+)
 from mudra.console.framework.csrf import is_same_origin
 from mudra.console.framework.navigation import CONSOLE, member_path, operator_links
 from mudra.console.framework.page_context import PageContext
@@ -24,6 +28,7 @@ from mudra.http.request.request_context import AnyRequest, new_context
 from mudra.http.request.validation import decode_struct
 from mudra.identity.accounts.user import User
 from mudra.identity.sessions.session import Session, begin_session, end_session
+from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 from mudra.unit_of_work import UnitOfWork
 
@@ -32,7 +37,7 @@ from mudra.unit_of_work import UnitOfWork
 async def begin(
     request: AnyRequest, service: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
-    """Go to the first page that the visitor has."""
+    """Go to the first page that the user can see."""
 
     async def look(page_context: PageContext) -> Outcome:
         told = page_context.query.get("told", "")
@@ -57,22 +62,22 @@ async def show_sign_in(request: AnyRequest, service: InjectedDependencies) -> Re
 
 @post("/sign-in", include_in_schema=False)
 async def sign_in(request: AnyRequest, service: InjectedDependencies) -> Response[str]:
-    """Sign in by the rules and the throttle of /user/token/generate; a new session each time."""
+    """Sign in with the same rules and throttle as /user/token/generate; starts a new session."""
     context = new_context(request, service)
     fields = await read_form(request.receive, request.scope["headers"])
-    # No session yet, so no word of it: the browser must say that our own page sent this.
+    # No session yet, so no CSRF token: the browser must say that our own page sent this.
     if not is_same_origin(request, service.settings):
         return sign_in_form(context, CONSOLE, refusal=ForeignForm())
     if not isinstance(fields, dict):
         return sign_in_form(context, CONSOLE, refusal=fields)
     to, username = own_page_path(fields.get("to", "")), fields.get("username", "")
-    order = decode_struct(fields, UserTokenRequest)
-    if not isinstance(order, UserTokenRequest):
-        return sign_in_form(context, to, username, refusal=order)
-    if not can_be_kept(service.settings):
+    credentials = decode_struct(fields, UserTokenRequest)
+    if isinstance(credentials, Refusal):
+        return sign_in_form(context, to, username, refusal=credentials)
+    if not sessions_are_safe(service.settings):
         return sign_in_form(context, to, username)
 
-    async def enter(work: UnitOfWork, user: User) -> SecretText:
+    async def start_session(work: UnitOfWork, user: User) -> SecretText:
         return await begin_session(
             user.user_id,
             context.caller(f"user:{user.user_id}"),
@@ -82,11 +87,13 @@ async def sign_in(request: AnyRequest, service: InjectedDependencies) -> Respons
             random_bytes=service.random_bytes,
         )
 
-    outcome = await with_password(context, order.username, order.password, enter)
+    outcome = await with_password(
+        context, credentials.username, credentials.password, start_session
+    )
     if not isinstance(outcome, SecretText):
         return sign_in_form(context, to, username, refusal=outcome)
     response = redirect(context, to)
-    give_cookie(response, outcome, service.settings)
+    set_session_cookie(response, outcome, service.settings)
     return response
 
 
@@ -108,15 +115,15 @@ async def sign_out(
         return GoTo(f"{SIGN_IN}?told=signed-out")
 
     response = await own_act(request, service, do)
-    # A form of another site comes without the cookie: it must not take it from the browser.
+    # A form of another site comes without the cookie: it must not remove it from the browser.
     if ended and isinstance(response.content, str):
-        take_cookie(response, service.settings)
+        delete_session_cookie(response, service.settings)
     return response
 
 
 @get("/forgot-password", include_in_schema=False)
 async def forgot_password(service: InjectedDependencies) -> Response[str]:
-    """Show the form that asks for a link; it posts to /user/password/forgot."""
+    """Show the form that requests a link; it posts to /user/password/forgot."""
     return page("forgot_password.html", site_facts(service))
 
 
@@ -124,7 +131,7 @@ async def forgot_password(service: InjectedDependencies) -> Response[str]:
 async def nothing_here(
     rest: FromPath[str], request: AnyRequest, service: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
-    """Say that there is no such page, to those who are signed in."""
+    """Return "not found" to users who are signed in."""
     del rest
 
     async def look(_: PageContext) -> Outcome:
