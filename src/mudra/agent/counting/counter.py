@@ -1,6 +1,6 @@
-"""The counter: turns events into open windows, and due windows into blocks to send.
+"""Turns events into open windows, and due windows into counts to send.
 
-Pure: the same events and moments always give the same counts, so replaying the
+Pure: the same events and times always give the same counts, so replaying the
 journal after a crash ends exactly where the crash began.
 """
 
@@ -11,7 +11,14 @@ from typing import Final
 import msgspec
 
 from mudra.agent.clock import SECOND
-from mudra.agent.counting.event import NO_STATUS, Call, CallEnded, CallStarted, Event, Notification
+from mudra.agent.counting.event import (
+    NO_STATUS,
+    Call,
+    CallEnded,
+    CallStarted,
+    Event,
+    Notification,
+)
 from mudra.agent.counting.fi_session_tracker import (
     FiSessionTracker,
     TrackerState,
@@ -22,7 +29,7 @@ from mudra.agent.counting.window import Windows, WindowState, WindowTally
 from mudra.metrics.payload.catalogue import NotificationType, RequestType
 
 ANSWER_WITHIN: Final = 30 * SECOND
-"""network-facts: an answer later than this counts as a timeout."""
+"""network-facts: a later answer counts as a timeout."""
 MAX_PENDING: Final = 100_000
 MAX_RECENT: Final = 20_000
 
@@ -32,12 +39,12 @@ _FI_FETCH: Final = RequestType.FI_FETCH.value
 _FI_NOTIFICATION: Final = NotificationType.FI.value
 
 CallKey = tuple[bool, str]
-"""Direction and the key that joins the halves."""
+"""Direction and the key that joins the halves of a call."""
 
 
 @dataclass(slots=True)
 class CounterMetrics:
-    """What was heard and could not be counted as it should."""
+    """What came and could not be counted as it should."""
 
     events: int = 0
     late: int = 0
@@ -45,17 +52,17 @@ class CounterMetrics:
     late_answers: int = 0
     """Came more than 30 s after their call: counted as no answer."""
     unmatched: int = 0
-    """Answers to calls that were never announced."""
+    """Answers to calls whose start was not reported."""
     repeated: int = 0
-    """Calls announced more than once."""
+    """Calls whose start was reported more than once."""
     unread_notifications: int = 0
-    """FI notifications without session or statuses: nobody can say which is the last."""
+    """FI notifications without session or statuses: which is the last cannot be known."""
     over_limit: int = 0
-    """Beyond the number of FIPs or of calls under way that memory is kept for."""
+    """Beyond the number of FIPs or of open calls that memory is kept for."""
 
 
 class CounterState(msgspec.Struct, array_like=True, frozen=True):
-    """The counter as it is kept in a snapshot."""
+    """The counter as stored in a snapshot."""
 
     windows: list[WindowState]
     pending: list[CallStarted]
@@ -65,17 +72,19 @@ class CounterState(msgspec.Struct, array_like=True, frozen=True):
 
 @dataclass(slots=True)
 class Counter:
-    """Everything that is being counted at this moment."""
+    """Everything that is being counted."""
 
     windows: Windows
     sessions: FiSessionTracker
     metrics: CounterMetrics = field(default_factory=CounterMetrics)
     _pending: dict[CallKey, CallStarted] = field(default_factory=dict)
+    """Calls without an answer yet, in the order of their start."""
     _recent: dict[CallKey, None] = field(default_factory=dict)
+    """Calls that ended lately, so that repetitions are recognized."""
 
     @property
-    def under_way(self) -> int:
-        """Calls that have no answer yet."""
+    def pending(self) -> int:
+        """Number of calls that have no answer yet."""
         return len(self._pending)
 
     def apply(self, events: Iterable[Event]) -> None:
@@ -83,35 +92,34 @@ class Counter:
         for event in events:
             self.metrics.events += 1
             if type(event) is CallEnded:
-                self._ended(event)
+                self._call_ended(event)
             elif type(event) is CallStarted:
-                self._began(event)
+                self._call_started(event)
             elif type(event) is Call:
                 self._call(event)
 
     def expire(self, mono: int) -> None:
-        """Give up queued for answers that are overdue, and for sessions that never end."""
+        """Give up calls whose answer is overdue, and sessions that never end."""
         for key in list(self._pending):
-            began = self._pending[key]
-            if mono - began.mono <= ANSWER_WITHIN:
-                break  # in the order of their beginning
+            if mono - self._pending[key].mono <= ANSWER_WITHIN:
+                break  # in the order of their start
             self._give_up(key)
         self.sessions.expire(mono)
 
     def close(self, start: int) -> WindowTally:
-        """The finished counts of a due window, which is shut with this."""
-        self.sessions.close_window(start, self._block_at)
+        """Close a due window and return its counts."""
+        self.sessions.close_window(start, self._tally_at)
         tally = self.windows.open.get(start) or WindowTally()
         self.windows.close(start)
         return tally
 
-    def _began(self, event: CallStarted) -> None:
+    def _call_started(self, event: CallStarted) -> None:
         key = (event.inbound, event.key)
         if key in self._pending or key in self._recent:
             self.metrics.repeated += 1
             return
         if event.code != _FI_NOTIFICATION or not event.inbound:
-            tally = self._block(event.wall, event.fip, event.code, inbound=event.inbound)
+            tally = self._tally(event.wall, event.fip, event.code, inbound=event.inbound)
             if tally is None:
                 return
             tally.started()
@@ -123,15 +131,15 @@ class Counter:
             self._give_up(next(iter(self._pending)))
         self._pending[key] = event
 
-    def _ended(self, event: CallEnded) -> None:
-        key = (event.inbound, event.key)
-        began = self._pending.get(key)
-        if began is None:
+    def _call_ended(self, event: CallEnded) -> None:
+        key = self._key_of(event)
+        started = self._pending.get(key)
+        if started is None:
             if key not in self._recent:
                 self.metrics.unmatched += 1
             return
-        took = event.mono - began.mono
-        if took > ANSWER_WITHIN:
+        duration = event.mono - started.mono
+        if duration > ANSWER_WITHIN:
             self.metrics.late_answers += 1
             self._give_up(key)
             return
@@ -139,17 +147,25 @@ class Counter:
         self._remember(key)
         self._finish(
             Call(
-                began.inbound, began.fip, began.code, began.wall, began.mono, took,
-                event.status, event.size, event.session, began.notification,
+                started.inbound, started.fip, started.code, started.wall, started.mono, duration,
+                event.status, event.size, event.session, started.notification,
             )
-        )  # fmt: skip  # the members in their order
+        )  # fmt: skip  # the fields in their order
+
+    def _key_of(self, event: CallEnded) -> CallKey:
+        """Return the key of its call: a key that ends with a space is the start of one."""
+        if event.key.endswith(" "):
+            for inbound, key in self._pending:
+                if inbound == event.inbound and key.startswith(event.key):
+                    return inbound, key
+        return event.inbound, event.key
 
     def _call(self, event: Call) -> None:
         if event.duration > ANSWER_WITHIN:
             self.metrics.late_answers += 1
             event = msgspec.structs.replace(event, status=NO_STATUS, duration=ANSWER_WITHIN)
         if not (event.inbound and event.code == _FI_NOTIFICATION):
-            tally = self._block(event.wall, event.fip, event.code, inbound=event.inbound)
+            tally = self._tally(event.wall, event.fip, event.code, inbound=event.inbound)
             if tally is None:
                 return
             tally.started()
@@ -159,14 +175,14 @@ class Counter:
         self._finish(event)
 
     def _finish(self, call: Call) -> None:
-        """Count how a call ended; that it began is counted already."""
+        """Count how a call ended; its start is counted already."""
         if call.inbound and call.code == _FI_NOTIFICATION:
             if call.notification is not None:
-                self._notice(call, call.notification)
+                self._notification(call, call.notification)
             return
         if call.status == NO_STATUS:
             return
-        tally = self._block(call.wall, call.fip, call.code, inbound=call.inbound)
+        tally = self._tally(call.wall, call.fip, call.code, inbound=call.inbound)
         if tally is None:
             return
         tally.answered(call.status, call.duration, timed=not call.inbound)
@@ -177,7 +193,7 @@ class Counter:
         elif call.code == _FI_REQUEST and call.session:
             self.sessions.request_accepted(call.fip, call.session, call.mono + call.duration)
 
-    def _notice(self, call: Call, notification: Notification) -> None:
+    def _notification(self, call: Call, notification: Notification) -> None:
         window = self.windows.at(call.wall)
         if window is None:
             self.metrics.late += 1
@@ -188,22 +204,22 @@ class Counter:
                 count_intermediate(tally)
 
     def _give_up(self, key: CallKey) -> None:
-        began = self._pending.pop(key)
+        started = self._pending.pop(key)
         self._remember(key)
-        if began.notification is not None:
+        if started.notification is not None:
             self._finish(
                 Call(
-                    began.inbound, began.fip, began.code, began.wall, began.mono, ANSWER_WITHIN,
-                    NO_STATUS, notification=began.notification,
+                    started.inbound, started.fip, started.code, started.wall, started.mono,
+                    ANSWER_WITHIN, NO_STATUS, notification=started.notification,
                 )
-            )  # fmt: skip  # the members in their order
+            )  # fmt: skip  # the fields in their order
 
     def _remember(self, key: CallKey) -> None:
         self._recent[key] = None
         if len(self._recent) > MAX_RECENT:
             del self._recent[next(iter(self._recent))]
 
-    def _block(self, wall: int, fip: str, code: str, *, inbound: bool) -> Tally | None:
+    def _tally(self, wall: int, fip: str, code: str, *, inbound: bool) -> Tally | None:
         window = self.windows.at(wall)
         if window is None:
             self.metrics.late += 1
@@ -213,11 +229,11 @@ class Counter:
             self.metrics.over_limit += 1
         return tally
 
-    def _block_at(self, start: int, fip: str, code: str, inbound: bool) -> Tally | None:
-        return self._block(start, fip, code, inbound=inbound)
+    def _tally_at(self, start: int, fip: str, code: str, inbound: bool) -> Tally | None:
+        return self._tally(start, fip, code, inbound=inbound)
 
     def state(self) -> CounterState:
-        """What a snapshot keeps."""
+        """Return what a snapshot stores."""
         return CounterState(
             self.windows.state(),
             list(self._pending.values()),
@@ -226,10 +242,10 @@ class Counter:
         )
 
     def restore(self, state: CounterState, shift: int) -> None:
-        """Record over from a snapshot, monotonic times moved by `shift` milliseconds."""
+        """Restore a snapshot, monotonic times moved by `shift` milliseconds."""
         self.windows.restore(state.windows)
-        for began in state.pending:
-            moved = msgspec.structs.replace(began, mono=began.mono + shift)
+        for started in state.pending:
+            moved = msgspec.structs.replace(started, mono=started.mono + shift)
             self._pending[moved.inbound, moved.key] = moved
         self._recent = dict.fromkeys(state.recent)
         self.sessions.restore(state.sessions, shift)

@@ -67,7 +67,7 @@ class AgentCollector(Collector):
         yield _gauge(
             "open_windows", "Open windows with calls", sum(bool(one.fips) for one in open_windows)
         )
-        yield _gauge("calls_under_way", "Calls without an answer", agent.recorder.counter.under_way)
+        yield _gauge("calls_under_way", "Calls without an answer", agent.recorder.counter.pending)
         yield _gauge("sessions", "FI sessions remembered", len(agent.recorder.counter.sessions))
         yield _gauge(
             "disk_fault", "1 while the spool accepts no writes", bool(agent.recorder.disk_error)

@@ -37,6 +37,10 @@ class _Requested(msgspec.Struct, frozen=True):
     session: str = msgspec.field(name="sessionId", default="")
 
 
+class _Identified(msgspec.Struct, frozen=True):
+    txnid: str = ""
+
+
 class _Packet(msgspec.Struct, frozen=True):
     encrypted: str = msgspec.field(name="encryptedFI", default="")
 
@@ -50,6 +54,7 @@ class _Fetched(msgspec.Struct, frozen=True):
 
 
 _NOTIFICATION: Final = msgspec.json.Decoder(_Notification)
+_IDENTIFIED: Final = msgspec.json.Decoder(_Identified)
 _REQUESTED: Final = msgspec.json.Decoder(_Requested)
 _FETCHED: Final = msgspec.json.Decoder(_Fetched)
 _TEXT: Final = msgspec.json.Decoder(str)
@@ -85,6 +90,14 @@ def session_in(body: bytes) -> str:
     """The session ID in the answer to an FI request; empty when there is none."""
     try:
         return session_id(_REQUESTED.decode(_plain(body)).session)
+    except _UNREADABLE:
+        return ""
+
+
+def txnid_in(body: bytes) -> str:
+    """Return the transaction ID of a request or response; empty when there is none."""
+    try:
+        return _IDENTIFIED.decode(_plain(body)).txnid
     except _UNREADABLE:
         return ""
 

@@ -112,7 +112,7 @@ def test_calls_under_way_that_are_overdue_are_given_up(counter: Counter) -> None
 
     counter.expire(31_000)
 
-    assert counter.under_way == 1
+    assert counter.pending == 1
 
 
 def test_a_window_takes_no_more_fips_than_there_can_be(counter: Counter) -> None:

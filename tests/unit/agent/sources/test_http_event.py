@@ -6,7 +6,10 @@ import msgspec
 import pytest
 from tests.support.manual_clock import INBOUND, OUTBOUND, START, MovedClock
 
+from mudra.agent.counting.counter import Counter
 from mudra.agent.counting.event import CallEnded, CallStarted, FiStatus, Notification
+from mudra.agent.counting.fi_session_tracker import FiSessionTracker
+from mudra.agent.counting.window import Windows
 from mudra.agent.sources.http_event import read_events
 from mudra.agent.sources.route import SourceContext
 
@@ -117,7 +120,7 @@ def test_calls_that_no_type_counts_are_only_noted(
         ({"callType": "other"}, "callType must be one of"),
         ({"peerId": "a b"}, "peerId must be an entity ID"),
         ({"peerId": ""}, "peerId must be an entity ID"),
-        ({"txnCorId": ""}, "txnCorId must be"),
+        ({"callType": "responseIn", "txnCorId": "", "peerId": ""}, "peerId must be an entity ID"),
         ({"txnCorId": "x" * 129}, "txnCorId must be"),
         ({"callType": "responseIn", "httpStatus": 99}, "httpStatus must be"),
         ({"callType": "responseIn", "httpStatus": "2x"}, "httpStatus must be"),
@@ -141,3 +144,76 @@ def test_an_event_that_is_wrong_is_told_why_and_stops_no_other(
 def test_a_body_that_is_no_json_is_refused_whole(context: SourceContext, body: bytes) -> None:
     with pytest.raises((msgspec.DecodeError, ValueError)):
         read_events(body, context)
+
+
+def _pair(txnid: str, **response: object):
+    """A call without `txnCorId` and its response, as older guides and SDKs send them."""
+    request = {
+        key: value for key, value in _event(body={"txnid": txnid}).items() if key != "txnCorId"
+    }
+    return request, {
+        **request,
+        "callType": "responseIn",
+        "httpStatus": 200,
+        "body": {"txnid": txnid},
+        **response,
+    }
+
+
+def _counts(context: SourceContext, *events: object, code: str = "fireq") -> list[int]:
+    """What is counted of these events, sent one after the other."""
+    counter = Counter(Windows(), FiSessionTracker())
+    for event in events:
+        read, rejected = _read(context, event)
+        assert not rejected
+        counter.apply(read)
+    return counter.close(START).requests["FIP-1", code].counts
+
+
+def test_events_without_a_correlation_id_are_paired_by_peer_route_and_txnid(
+    context: SourceContext,
+) -> None:
+    first, first_response = _pair("t-1", httpStatus=404)
+    second, second_response = _pair("t-2")
+
+    counts = _counts(context, first, second, second_response, first_response)
+
+    assert counts == [2, 1, 0, 0, 0, 1, *[0] * 9]
+
+
+def test_a_response_without_txnid_ends_the_oldest_call_of_its_peer_and_route(
+    context: SourceContext,
+) -> None:
+    first, response = _pair("t-1", httpStatus=500, body="<html>")
+    second, _ = _pair("t-2")
+    heartbeat = {"callType": "requestOut", "route": "/Heartbeat", "peerId": "FIP-1"}
+    answered = {**heartbeat, "callType": "responseIn", "httpStatus": 200}
+
+    assert _counts(context, first, second, response)[:2] == [2, 0]
+    assert _counts(context, first, second, response)[10] == 1
+    assert _counts(context, heartbeat, answered, heartbeat, answered, code="hbt")[:2] == [2, 2]
+
+
+def test_a_transport_failure_without_a_correlation_id_ends_no_other_call(
+    context: SourceContext,
+) -> None:
+    first, _ = _pair("t-1")
+    second, response = _pair("t-2")
+    failure = {**response, "httpStatus": None, "body": None}
+
+    assert _counts(context, first, second, failure, response)[:2] == [2, 1]
+
+
+def test_a_notification_without_a_correlation_id_is_paired_by_its_txnid(
+    context: SourceContext,
+) -> None:
+    request, response = _pair("t-1")
+    change = {"route": "/Account/link/Notification"}
+    counter = Counter(Windows(), FiSessionTracker())
+    for event in (
+        {**request, **change, "callType": "requestIn"},
+        {**response, **change, "callType": "responseOut"},
+    ):
+        counter.apply(_read(context, event)[0])
+
+    assert counter.close(START).notifications["FIP-1", "alnot"].counts[:2] == [1, 1]
