@@ -35,6 +35,9 @@ class MemoryRegistry:
     async def record(self, entity_id: str) -> Record | None:
         return self.records.get(entity_id)
 
+    async def live_count(self) -> int:
+        return len((await self.current()).listed)
+
     async def live_entries(self) -> Sequence[bytes]:
         listed = (await self.current()).listed.values()
         return [

@@ -35,7 +35,7 @@ from mudra.storage.audit.witness import FileWitness
 from mudra.storage.caching.cache_invalidation import CacheInvalidation
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.crypto.key_pairs import KeyPairs
-from mudra.storage.database.database import Database, Transaction
+from mudra.storage.database.database import MAX_CONNECTIONS, Database, Transaction
 from mudra.storage.database.time_machine import PostgresTimeMachine
 from mudra.storage.identity.attempts import PostgresAttempts
 from mudra.storage.identity.member_search import PostgresMemberSearch
@@ -226,11 +226,17 @@ class Dependencies(Struct, frozen=True):
         )
 
 
-def build_dependencies(settings: Settings, conninfo: str, seal: DataEncryption) -> Dependencies:
+def build_dependencies(
+    settings: Settings,
+    conninfo: str,
+    seal: DataEncryption,
+    *,
+    connections: int = MAX_CONNECTIONS,
+) -> Dependencies:
     """Make the storage of this process; nothing is connected yet."""
     clock = ServiceClock()
     invalidation = CacheInvalidation(conninfo)
-    database = Database(conninfo, invalidation, lambda: clock.offset)
+    database = Database(conninfo, invalidation, lambda: clock.offset, connections=connections)
     return Dependencies(
         settings=settings,
         clock=clock,

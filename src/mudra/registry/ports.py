@@ -30,6 +30,10 @@ class Registry(Protocol):
         """Return everything stored about an entity."""
         ...
 
+    async def live_count(self) -> int:
+        """Return the number of live entries."""
+        ...
+
     async def live_entries(self) -> Sequence[bytes]:
         """Return the canonical form of every live entry, in the order of type and ID."""
         ...

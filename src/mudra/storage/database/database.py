@@ -21,6 +21,7 @@ from mudra.storage.caching.cache_invalidation import CHANNEL, CacheInvalidation
 from mudra.storage.database.deadline import TRANSACTION_S, abort_after
 
 CONNECT_TIMEOUT_S: Final = 1
+MAX_CONNECTIONS: Final = 20
 POOL_WAIT_S: Final = 1.0
 STATEMENT_TIMEOUT_MS: Final = 2000
 LOCK_TIMEOUT_MS: Final = 1500
@@ -74,12 +75,12 @@ class Database:
         invalidation: CacheInvalidation,
         offset: Callable[[], timedelta],
         *,
-        pool_size: int = 10,
+        connections: int = MAX_CONNECTIONS,
     ) -> None:
         self.conninfo = conninfo
         self.invalidation = invalidation
         self._offset = offset
-        self._engine = _engine(conninfo, pool_size)
+        self._engine = _engine(conninfo, connections)
 
     @contextlib.asynccontextmanager
     async def transaction(self, *, within_s: float = TRANSACTION_S) -> AsyncIterator[Transaction]:
@@ -118,7 +119,7 @@ class Database:
         await self._engine.dispose()
 
 
-def _engine(conninfo: str, pool_size: int) -> AsyncEngine:
+def _engine(conninfo: str, connections: int) -> AsyncEngine:
     async def connect() -> psycopg.AsyncConnection[tuple[object, ...]]:
         return await psycopg.AsyncConnection.connect(
             conninfo,
@@ -132,8 +133,8 @@ def _engine(conninfo: str, pool_size: int) -> AsyncEngine:
     return create_async_engine(
         "postgresql+psycopg://",
         async_creator=connect,
-        pool_size=pool_size,
-        max_overflow=pool_size,
+        pool_size=(connections + 1) // 2,  # half of them stay open
+        max_overflow=connections // 2,
         pool_timeout=POOL_WAIT_S,
         hide_parameters=True,  # bound values never reach an error text
     )

@@ -71,6 +71,12 @@ class PostgresRegistry:
         """Return everything stored about an entity."""
         return await read_record(self._tx, entity_id)
 
+    async def live_count(self) -> int:
+        """Return the number of live entries."""
+        live = registry_entity.c.standing == EntityStatus.LIVE.value
+        counted = sa.select(sa.func.count()).select_from(registry_entity).where(live)
+        return await self._tx.connection.scalar(counted) or 0
+
     async def live_entries(self) -> Sequence[bytes]:
         """Return the canonical form of every live entry, in the order of type and ID."""
         e, v = registry_entity.c, registry_version.c

@@ -70,7 +70,6 @@ async def show_keys(
         ]
         rows = [_row(one) for one in keys]
         fetches = [fetch for one in keys for fetch in one.fetches]
-        directory = await page_context.service.directory.log.current()
         return FETCHES.export(fetches, page_context.query) or RenderedPage(
             "operator_keys.html",
             {
@@ -78,7 +77,7 @@ async def show_keys(
                     (kind, title, [one for one in rows if one.key.kind is kind])
                     for kind, title in KINDS.items()
                 ],
-                "live_members": len(directory.listed),
+                "live_members": await page_context.work.registry.live_count(),
                 "view": FETCHES.view(fetches, page_context.query),
                 "done": DONE_TEXTS.get(page_context.query.get("told", ""), ""),
             },

@@ -1,0 +1,248 @@
+"""A request holds one database connection at most: a pool of one serves every route.
+
+A request that opened a second one would wait for itself, and answer 503.
+"""
+
+import asyncio
+import re
+import time
+import uuid
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+from tests.support.console import Reader
+from tests.support.in_process import InProcess, in_process
+from tests.support.metrics_payloads import as_value, request_metrics
+from tests.support.registry_actions import OPERATOR, checked
+from tests.support.registry_payloads import aa, fip
+from tests.support.template_database import prepare
+
+from mudra.audit.event import Caller
+from mudra.bootstrap.activation import activate, hash_once
+from mudra.bootstrap.config import Settings
+from mudra.bootstrap.dependencies import build_dependencies
+from mudra.bootstrap.onboarding import onboard
+from mudra.bootstrap.serve import open_store
+from mudra.console.routes import console_pages
+from mudra.identity.memberships.onboard import NewMember
+from mudra.identity.operators.operator import Scope
+from mudra.jobs.key_rotation import maintain_keys
+from mudra.registry.lifecycle.register import submit_entry
+from mudra.storage.database.database import MAX_CONNECTIONS
+
+AA, FIP = "SAARTHI-AA", "KAVERI-FIP"
+ADMINS = {AA: "meera@aa.example", FIP: "lakshmi@fip.example"}
+STAFF = "vikram@network.example"
+PASSWORD = "granite otter velvet lamp"
+CALLER = Caller("operator:test")
+UNKNOWN = str(uuid.UUID(int=0))
+PLACES = {
+    "entity_id": FIP,
+    "entity_type": "FIP",
+    "aa_id": AA,
+    "fip_id": FIP,
+    "grouping": "fip",
+    "code": "cns",
+    "act": "contact",
+    "token": "no-such-link",
+    "rest": "nowhere",
+}
+OWN = {"entityId": FIP}
+SOMEONE = {**OWN, "email": "ravi@kaveribank.example", "name": "Ravi Iyer"}
+LOGIN = {"username": ADMINS[FIP], "password": PASSWORD}
+SENT: dict[str, dict[str, object]] = {
+    "/iam/v1/user/token/generate": LOGIN,
+    "/iam/v1/entity/token/generate": {"id": FIP, "secret": "no-such-secret"},
+    "/iam/v1/user/password/set": {"token": "x" * 43, "password": "granite otter velvet lamp"},
+    "/iam/v1/user/password/forgot": {"username": ADMINS[FIP]},
+    "/iam/v1/user/token/revoke": {"jti": UNKNOWN},
+    "/iam/v1/user/session/end": {"sessionId": UNKNOWN},
+    "/iam/v1/entity/admin/add": SOMEONE,
+    "/iam/v1/entity/admin/remove": SOMEONE,
+    "/iam/v1/entity/admin/handover": {**OWN, "email": ADMINS[FIP]},
+    "/iam/v1/entity/contact/set": SOMEONE,
+    "/operator/v1/members": {
+        "entityId": "NEW-FIP",
+        "type": "FIP",
+        "name": "New Bank",
+        "adminEmail": "nia@new.example",
+    },
+    "/operator/v1/members/{entity_id}/status": {"status": "active", "reason": "a test"},
+    "/operator/v1/members/admins/add": SOMEONE,
+    "/operator/v1/members/admins/remove": SOMEONE,
+    "/operator/v1/members/admins/handover": {**SOMEONE, "leaving": "no@fip.example"},
+    "/operator/v1/members/contact": SOMEONE,
+    "/operator/v1/users/{user_id}/email": {"email": "zoya@network.example"},
+    "/operator/v1/operators": {"email": "zoya@network.example", "scopes": ["health"]},
+    "/operator/v1/registry/entries/{entity_id}/decide": {"act": "suspend", "reason": "a test"},
+    "/operator/v1/health/silences": {"ends": "2099-01-01T00:00:00Z", "reason": "a test"},
+    "/operator/v1/health/webhooks": {"url": "https://alarms.example/mudra"},
+    "/metrics/perf/v1/webhooks": {"url": "https://alarms.example/mudra"},
+    "/metrics/perf/v1/push": as_value(request_metrics(aa_id=AA)),
+    "/cr/v2/entityInfo/{entity_type}": fip(1, id=FIP),
+    "/cr/v2/entityInfo/{entity_type}/{entity_id}": fip(1, id=FIP),
+    "/cr/v2/lint/{entity_type}": fip(1, id=FIP),
+    "/sandbox/v1/clock": {"advance": "PT0S"},
+}
+FORM = {"act": "approve", "payload": "{}", "entityId": FIP, "to": ""}
+FORMS = {"/iam/v1/user/token/generate", "/iam/v1/entity/token/generate"}
+REFUSED = {
+    "POST /iam/v1/entity/token/generate",
+    "POST /iam/v1/user/password/set",
+}
+"""Operations whose request here cannot succeed, for want of a secret or a link."""
+
+
+class Network:
+    """The demonstration network behind one worker, with a token for each kind of caller."""
+
+    def __init__(self, served: InProcess) -> None:
+        self.served = served
+        self.operator = self._user(STAFF)
+        self.admin = self._user(ADMINS[FIP])
+        self.entity = self._entity()
+
+    def _user(self, email: str) -> str:
+        login = {"username": email, "password": PASSWORD}
+        answer = self.served.client().post("/iam/v1/user/token/generate", data=login)
+        assert answer.status_code == 200, answer.text
+        return answer.json()["accessToken"]
+
+    def _entity(self) -> str:
+        own = self.served.client(self._user(ADMINS[AA]))
+        secret = own.post("/iam/v1/entity/secret/read", json={"entityId": AA}).json()["secret"]
+        form = {"id": AA, "secret": secret}
+        answer = self.served.client().post("/iam/v1/entity/token/generate", data=form)
+        assert answer.status_code == 200, answer.text
+        return answer.json()["accessToken"]
+
+    def token_for(self, method: str, path: str) -> str:
+        if path.startswith("/operator/") or (path.startswith("/cr/") and method != "GET"):
+            return self.operator
+        return self.entity if path.startswith(("/cr/", "/metrics/")) else self.admin
+
+    def call(self, method: str, path: str) -> httpx.Response:
+        url = re.sub(r"\{(\w+)\}", lambda place: PLACES.get(place[1], UNKNOWN), path)
+        client = self.served.client(self.token_for(method, path))
+        if method == "GET":
+            return client.get(url, params={"entityId": FIP} if "/entity/" in path else {})
+        if method == "DELETE":
+            return client.delete(url, params={"reason": "a test"})
+        sent = SENT.get(path, OWN)
+        return client.request(method, url, **{"data" if path in FORMS else "json": sent})
+
+    def reader(self, email: str) -> Reader:
+        browser = Reader(self.served.client(), "")
+        signed_in = browser.sign_in(email, PASSWORD)
+        assert signed_in.status_code == 303, signed_in.text
+        return browser
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, ...]]:
+    settings = Settings(data_dir=tmp_path_factory.mktemp("one") / "data", sandbox=True)
+    prepare(settings.data_dir)
+    with open_store(settings, create=True) as (conninfo, seal):
+        asyncio.run(_set_up(settings, conninfo, seal))
+        yield settings, conninfo, seal
+
+
+async def _set_up(settings: Settings, conninfo: str, seal: Any) -> None:
+    dependencies = build_dependencies(settings, conninfo, seal)
+    await maintain_keys(dependencies)
+    hashed = await hash_once(dependencies, PASSWORD)
+    for entity_id, email in ADMINS.items():
+        member = NewMember(entity_id, entity_id[-3:].strip("-"), "A Bank", email, "Lakshmi Iyer")
+        async with dependencies.unit_of_work() as work:
+            onboarded = await onboard(member, CALLER, work)
+        await activate(dependencies, onboarded.admin, hashed)
+    async with dependencies.unit_of_work() as work:
+        made = await work.accounts.make_operator(STAFF, "Vikram", frozenset(Scope), CALLER)
+        await submit_entry(work.registry, checked(fip(1, id=FIP)), OPERATOR, approved=True)
+    await activate(dependencies, made.user, hashed)
+    await dependencies.invalidation.stop()
+    await dependencies.database.close()
+
+
+@pytest.fixture(scope="module", params=["valid", "never valid"], ids=["cached", "uncached"])
+def network(request: pytest.FixtureRequest, store: tuple[Any, ...]) -> Iterator[Network]:
+    """A worker with one connection, whose caches are valid, then one whose caches never are."""
+    with in_process(*store, connections=1) as served:
+        if request.param == "never valid":
+            served.edge.dependencies.invalidation.is_valid = lambda _: False
+        yield Network(served)
+
+
+def operations(network: Network) -> list[tuple[str, str]]:
+    document = network.served.client().get("/schema/openapi.json").json()
+    return [(name.upper(), path) for path, each in document["paths"].items() for name in each]
+
+
+def test_one_connection_serves_every_operation_of_the_document(network: Network) -> None:
+    answers = {
+        f"{method} {path}": network.call(method, path) for method, path in operations(network)
+    }
+
+    unavailable = [name for name, answer in answers.items() if answer.status_code >= 500]
+    unauthorized = {name for name, answer in answers.items() if answer.status_code == 401}
+    assert unavailable == []
+    assert unauthorized == REFUSED
+    assert sum(answer.is_success for answer in answers.values()) > len(answers) / 2
+
+
+def test_one_connection_serves_every_page_of_the_console(network: Network) -> None:
+    staff, admin = network.reader(STAFF), network.reader(ADMINS[FIP])
+    words = {id(one): one.word("/console/account") for one in (staff, admin)}
+    answers = {}
+    for url, methods in pages(network):
+        browser = staff if "/operator" in url else admin
+        for method in methods & {"GET", "POST"}:
+            form = {**FORM, "csrf_token": words[id(browser)]}
+            answer = browser.get(url) if method == "GET" else browser.post(url, form)
+            answers[f"{method} {url}"] = answer
+
+    failed = [name for name, answer in answers.items() if answer.status_code >= 500]
+    asked_to_sign_in = [name for name, one in answers.items() if "sign-in?to" in str(one.headers)]
+    assert failed == []
+    assert asked_to_sign_in == ["POST /console/sign-out"]
+    assert len(answers) > 50
+    assert sum(answer.status_code < 400 for answer in answers.values()) > len(answers) / 2
+
+
+def pages(network: Network) -> list[tuple[str, set[str]]]:
+    """Each address of the console with its methods, the end of the session last."""
+    found = [
+        (
+            re.sub(r"\{(\w+)[^}]*\}", lambda at: PLACES.get(at[1], UNKNOWN), route.path),
+            route.methods,
+        )
+        for route in console_pages(network.served.edge.service).routes
+    ]
+    return sorted(found, key=lambda page: page[0].endswith("/sign-out"))
+
+
+def test_a_draft_is_submitted_and_decided_with_one_connection(network: Network) -> None:
+    staff, admin = network.reader(STAFF), network.reader(ADMINS[AA])
+    own, approval = f"/console/entity/{AA}/registration", f"/console/operator/approvals/{AA}"
+    payload = msgspec.json.encode(aa(int(time.monotonic()), id=AA)).decode()
+
+    checked = admin.act(own, f"{own}/check", payload=payload)
+    submitted = admin.act(own, f"{own}/submit", payload=payload)
+    rejected = staff.act(approval, approval, act="reject", reason="a test", version="0")
+
+    assert checked.status_code == 200
+    assert submitted.headers["location"].endswith("told=submitted"), submitted.text
+    assert rejected.headers["location"].endswith("told=reject"), rejected.text
+
+
+def test_forty_overviews_at_once_are_all_served(store: tuple[Any, ...]) -> None:
+    with in_process(*store, connections=MAX_CONNECTIONS) as served:
+        browser = Network(served).reader(ADMINS[FIP])
+        with ThreadPoolExecutor(40) as together:
+            answers = list(together.map(browser.get, [f"/console/entity/{FIP}"] * 40))
+
+    assert {answer.status_code for answer in answers} == {200}

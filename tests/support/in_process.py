@@ -1,0 +1,62 @@
+"""A whole service in this process: its HTTP edge over a real database, without a socket."""
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Coroutine, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from mudra.bootstrap.config import Settings
+from mudra.bootstrap.dependencies import build_dependencies
+from mudra.bootstrap.wiring import Edge, application, open_http_edge
+from mudra.storage.crypto.data_encryption import DataEncryption
+
+
+@dataclass
+class InProcess(httpx.BaseTransport):
+    """One worker; its loop runs in a thread of its own."""
+
+    loop: asyncio.AbstractEventLoop
+    edge: Edge
+
+    def __post_init__(self) -> None:
+        self._inner = httpx.ASGITransport(application(self.edge))
+
+    def do(self, work: Coroutine[object, object, Any]) -> Any:
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(60)
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        return self.do(self._handled(request))
+
+    async def _handled(self, request: httpx.Request) -> httpx.Response:
+        request.stream = httpx.ByteStream(request.read())
+        response = await self._inner.handle_async_request(request)
+        return httpx.Response(
+            response.status_code, headers=response.headers, content=await response.aread()
+        )
+
+    def client(self, token: str = "") -> httpx.Client:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        return httpx.Client(transport=self, base_url="http://127.0.0.1:8080", headers=headers)
+
+
+@contextlib.contextmanager
+def in_process(
+    settings: Settings, conninfo: str, seal: DataEncryption, *, connections: int
+) -> Iterator[InProcess]:
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    dependencies = build_dependencies(settings, conninfo, seal, connections=connections)
+    served = InProcess(loop, open_http_edge(dependencies))
+    try:
+        served.do(served.edge.start())
+        yield served
+    finally:
+        served.do(served.edge.stop())
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(30)
+        loop.close()
