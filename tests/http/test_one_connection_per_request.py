@@ -25,10 +25,10 @@ from mudra.audit.event import Caller
 from mudra.bootstrap.activation import activate, hash_once
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import build_dependencies
-from mudra.bootstrap.onboarding import onboard
 from mudra.bootstrap.serve import open_store
 from mudra.console.routes import console_pages
-from mudra.identity.memberships.onboard import NewMember
+from mudra.identity.memberships.onboard import NewMember, onboard_member
+from mudra.identity.operators.manage_operators import save_operator
 from mudra.identity.operators.operator import Scope
 from mudra.jobs.key_rotation import maintain_keys
 from mudra.registry.lifecycle.register import submit_entry
@@ -153,15 +153,15 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, ...]]
 
 async def _set_up(settings: Settings, conninfo: str, seal: Any) -> None:
     dependencies = build_dependencies(settings, conninfo, seal)
-    await maintain_keys(dependencies)
+    await maintain_keys(dependencies.unit_of_work)
     hashed = await hash_once(dependencies, PASSWORD)
     for entity_id, email in ADMINS.items():
         member = NewMember(entity_id, entity_id[-3:].strip("-"), "A Bank", email, "Lakshmi Iyer")
         async with dependencies.unit_of_work() as work:
-            onboarded = await onboard(member, CALLER, work)
+            onboarded = await onboard_member(work, member, CALLER)
         await activate(dependencies, onboarded.admin, hashed)
     async with dependencies.unit_of_work() as work:
-        made = await work.accounts.make_operator(STAFF, "Vikram", frozenset(Scope), CALLER)
+        made = await save_operator(work, STAFF, "Vikram", frozenset(Scope), CALLER)
         await submit_entry(work.registry, checked(fip(1, id=FIP)), OPERATOR, approved=True)
     await activate(dependencies, made.user, hashed)
     await dependencies.invalidation.stop()
