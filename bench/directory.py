@@ -154,8 +154,8 @@ async def fill(data_dir: Path) -> tuple[str, int]:
     """Register the entries and onboard their reader; gives its secret and the list's bytes."""
     settings = Settings(data_dir=data_dir)
     size = 1
-    with open_store(settings, create=True) as (conninfo, seal):
-        dependencies = build_dependencies(settings, conninfo, seal)
+    with open_store(settings, create=True) as (conninfo, encryption):
+        dependencies = build_dependencies(settings, conninfo, encryption)
         async with dependencies.unit_of_work() as work:
             new = NewMember(READER, "AA", "Bench", "bench@bench.example")
             assert isinstance(await onboard_member(work, new, Caller("operator:bench")), Onboarded)

@@ -164,8 +164,8 @@ def make_members(
 async def _make_members(data_dir: Path, wanted: int, entity_type: str) -> dict[str, str]:
     settings = Settings(data_dir=data_dir)
     found: dict[str, str] = {}
-    with open_store(settings, create=True) as (conninfo, seal):
-        dependencies = build_dependencies(settings, conninfo, seal)
+    with open_store(settings, create=True) as (conninfo, encryption):
+        dependencies = build_dependencies(settings, conninfo, encryption)
         for number in range(wanted):
             new = NewMember(
                 f"BENCH-{number}", entity_type, f"Bench {number}", "bench@bench.example"

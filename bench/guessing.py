@@ -41,8 +41,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(data_dir=Path(folder) / "data", argon2_memory_mib=MIN_MEMORY_MIB)
         members = make_members(settings.data_dir)
-        with open_store(settings, create=False) as (conninfo, seal):
-            people = make_people(conninfo, seal, settings, 20)
+        with open_store(settings, create=False) as (conninfo, encryption):
+            people = make_people(conninfo, encryption, settings, 20)
         with RunningService(settings.data_dir, "--workers", "1", **VARIABLES) as service:
             tokens = Load(service.port, requests_for(members))
             logins = Load(service.port, [login_request(email) for email in people.values()])

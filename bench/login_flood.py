@@ -37,8 +37,8 @@ def main() -> None:
         data_dir = Path(folder) / "data"
         members = make_members(data_dir)
         settings = Settings(data_dir=data_dir)
-        with open_store(settings, create=False) as (conninfo, seal):
-            people = make_people(conninfo, seal, settings, LOGINS_AT_ONCE)
+        with open_store(settings, create=False) as (conninfo, encryption):
+            people = make_people(conninfo, encryption, settings, LOGINS_AT_ONCE)
         with RunningService(data_dir, "--workers", "1", **VARIABLES) as service:
             tokens = Load(service.port, requests_for(members))
             logins = Load(service.port, [login_request(email) for email in people.values()])

@@ -40,10 +40,10 @@ def main() -> None:
         for home in homes:
             home.mkdir(parents=True, mode=0o700)
         migrate(conninfo)
-        seal = load_data_encryption(conninfo, homes[0], create=True)
+        encryption = load_data_encryption(conninfo, homes[0], create=True)
         shutil.copy2(homes[0] / FILE, homes[1] / FILE)
         people = list(
-            make_people(conninfo, seal, Settings(data_dir=homes[0]), resets + CUTS).items()
+            make_people(conninfo, encryption, Settings(data_dir=homes[0]), resets + CUTS).items()
         )
         shared = {
             "MUDRA_DATABASE_URL": conninfo,

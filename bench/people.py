@@ -13,10 +13,10 @@ PASSWORD = "a long password of the benchmarks"
 
 
 def make_people(
-    conninfo: str, seal: DataEncryption, settings: Settings, admins: int
+    conninfo: str, encryption: DataEncryption, settings: Settings, admins: int
 ) -> dict[str, str]:
     """Onboard a member for each admin, who can sign in; gives entity ID and e-mail address."""
-    return asyncio.run(_make(build_dependencies(settings, conninfo, seal), admins))
+    return asyncio.run(_make(build_dependencies(settings, conninfo, encryption), admins))
 
 
 async def _make(dependencies: Dependencies, admins: int) -> dict[str, str]:

@@ -57,15 +57,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(data_dir=Path(folder) / "data", argon2_memory_mib=MEMORY_MIB)
         with (
-            open_store(settings, create=True) as (conninfo, seal),
+            open_store(settings, create=True) as (conninfo, encryption),
             psycopg.connect(conninfo, autocommit=True) as database,
         ):
-            make_people(conninfo, seal, settings, len(BRANCHES) - 1)
+            make_people(conninfo, encryption, settings, len(BRANCHES) - 1)
             for state, email in STATES:
                 database.execute(
                     "UPDATE user_account SET state = %s WHERE email = %s", [state, email]
                 )
-            with worker(settings, conninfo, seal) as port:
+            with worker(settings, conninfo, encryption) as port:
                 took = by_lot(port, database, samples)
     load = f"load {os.getloadavg()[1]:.1f}"
     told("an invented name itself", took[INVENTED][::2], took[INVENTED][1::2], load)
@@ -74,7 +74,7 @@ def main() -> None:
 
 
 @contextlib.contextmanager
-def worker(settings: Settings, conninfo: str, seal: DataEncryption) -> Iterator[int]:
+def worker(settings: Settings, conninfo: str, encryption: DataEncryption) -> Iterator[int]:
     """A worker of the service as a process of its own; gives its port."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         held, holding = os.pipe()
@@ -84,7 +84,9 @@ def worker(settings: Settings, conninfo: str, seal: DataEncryption) -> Iterator[
             with Path(os.devnull).open("w") as nowhere:  # a line for each request
                 os.dup2(nowhere.fileno(), 1)
                 os.dup2(nowhere.fileno(), 2)
-            run_worker(build_dependencies(settings, conninfo, seal), listener, held, lambda: None)
+            run_worker(
+                build_dependencies(settings, conninfo, encryption), listener, held, lambda: None
+            )
             os._exit(0)
         yield listener.getsockname()[1]
         os.close(holding)  # its lifeline: it ends

@@ -37,7 +37,7 @@ def third(nodes: Nodes) -> Iterator[tuple[Node, int]]:
     """One more node, and the server's process behind its listening connection."""
     before = listeners(nodes)
     dependencies = nodes.a.dependencies
-    node = Node(build_dependencies(dependencies.settings, nodes.conninfo, dependencies.seal))
+    node = Node(build_dependencies(dependencies.settings, nodes.conninfo, dependencies.encryption))
     nodes.do(node.dependencies.invalidation.start())
     (pid,) = listeners(nodes) - before
     yield node, pid
@@ -136,7 +136,9 @@ def test_a_node_that_joins_amid_a_change_believes_nothing_until_it_must_be_over(
     key = entity_key("F-joins-FIP")
     nodes.do(nodes.a.onboard("F-joins-FIP"))
     dependencies = nodes.a.dependencies
-    joining = Node(build_dependencies(dependencies.settings, nodes.conninfo, dependencies.seal))
+    joining = Node(
+        build_dependencies(dependencies.settings, nodes.conninfo, dependencies.encryption)
+    )
 
     async def joins_while_held() -> bool:
         async with dependencies.database.transaction() as transaction:
@@ -172,7 +174,7 @@ def test_a_foreign_notification_makes_nodes_read_anew_and_listen_on(nodes: Nodes
 def test_a_node_that_leaves_is_waited_for_no_more_though_it_never_spoke(nodes: Nodes) -> None:
     """Commands are such nodes: they read, and go."""
     dependencies = nodes.a.dependencies
-    node = Node(build_dependencies(dependencies.settings, nodes.conninfo, dependencies.seal))
+    node = Node(build_dependencies(dependencies.settings, nodes.conninfo, dependencies.encryption))
     nodes.do(node.dependencies.invalidation.start())
 
     def listed() -> bool:

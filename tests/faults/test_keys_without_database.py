@@ -21,13 +21,13 @@ def test_keys_once_read_are_published_on_and_a_node_that_read_none_says_so(tmp_p
         gone = Database(NOWHERE, dependencies.invalidation, lambda: dependencies.clock.offset)
         keys = NodeKeys(
             dependencies.database,
-            dependencies.seal,
+            dependencies.encryption,
             dependencies.invalidation,
             dependencies.clock,
             "JWT",
         )
         fresh = NodeKeys(
-            gone, dependencies.seal, dependencies.invalidation, dependencies.clock, "JWT"
+            gone, dependencies.encryption, dependencies.invalidation, dependencies.clock, "JWT"
         )
         nodes.do(keys.ready())
         before = json.loads(nodes.do(keys.jwks()))

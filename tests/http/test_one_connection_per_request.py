@@ -146,13 +146,13 @@ class Network:
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, ...]]:
     settings = Settings(data_dir=tmp_path_factory.mktemp("one") / "data", sandbox=True)
     prepare(settings.data_dir)
-    with open_store(settings, create=True) as (conninfo, seal):
-        asyncio.run(_set_up(settings, conninfo, seal))
-        yield settings, conninfo, seal
+    with open_store(settings, create=True) as (conninfo, encryption):
+        asyncio.run(_set_up(settings, conninfo, encryption))
+        yield settings, conninfo, encryption
 
 
-async def _set_up(settings: Settings, conninfo: str, seal: Any) -> None:
-    dependencies = build_dependencies(settings, conninfo, seal)
+async def _set_up(settings: Settings, conninfo: str, encryption: Any) -> None:
+    dependencies = build_dependencies(settings, conninfo, encryption)
     await maintain_keys(dependencies.unit_of_work)
     hashed = await hash_once(dependencies, PASSWORD)
     for entity_id, email in ADMINS.items():

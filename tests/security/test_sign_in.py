@@ -296,7 +296,7 @@ def test_a_sign_in_hashes_anew_what_was_hashed_under_other_parameters(service: S
         return user.password_hash
 
     async def hash_as_of_old(dependencies: Dependencies) -> None:
-        former = Argon2Passwords(dependencies.seal.password_pepper, 24)
+        former = Argon2Passwords(dependencies.encryption.password_pepper, 24)
         hashed = await former.hash(SecretText(member.password))
         former.close()
         assert isinstance(hashed, str)

@@ -45,12 +45,12 @@ class InProcess(httpx.BaseTransport):
 
 @contextlib.contextmanager
 def in_process(
-    settings: Settings, conninfo: str, seal: DataEncryption, *, connections: int
+    settings: Settings, conninfo: str, encryption: DataEncryption, *, connections: int
 ) -> Iterator[InProcess]:
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
-    dependencies = build_dependencies(settings, conninfo, seal, connections=connections)
+    dependencies = build_dependencies(settings, conninfo, encryption, connections=connections)
     served = InProcess(loop, open_http_edge(dependencies))
     try:
         served.do(served.edge.start())

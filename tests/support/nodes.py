@@ -39,7 +39,7 @@ class Node:
     def __init__(self, dependencies: Dependencies) -> None:
         self.dependencies = dependencies
         self.cache = CredentialCache(
-            dependencies.database, dependencies.seal, dependencies.invalidation
+            dependencies.database, dependencies.encryption, dependencies.invalidation
         )
 
     async def onboard(self, entity_id: str) -> str:
@@ -52,7 +52,7 @@ class Node:
                     entity_id=entity_id, type="FIP", name=entity_id, created_at=now
                 )
             )
-            store = PostgresSecrets(transaction, self.dependencies.seal)
+            store = PostgresSecrets(transaction, self.dependencies.encryption)
             await store.keep_first(first_secret(entity_id, now), text)
         return text.reveal()
 
@@ -77,7 +77,7 @@ class Node:
     async def check(self, entity_id: str, secret: str) -> EntityAuthentication:
         """Check a secret as the hot path does: from memory where it is valid."""
         known = await self.cache.find(entity_id)
-        mac = self.dependencies.seal.secret_mac(entity_id, SecretText(secret))
+        mac = self.dependencies.encryption.secret_mac(entity_id, SecretText(secret))
         return check_secret(known, mac, self.dependencies.clock())
 
 
@@ -111,7 +111,7 @@ def two_nodes(data_dir: Path) -> Iterator[Nodes]:
     """Start an embedded server and two nodes on it."""
     prepare(data_dir)
     settings = Settings(data_dir=data_dir, sandbox=True)
-    with open_store(settings, create=True) as (conninfo, seal):
+    with open_store(settings, create=True) as (conninfo, encryption):
         loop = asyncio.new_event_loop()
         thread = threading.Thread(target=loop.run_forever)
         thread.start()
@@ -119,7 +119,7 @@ def two_nodes(data_dir: Path) -> Iterator[Nodes]:
             data_dir,
             conninfo,
             loop,
-            *(Node(build_dependencies(settings, conninfo, seal)) for _ in range(2)),
+            *(Node(build_dependencies(settings, conninfo, encryption)) for _ in range(2)),
         )
         try:
             for node in (nodes.a, nodes.b):

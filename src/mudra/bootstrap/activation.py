@@ -13,7 +13,7 @@ from mudra.storage.crypto.password_hash import Argon2Passwords
 async def hash_once(dependencies: Dependencies, password: str) -> str:
     """Hash a password that many accounts are to share: one hash for all of them."""
     hasher = Argon2Passwords(
-        dependencies.seal.password_pepper, dependencies.settings.argon2_memory_mib
+        dependencies.encryption.password_pepper, dependencies.settings.argon2_memory_mib
     )
     hashed = await hasher.hash(SecretText(password))
     hasher.close()

@@ -83,7 +83,7 @@ class Dependencies(Struct, frozen=True):
     clock: ServiceClock
     invalidation: CacheInvalidation
     database: Database
-    seal: DataEncryption
+    encryption: DataEncryption
     writer: EmailComposer
     time_machine: PostgresTimeMachine
     partitions: KnownPartitions
@@ -127,7 +127,7 @@ class Dependencies(Struct, frozen=True):
         """The outbox of a transaction."""
         return PostgresOutbox(
             transaction,
-            self.seal,
+            self.encryption,
             self.writer.compose,
             keep_here=self.settings.smtp_url is None,
         )
@@ -139,7 +139,7 @@ class Dependencies(Struct, frozen=True):
             members = OnboardedMembers(transaction)
             incidents = PostgresIncidents(transaction)
             rollups = PostgresRollupQueries(transaction)
-            messages = PostgresWebhooks(transaction, self.seal)
+            messages = PostgresWebhooks(transaction, self.encryption)
             notifier = Notifier(messages, PostgresPeople(transaction), self.outbox(transaction))
             yield MaintenanceWork(
                 now=await transaction.now(),
@@ -172,7 +172,7 @@ class Dependencies(Struct, frozen=True):
             self.address_policy,
         )
         notices = NoticeService(memberships, outbox)
-        secret_store = PostgresSecrets(transaction, self.seal)
+        secret_store = PostgresSecrets(transaction, self.encryption)
         secret_uses = PostgresSecretUses(transaction)
         network = OnboardedMembers(transaction)
         return UnitOfWork(
@@ -180,7 +180,7 @@ class Dependencies(Struct, frozen=True):
             people=people,
             links=links,
             link_factory=LinkFactory(secrets.token_bytes, self.settings.issuer + ACTIVATION_PATH),
-            attempts=PostgresAttempts(transaction, self.seal),
+            attempts=PostgresAttempts(transaction, self.encryption),
             outbox=outbox,
             memberships=memberships,
             sessions=PostgresSessions(transaction),
@@ -201,7 +201,7 @@ class Dependencies(Struct, frozen=True):
             vocabulary=registration.vocabulary,
             registration=registration,
             signing_keys=SigningKeyService(
-                PostgresSigningKeys(transaction, self.seal),
+                PostgresSigningKeys(transaction, self.encryption),
                 PostgresKeyFetches(transaction),
                 journal,
                 KeyPairs(self.settings.signing_key_bits, self.clock).new,
@@ -216,7 +216,7 @@ class Dependencies(Struct, frozen=True):
             incidents=IncidentService(PostgresIncidents(transaction), journal),
             silences=SilenceService(PostgresSilences(transaction), network, journal, fresh_id),
             webhooks=WebhookService(
-                store=PostgresWebhooks(transaction, self.seal),
+                store=PostgresWebhooks(transaction, self.encryption),
                 members=network,
                 journal=journal,
                 new_id=fresh_id,
@@ -229,7 +229,7 @@ class Dependencies(Struct, frozen=True):
 def build_dependencies(
     settings: Settings,
     conninfo: str,
-    seal: DataEncryption,
+    encryption: DataEncryption,
     *,
     connections: int = MAX_CONNECTIONS,
 ) -> Dependencies:
@@ -242,11 +242,11 @@ def build_dependencies(
         clock=clock,
         invalidation=invalidation,
         database=database,
-        seal=seal,
+        encryption=encryption,
         writer=EmailComposer(
             settings.network_name, settings.mail_templates, settings.contact or _NO_CONTACT
         ),
         time_machine=PostgresTimeMachine(database, invalidation, clock),
         partitions=KnownPartitions(),
-        witness=FileWitness(settings.data_dir, seal.checkpoint_key),
+        witness=FileWitness(settings.data_dir, encryption.checkpoint_key),
     )

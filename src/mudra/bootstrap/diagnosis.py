@@ -86,7 +86,7 @@ async def _clock(dependencies: Dependencies) -> Diagnosis:
 
 async def _signing_keys(dependencies: Dependencies) -> Diagnosis:
     async with dependencies.database.transaction() as transaction:
-        store = PostgresSigningKeys(transaction, dependencies.seal)
+        store = PostgresSigningKeys(transaction, dependencies.encryption)
         keys, private = await store.all_keys(), await store.private_parts()
         now = await transaction.now()
     missing = [

@@ -73,9 +73,9 @@ def in_store(settings: Settings, action: Callable[[Dependencies], Awaitable[T]])
             f"there is no data directory {settings.data_dir}: name it by --data-dir or "
             "MUDRA_DATA_DIR, or start the service once, which makes it"
         )
-    with opening(), open_store(settings, create=False) as (conninfo, seal):
+    with opening(), open_store(settings, create=False) as (conninfo, encryption):
         settings = _with_recorded_base(settings, conninfo)
-        return asyncio.run(_run(build_dependencies(settings, conninfo, seal), action))
+        return asyncio.run(_run(build_dependencies(settings, conninfo, encryption), action))
 
 
 async def _run(dependencies: Dependencies, action: Callable[[Dependencies], Awaitable[T]]) -> T:

@@ -33,25 +33,27 @@ _log = structlog.get_logger()
 def run_node(
     settings: Settings,
     conninfo: str,
-    seal: DataEncryption,
+    encryption: DataEncryption,
     announce: Callable[[Settings], None],
     demo: Demo,
     heal: Callable[[], None] | None,
 ) -> int:
     """Run workers and jobs until told to stop; returns the exit code."""
-    _check_mail(settings, conninfo, seal)
+    _check_mail(settings, conninfo, encryption)
     sockets = listeners(settings.host, settings.port, settings.workers)
     settings = replace(settings, port=sockets[0].getsockname()[1])
     _record(conninfo, settings)
-    asyncio.run(_prepare(settings, conninfo, seal, demo))
+    asyncio.run(_prepare(settings, conninfo, encryption, demo))
     supervisor = Supervisor()
     for number, listener in enumerate(sockets):
-        supervisor.add(f"worker-{number}", _worker(settings, conninfo, seal, listener, sockets))
-    supervisor.add("jobs", _without(sockets, _jobs(settings, conninfo, seal)))
+        supervisor.add(
+            f"worker-{number}", _worker(settings, conninfo, encryption, listener, sockets)
+        )
+    supervisor.add("jobs", _without(sockets, _jobs(settings, conninfo, encryption)))
     if heal is not None:
         supervisor.add("database", _without(sockets, _watch_database(heal)))
     if demo is Demo.ALIVE:
-        supervisor.add("demo", _without(sockets, _demo_agents(settings, conninfo, seal)))
+        supervisor.add("demo", _without(sockets, _demo_agents(settings, conninfo, encryption)))
 
     def on_ready() -> None:
         announce(replace(settings, telemetry_port=_figures(settings)))
@@ -59,9 +61,9 @@ def run_node(
     return supervisor.run(on_ready)
 
 
-def _check_mail(settings: Settings, conninfo: str, seal: DataEncryption) -> None:
+def _check_mail(settings: Settings, conninfo: str, encryption: DataEncryption) -> None:
     """Find a letter that cannot be written or a URL that cannot be read now, not at night."""
-    build_dependencies(settings, conninfo, seal).writer.check()
+    build_dependencies(settings, conninfo, encryption).writer.check()
     if settings.smtp_url is not None:
         mail_server(settings.smtp_url, settings.mail_from, settings.network_name)
 
@@ -80,22 +82,22 @@ def _without(sockets: Sequence[socket.socket], body: Body) -> Body:
 def _worker(
     settings: Settings,
     conninfo: str,
-    seal: DataEncryption,
+    encryption: DataEncryption,
     listener: socket.socket,
     sockets: Sequence[socket.socket],
 ) -> Body:
     def serving(lifeline: int, ready: Callable[[], None]) -> None:
-        run_worker(build_dependencies(settings, conninfo, seal), listener, lifeline, ready)
+        run_worker(build_dependencies(settings, conninfo, encryption), listener, lifeline, ready)
 
     return _without([other for other in sockets if other is not listener], serving)
 
 
-def _jobs(settings: Settings, conninfo: str, seal: DataEncryption) -> Body:
+def _jobs(settings: Settings, conninfo: str, encryption: DataEncryption) -> Body:
     def body(lifeline: int, ready: Callable[[], None]) -> None:
         # Loaded here, beside the workers' own last steps: no request waits for a job.
         from mudra.bootstrap.jobs_process import run_jobs_process  # noqa: PLC0415
 
-        run_jobs_process(build_dependencies(settings, conninfo, seal), lifeline, ready)
+        run_jobs_process(build_dependencies(settings, conninfo, encryption), lifeline, ready)
 
     return body
 
@@ -114,21 +116,23 @@ def _watch_database(heal: Callable[[], None]) -> Body:
     return body
 
 
-def _demo_agents(settings: Settings, conninfo: str, seal: DataEncryption) -> Body:
+def _demo_agents(settings: Settings, conninfo: str, encryption: DataEncryption) -> Body:
     def body(lifeline: int, ready: Callable[[], None]) -> None:
         # The service comes first: what follows may use only time that it leaves.
         os.nice(NICE)
         ready()
         from mudra.demo.live import live  # noqa: PLC0415  # loads the whole agent
 
-        live(build_dependencies(settings, conninfo, seal), lifeline)
+        live(build_dependencies(settings, conninfo, encryption), lifeline)
 
     return body
 
 
-async def _prepare(settings: Settings, conninfo: str, seal: DataEncryption, demo: Demo) -> None:
+async def _prepare(
+    settings: Settings, conninfo: str, encryption: DataEncryption, demo: Demo
+) -> None:
     """Make the first signing keys, and the demonstration network when asked to."""
-    dependencies = build_dependencies(settings, conninfo, seal)
+    dependencies = build_dependencies(settings, conninfo, encryption)
     if settings.sandbox:
         await dependencies.time_machine.load()
     await maintain_keys(dependencies.unit_of_work)

@@ -46,10 +46,10 @@ def _open_server(settings: Settings) -> Iterator[tuple[str, Callable[[], None] |
 def open_store(settings: Settings, *, create: bool) -> Iterator[tuple[str, DataEncryption]]:
     """Give the migrated database and its keys at rest; `create` allows a new master key."""
     with open_database(settings) as conninfo:
-        yield conninfo, _open_seal(settings, conninfo, create=create)
+        yield conninfo, _load_encryption(settings, conninfo, create=create)
 
 
-def _open_seal(settings: Settings, conninfo: str, *, create: bool) -> DataEncryption:
+def _load_encryption(settings: Settings, conninfo: str, *, create: bool) -> DataEncryption:
     migrate(conninfo)
     settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     return load_data_encryption(conninfo, settings.data_dir, create=create)
@@ -85,8 +85,8 @@ def _serve(settings: Settings, announce: Callable[[Settings], None], demo: Demo)
         loading.join()
         from mudra.bootstrap.node import run_node  # noqa: PLC0415  # loaded above, or says why not
 
-        seal = _open_seal(settings, conninfo, create=True)
-        return run_node(settings, conninfo, seal, announce, demo, heal)
+        encryption = _load_encryption(settings, conninfo, create=True)
+        return run_node(settings, conninfo, encryption, announce, demo, heal)
 
 
 def _log_stream(settings: Settings) -> TextIO:

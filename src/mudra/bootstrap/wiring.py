@@ -74,7 +74,7 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
     settings = dependencies.settings
     keys = NodeKeys(
         dependencies.database,
-        dependencies.seal,
+        dependencies.encryption,
         dependencies.invalidation,
         dependencies.clock,
         settings.token_type_header,
@@ -84,7 +84,7 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
     key_fetches = BatchedKeyFetches(dependencies.database, log.current)
 
     credentials = CredentialCache(
-        dependencies.database, dependencies.seal, dependencies.invalidation
+        dependencies.database, dependencies.encryption, dependencies.invalidation
     )
     terms = token_terms(settings)
     service = HttpDependencies(
@@ -96,7 +96,7 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
             EntityAuthenticator(
                 credentials,
                 KeyedRateLimit(settings.entity_token_rate, settings.entity_token_burst, monotonic),
-                dependencies.seal.secret_mac,
+                dependencies.encryption.secret_mac,
                 journal,
                 dependencies.clock,
             ),
@@ -131,7 +131,7 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
             ),
             random.randint,
         ),
-        hasher=Argon2Passwords(dependencies.seal.password_pepper, settings.argon2_memory_mib),
+        hasher=Argon2Passwords(dependencies.encryption.password_pepper, settings.argon2_memory_mib),
         random_bytes=secrets.token_bytes,
         new_id=fresh_id,
         database_ready=dependencies.database.reachable,

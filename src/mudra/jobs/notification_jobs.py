@@ -5,7 +5,6 @@ import structlog
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.sign_in.guessing import is_alarming, notify_guessed_users, recent_failures
 from mudra.identity.sign_in.throttle import ADDRESS_PERIOD
-from mudra.shared.time_text import iso_ms
 from mudra.tokens.reminders.remind import LOOK_AHEAD, LOOK_BACK, remind
 
 _log = structlog.get_logger()
@@ -23,9 +22,8 @@ async def remind_members(dependencies: Dependencies) -> None:
                 secrets=work.secrets,
                 uses=work.uses,
                 reminders=work.reminders,
-                desk=work.notices,
-                journal=work.journal,
-                iso=iso_ms,
+                notices=work.notices,
+                audit_log=work.journal,
             )
 
 

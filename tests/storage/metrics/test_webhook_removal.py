@@ -25,7 +25,7 @@ async def kept(dependencies: Dependencies) -> WaitingMessage:
     webhook = Webhook(fresh_id(), fresh_id(), "https://noc.example/", "operator:test", LATER)
     message_id = fresh_id()
     async with dependencies.database.transaction() as transaction:
-        await PostgresWebhooks(transaction, dependencies.seal).add(webhook, SECRET)
+        await PostgresWebhooks(transaction, dependencies.encryption).add(webhook, SECRET)
         await transaction.connection.execute(
             sa.insert(webhook_message).values(
                 message_id=message_id, webhook_id=webhook.webhook_id, body=b"{}", made_at=LATER,
@@ -39,12 +39,14 @@ async def kept(dependencies: Dependencies) -> WaitingMessage:
 
 async def removed(dependencies: Dependencies, message: WaitingMessage) -> None:
     async with dependencies.database.transaction() as transaction:
-        await PostgresWebhooks(transaction, dependencies.seal).remove(message.webhook_id, None)
+        await PostgresWebhooks(transaction, dependencies.encryption).remove(
+            message.webhook_id, None
+        )
 
 
 async def settled(dependencies: Dependencies, message: WaitingMessage, number: int) -> None:
     async with dependencies.database.transaction() as transaction:
-        webhooks = PostgresWebhooks(transaction, dependencies.seal)
+        webhooks = PostgresWebhooks(transaction, dependencies.encryption)
         if number % 2:
             await webhooks.delivered(message)
         else:

@@ -87,7 +87,7 @@ class Dependencies(Protocol):
     def database(self) -> Any: ...  # noqa: D102
 
     @property
-    def seal(self) -> Any: ...  # noqa: D102
+    def encryption(self) -> Any: ...  # noqa: D102
 
     @property
     def outbox(self) -> Any: ...  # noqa: D102

@@ -1,6 +1,6 @@
-"""What this service does with its keys at rest: seal texts, and hash under a key.
+"""Encryption of texts at rest, and hashes under a key.
 
-The keys for hashing are random rows, sealed under the master key, so that a
+The keys for hashing are random rows, encrypted under the master key, so that a
 new master key changes no hash.
 """
 
@@ -26,21 +26,23 @@ class DataEncryption:
     checkpoint_key: bytes
 
     _keyed: HMAC = field(init=False)
-    """Keyed once: looking the algorithm up costs more than the hash."""
+    """Made once: looking up the algorithm costs more than the hash."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_keyed", HMAC(self.secret_key, SHA256()))
 
-    def close_text(self, text: SecretText, table: str, column: str, row: str) -> bytes:
-        """Seal a text, bound to its place."""
-        return self.keyring.seal(text.reveal().encode(), table=table, column=column, row=row)
+    def encrypt_text(self, text: SecretText, table: str, column: str, row: str) -> bytes:
+        """Encrypt a text, bound to its place."""
+        return self.keyring.encrypt(text.reveal().encode(), table=table, column=column, row=row)
 
-    def open_text(self, sealed: bytes, table: str, column: str, row: str) -> SecretText:
-        """Unseal a text; raises SealBroken when it was altered or stood elsewhere."""
-        return SecretText(self.keyring.unseal(sealed, table=table, column=column, row=row).decode())
+    def decrypt_text(self, sealed: bytes, table: str, column: str, row: str) -> SecretText:
+        """Decrypt a text; raises CiphertextInvalid when it was altered or moved."""
+        return SecretText(
+            self.keyring.decrypt(sealed, table=table, column=column, row=row).decode()
+        )
 
     def secret_mac(self, entity_id: str, secret: SecretText) -> bytes:
-        """Hash an entity secret for checking: fast, since it is 256 random bits."""
+        """Hash an entity secret for checking: a fast hash suffices for 256 random bits."""
         message = entity_id.encode() + b"\0" + secret.reveal().encode()
         keyed = self._keyed.copy()
         keyed.update(message)

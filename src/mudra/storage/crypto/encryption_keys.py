@@ -1,4 +1,4 @@
-"""Open this database's keys at rest, making them on the first start."""
+"""Loads this database's encryption keys, making them on the first start."""
 
 import os
 from pathlib import Path
@@ -17,8 +17,8 @@ _VERSION: Final = 1
 def load_data_encryption(conninfo: str, data_dir: Path, *, create: bool) -> DataEncryption:
     """Load the master keys and this database's keys for hashing.
 
-    Raises MasterKeyError when the master key is missing or open to others, and
-    SealBroken when it is another database's.
+    Raises MasterKeyError when the master key is missing or readable by others, and
+    CiphertextInvalid when it belongs to another database.
     """
     with psycopg.connect(conninfo, connect_timeout=5) as connection:
         found: dict[str, bytes] = dict(
@@ -36,7 +36,5 @@ def load_data_encryption(conninfo: str, data_dir: Path, *, create: bool) -> Data
                     [name, keyring.new_sealed_key(name, _VERSION)],
                 )
         rows = connection.execute("SELECT name, sealed FROM sealed_key").fetchall()
-        keys = {
-            name: keyring.open_sealed_key(sealed, name, _VERSION).reveal() for name, sealed in rows
-        }
+        keys = {name: keyring.decrypt_key(sealed, name, _VERSION).reveal() for name, sealed in rows}
     return DataEncryption(keyring, *(keys[name] for name in _NAMES))

@@ -1,10 +1,10 @@
-"""Sealing values at rest (quality K5, K6): envelope encryption.
+"""Encryption of values at rest (quality K5, K6): envelope encryption.
 
 Each value has a data key of its own (AES-256-GCM); the data key is wrapped by
 the active master key (AES-256-GCM). Both are bound to format, table, column and
-row: a sealed value moved to another place does not open. The wrap is bound to
-its master version too; the value is so through the data key, which lets a
-rotation wrap that key anew and leave the value alone.
+row: a value moved to another place cannot be decrypted. The wrap is bound to its
+master version too; the value only through the data key, so that a rotation wraps
+that key again and leaves the value as it is.
 
     byte  0       format, 1
     bytes 1-4     master version, big-endian
@@ -36,11 +36,11 @@ _SEALED_KEYS: Final = ("sealed_key", "sealed")
 
 
 class CiphertextInvalid(Exception):
-    """A sealed value is not what was sealed at this place: altered, moved or cut."""
+    """An encrypted value is not what was encrypted at this place: altered, moved or truncated."""
 
     def __init__(self, table: str, column: str, row: str) -> None:
         super().__init__(
-            f"the sealed value {table}.{column} of row {row} was altered or moved: "
+            f"the encrypted value {table}.{column} of row {row} was altered or moved: "
             "restore that row from a backup"
         )
         self.table: Final = table
@@ -49,12 +49,12 @@ class CiphertextInvalid(Exception):
 
 
 class MasterVersionMissing(Exception):
-    """A value is sealed under a master key that was not given."""
+    """A value is encrypted under a master key that was not provided."""
 
     def __init__(self, version: int) -> None:
         super().__init__(
-            f"a value is sealed under master key version {version}, which is not among those "
-            "given: add that version to the master keys until all values are rewrapped"
+            f"a value is encrypted under master key version {version}, which was not "
+            "provided: add that version to the master keys until all values are rewrapped"
         )
         self.version: Final = version
 
@@ -65,7 +65,7 @@ class _Place(Struct, frozen=True):
     row: str
 
     def binding(self, part: str) -> bytes:
-        """Name the place so that no two places read alike: each part with its length."""
+        """Return bytes that differ for any two places: each part with its length."""
         parts = [text.encode() for text in (part, self.table, self.column, self.row)]
         return bytes([_FORMAT]) + b"".join(struct.pack(">I", len(p)) + p for p in parts)
 
@@ -74,7 +74,7 @@ class _Place(Struct, frozen=True):
 
 
 class Keyring:
-    """Seals and opens values under the master keys."""
+    """Encrypts and decrypts values under the master keys."""
 
     def __init__(self, masters: MasterKeys) -> None:
         self._active: Final = masters.active
@@ -82,20 +82,20 @@ class Keyring:
             version: AESGCM(key.reveal()) for version, key in masters.keys.items()
         }
 
-    def seal(self, value: bytes, *, table: str, column: str, row: str) -> bytes:
-        """Seal a value so that it opens at this place only."""
+    def encrypt(self, value: bytes, *, table: str, column: str, row: str) -> bytes:
+        """Encrypt a value so that it can be decrypted at this place only."""
         place = _Place(table, column, row)
         data_key = AESGCM.generate_key(KEY_BYTES * 8)
         nonce = secrets.token_bytes(_NONCE_BYTES)
         sealed = AESGCM(data_key).encrypt(nonce, value, place.binding("value"))
         return self._wrap(data_key, place) + nonce + sealed
 
-    def unseal(self, sealed: bytes, *, table: str, column: str, row: str) -> bytes:
-        """Open a value that was sealed at this place.
+    def decrypt(self, sealed: bytes, *, table: str, column: str, row: str) -> bytes:
+        """Decrypt a value that was encrypted at this place.
 
         Raises:
-            SealBroken: it is not what was sealed here.
-            MasterVersionMissing: its master key is not among those given.
+            CiphertextInvalid: it is not what was encrypted here.
+            MasterVersionMissing: its master key was not provided.
         """
         place = _Place(table, column, row)
         data_key = self._unwrap(sealed, place)
@@ -108,37 +108,37 @@ class Keyring:
             raise place.broken() from None
 
     def needs_rewrap(self, sealed: bytes) -> bool:
-        """Tell whether the value is sealed under another master key than the active one."""
+        """Return whether the value is encrypted under another master key than the active one."""
         return master_version(sealed) != self._active
 
     def rewrap(self, sealed: bytes, *, table: str, column: str, row: str) -> bytes:
-        """Wrap the data key anew under the active master key; the value stays as it is.
+        """Wrap the data key again, under the active master key; the value stays as it is.
 
         Raises:
-            SealBroken: it is not what was sealed here.
-            MasterVersionMissing: its master key is not among those given.
+            CiphertextInvalid: it is not what was encrypted here.
+            MasterVersionMissing: its master key was not provided.
         """
-        # Opened whole: a broken value must not get a new and sound wrap.
-        self.unseal(sealed, table=table, column=column, row=row)
+        # Decrypted first: an altered value must not get a new, valid wrap.
+        self.decrypt(sealed, table=table, column=column, row=row)
         place = _Place(table, column, row)
         return self._wrap(self._unwrap(sealed, place), place) + sealed[_WRAP_END:]
 
     def new_sealed_key(self, name: str, version: int) -> bytes:
-        """Make a random 256-bit key, sealed for its row of the table `sealed_key`.
+        """Make a random 256-bit key, encrypted for its row of the table `sealed_key`.
 
         Keys for checking (`mac`) live there and not under a master version, so
         that they stay the same when the master key is rotated.
         """
-        return self.seal(secrets.token_bytes(KEY_BYTES), **_key_place(name, version))
+        return self.encrypt(secrets.token_bytes(KEY_BYTES), **_key_place(name, version))
 
-    def open_sealed_key(self, sealed: bytes, name: str, version: int) -> SecretBytes:
-        """Open a key made by `new_sealed_key` for this name and version.
+    def decrypt_key(self, sealed: bytes, name: str, version: int) -> SecretBytes:
+        """Decrypt a key made by `new_sealed_key` for this name and version.
 
         Raises:
-            SealBroken: it is not what was sealed here.
-            MasterVersionMissing: its master key is not among those given.
+            CiphertextInvalid: it is not what was encrypted here.
+            MasterVersionMissing: its master key was not provided.
         """
-        return SecretBytes(self.unseal(sealed, **_key_place(name, version)))
+        return SecretBytes(self.decrypt(sealed, **_key_place(name, version)))
 
     def rewrap_key(self, sealed: bytes, name: str, version: int) -> bytes:
         """`rewrap` for a row of the table `sealed_key`."""
@@ -171,7 +171,7 @@ class Keyring:
 
 
 def master_version(sealed: bytes) -> int:
-    """Give the master version a value says it is sealed under; 0 when it is none at all."""
+    """Return the master version under which a value is encrypted; 0 when it is no such value."""
     if len(sealed) < _MIN_LENGTH or sealed[0] != _FORMAT:
         return 0
     _, version = _HEADER.unpack_from(sealed)

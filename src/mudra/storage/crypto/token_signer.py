@@ -22,7 +22,7 @@ class TokenSigner:
     """Signs claims as compact JWTs with one RSA key. Only writes them; joserfc reads them."""
 
     def __init__(self, kid: str, pem: SecretText, header_type: str) -> None:
-        # It was made here and its seal proves it unchanged: checking its primes anew costs 30 ms.
+        # It was made here, and its encryption proves it unchanged: checking its primes costs 30 ms.
         key = serialization.load_pem_private_key(
             pem.reveal().encode(), None, unsafe_skip_rsa_key_validation=True
         )
@@ -36,7 +36,7 @@ class TokenSigner:
         self._encode = msgspec.json.Encoder().encode
 
     def sign(self, claims: Claims) -> str:
-        """Give the signed token (RFC 7515 7.1); its cost is that of the RSA signature."""
+        """Return the signed token (RFC 7515 7.1); its cost is that of the RSA signature."""
         signed = self._head + _base64url(self._encode(claims))
         signature = self._key.sign(signed, _PADDING, _HASH)
         return (signed + b"." + _base64url(signature)).decode("ascii")
@@ -44,7 +44,7 @@ class TokenSigner:
     def sign_detached(self, body: bytes) -> str:
         """Sign bytes as a detached JWS (RFC 7515 appendix F, RFC 7797 `b64: false`)."""
         header = {"alg": "RS256", "kid": self.kid, "b64": False, "crit": ["b64"]}
-        # The body of an answer is JSON: never URL-safe characters alone, so always detached.
+        # The body of a response is JSON: never URL-safe characters alone, so always detached.
         return jws.serialize_compact(header, body, self._jose)
 
 

@@ -23,13 +23,13 @@ from mudra.storage.mail.outbox import OUTBOX_CHANGED
 class PostgresAttempts:
     """Failures in a row by name, and recent failures by address."""
 
-    def __init__(self, transaction: Transaction, seal: DataEncryption) -> None:
+    def __init__(self, transaction: Transaction, encryption: DataEncryption) -> None:
         self._tx = transaction
-        self._seal = seal
+        self._encryption = encryption
 
     async def of_account(self, username: str, *, lock: bool) -> History:
         """Read the failures in a row of a name, whether or not it exists."""
-        key = self._seal.name_mac(username)
+        key = self._encryption.name_mac(username)
         found = (throttle.c.failures, throttle.c.last_failure_at)
         query: sa.Executable = sa.select(*found).where(throttle.c.account_key == key)
         if lock:
@@ -50,7 +50,7 @@ class PostgresAttempts:
         values = {"failures": history.failures, "last_failure_at": history.last_failure_at}
         await self._tx.connection.execute(
             insert(throttle)
-            .values(account_key=self._seal.name_mac(username), **values)
+            .values(account_key=self._encryption.name_mac(username), **values)
             .on_conflict_do_update(index_elements=["account_key"], set_=values)
         )
 
@@ -59,7 +59,7 @@ class PostgresAttempts:
         c = address_failure.c
         found = await self._tx.connection.scalars(
             sa.select(c.at)
-            .where(c.address_key == self._seal.name_mac(f"address:{address}"), c.at > since)
+            .where(c.address_key == self._encryption.name_mac(f"address:{address}"), c.at > since)
             .order_by(c.at)
         )
         return found.all()
@@ -68,7 +68,7 @@ class PostgresAttempts:
         """Record a failure from an address."""
         await self._tx.connection.execute(
             sa.insert(address_failure).values(
-                address_key=self._seal.name_mac(f"address:{address}"), at=now
+                address_key=self._encryption.name_mac(f"address:{address}"), at=now
             )
         )
 

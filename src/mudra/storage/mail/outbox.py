@@ -39,14 +39,14 @@ class PostgresOutbox:
     def __init__(
         self,
         transaction: Transaction,
-        seal: DataEncryption,
+        encryption: DataEncryption,
         compose: Callable[[Notice], Email],
         *,
         keep_here: bool,
     ) -> None:
         """Without a mail server (`keep_here`) a letter has arrived once it is in the mailbox."""
         self._tx = transaction
-        self._seal = seal
+        self._encryption = encryption
         self._compose = compose
         self._keep_here = keep_here
 
@@ -60,7 +60,7 @@ class PostgresOutbox:
                 mail_id=mail_id,
                 recipient=letter.to,
                 subject=letter.subject,
-                sealed_letter=self._seal.keyring.seal(
+                sealed_letter=self._encryption.keyring.encrypt(
                     email_to_bytes(letter), table="mail_outbox", column="letter", row=mail_id
                 ),
                 created_at=now,
@@ -138,7 +138,7 @@ class PostgresOutbox:
         assert sent_at is None or isinstance(sent_at, datetime)
         assert isinstance(attempts, int)
         assert last_error is None or isinstance(last_error, str)
-        opened = self._seal.keyring.unseal(
+        opened = self._encryption.keyring.decrypt(
             sealed, table="mail_outbox", column="letter", row=mail_id
         )
         return Mail(mail_id, email_from_bytes(opened), created_at, sent_at, attempts, last_error)

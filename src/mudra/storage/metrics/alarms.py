@@ -66,9 +66,9 @@ class PostgresSilences:
 class PostgresWebhooks:
     """Stored webhooks, and the messages that wait for delivery."""
 
-    def __init__(self, transaction: Transaction, seal: DataEncryption) -> None:
+    def __init__(self, transaction: Transaction, encryption: DataEncryption) -> None:
         self._tx = transaction
-        self._seal = seal
+        self._encryption = encryption
 
     async def list(self, entity_id: str | None) -> Sequence[Webhook]:
         """Returns those of one entity (empty: of the network), or all for None; oldest first."""
@@ -93,7 +93,7 @@ class PostgresWebhooks:
                 webhook_id=webhook.webhook_id,
                 entity_id=webhook.entity_id,
                 url=webhook.url,
-                sealed_secret=self._seal.close_text(secret, *_PLACE, webhook.webhook_id),
+                sealed_secret=self._encryption.encrypt_text(secret, *_PLACE, webhook.webhook_id),
                 made_by=webhook.made_by,
                 made_at=webhook.made_at,
             )
@@ -151,7 +151,9 @@ class PostgresWebhooks:
                 .values(next_attempt_at=now + _TAKEN_FOR, attempts=_M.attempts + 1)
             )
         return [
-            WaitingMessage(*row[:3], self._seal.open_text(row[3], *_PLACE, row[1]), *row[4:])
+            WaitingMessage(
+                *row[:3], self._encryption.decrypt_text(row[3], *_PLACE, row[1]), *row[4:]
+            )
             for row in rows
         ]
 

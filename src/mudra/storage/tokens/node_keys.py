@@ -1,4 +1,4 @@
-"""The signing keys in this node's memory, loaded once and read anew when they change."""
+"""The signing keys in this node's memory, loaded once and read again when they change."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -18,9 +18,9 @@ from mudra.storage.tokens.signing_keys import KEYS_CHANGED, PostgresSigningKeys
 from mudra.tokens.issuing.claims import Claims, TokenKind
 from mudra.tokens.signing_keys.key_lifecycle import SigningKey, published, signing
 
-_READ_ANEW_S: Final = 60.0
-_CHOSEN_FOR: Final = timedelta(seconds=1)
-"""A key is published long before it signs and after, so a second more or less is nothing."""
+_REREAD_AFTER_S: Final = 60.0
+_CHOICE_HOLDS: Final = timedelta(seconds=1)
+"""A key is published long before and after it signs, so a second more or less does not matter."""
 
 
 class NoSigningKey(Exception):
@@ -33,21 +33,21 @@ class NodeKeys:
     def __init__(
         self,
         database: Database,
-        seal: DataEncryption,
+        encryption: DataEncryption,
         invalidation: CacheInvalidation,
         clock: Callable[[], datetime],
         header_type: str,
     ) -> None:
         self._database = database
-        self._seal = seal
-        self._freshness = invalidation
+        self._encryption = encryption
+        self._invalidation = invalidation
         self._clock = clock
         self._header_type = header_type
         self._keys: Sequence[SigningKey] = ()
         self._signers: dict[str, TokenSigner] = {}
         self._public: dict[str, RSAKey] = {}
         self._signing: dict[TokenKind, tuple[datetime, TokenSigner]] = {}
-        """Who signs, as found at an instant; good for a moment of `_CHOSEN_FOR`."""
+        """The signer of each kind, and when it was chosen; used again for `_CHOICE_HOLDS`."""
         self._stale = True
         self._read_at = float("-inf")
         self._reading = asyncio.Lock()
@@ -58,22 +58,22 @@ class NodeKeys:
             self._stale = True
 
     def is_ready(self) -> bool:
-        """Tell whether the keys in memory may be believed now."""
-        is_valid = not self._stale and self._freshness.is_valid(KEYS_CHANGED)
-        return is_valid and monotonic() - self._read_at < _READ_ANEW_S
+        """Return whether the keys in memory are valid now."""
+        is_valid = not self._stale and self._invalidation.is_valid(KEYS_CHANGED)
+        return is_valid and monotonic() - self._read_at < _REREAD_AFTER_S
 
     async def ready(self) -> None:
-        """Return once the keys in memory may be believed; reads them when they changed.
+        """Return once the keys in memory are valid; reads them when they changed.
 
-        Keys in memory outlive an absent database: which of them signs is a
-        matter of time alone.
+        Keys in memory are used even without the database: which of them signs
+        depends on time alone.
         """
         if self.is_ready():
             return
-        asked_at = monotonic()
+        called_at = monotonic()
         async with self._reading:
-            # A reading that began while this call waited serves all who waited with it.
-            if self._stale or self._read_at < asked_at:
+            # A read that began while this call waited serves every call that waited.
+            if self._stale or self._read_at < called_at:
                 try:
                     await self._read()
                 except DatabaseUnavailable:
@@ -81,13 +81,13 @@ class NodeKeys:
                         raise
 
     async def _read(self) -> None:
-        generation, began_at = self._freshness.generation, monotonic()
+        generation, started_at = self._invalidation.generation, monotonic()
         async with self._database.transaction() as transaction:
-            store = PostgresSigningKeys(transaction, self._seal)
+            store = PostgresSigningKeys(transaction, self._encryption)
             keys = await store.all_keys()
             changed = self._stale or not self._public.keys() >= {key.kid for key in keys}
             private = await store.private_parts() if changed else None
-        if private is not None:  # what the database has destroyed goes from memory too
+        if private is not None:  # a key destroyed in the database leaves memory too
             self._signers = {
                 kid: self._signers.get(kid) or TokenSigner(kid, pem, self._header_type)
                 for kid, pem in private.items()
@@ -98,25 +98,25 @@ class NodeKeys:
         }
         self._keys = keys
         self._signing.clear()
-        self._read_at = began_at
-        self._stale = generation != self._freshness.generation
+        self._read_at = started_at
+        self._stale = generation != self._invalidation.generation
 
     def sign(self, kind: TokenKind, claims: Claims) -> str:
         """Sign claims with the key that signs now; about 0.25 ms of CPU."""
         return self._signer(kind).sign(claims)
 
     def signing_kid(self, kind: TokenKind) -> str:
-        """Name the key that signs now."""
+        """Return the ID of the key that signs now."""
         return self._signer(kind).kid
 
     def sign_detached(self, kind: TokenKind, body: bytes) -> str:
-        """Sign an answer's bytes as a detached JWS (RFC 7515 appendix F, RFC 7797)."""
+        """Sign a response's bytes as a detached JWS (RFC 7515 appendix F, RFC 7797)."""
         return self._signer(kind).sign_detached(body)
 
     def _signer(self, kind: TokenKind) -> TokenSigner:
         now = self._clock()
         chosen = self._signing.get(kind)
-        if chosen is not None and now - chosen[0] < _CHOSEN_FOR:
+        if chosen is not None and now - chosen[0] < _CHOICE_HOLDS:
             return chosen[1]
         key = signing(self._keys, kind, now)
         signer = self._signers.get(key.kid) if key else None
@@ -126,7 +126,7 @@ class NodeKeys:
         return signer
 
     def published_kids(self) -> Sequence[str]:
-        """Name the keys that the JWK Set holds."""
+        """Return the IDs of the keys in the JWK Set."""
         return [key.kid for key in published(self._keys, self._clock())]
 
     def find_key(self, kid: str) -> tuple[TokenKind, RSAKey] | None:
@@ -137,7 +137,7 @@ class NodeKeys:
         return None
 
     async def jwks(self) -> bytes:
-        """The published keys as a JWK Set (RFC 7517 5), also while the database is away."""
+        """Return the published keys as a JWK Set (RFC 7517 5), also without the database."""
         await self.ready()
         return msgspec.json.encode(
             {"keys": [key.public_jwk for key in published(self._keys, self._clock())]}

@@ -1,4 +1,4 @@
-"""What was sent about secrets, so that each letter goes out once: implements tokens/ports.py."""
+"""Which emails about secrets were sent, so that each is sent once: implements tokens/ports.py."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -11,7 +11,7 @@ from mudra.storage.identity.tables import secret_reminder
 
 
 class PostgresReminders:
-    """Marks of letters by secret version."""
+    """Marks of emails by secret version."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
@@ -45,7 +45,7 @@ class PostgresReminders:
     async def mark(
         self, entity_id: str, version: int, done: Collection[int], sent: int | None
     ) -> None:
-        """Store marks as done; `sent` is the one for which a letter goes out."""
+        """Store marks as done; `sent` is the one for which an email is sent."""
         now = await self._tx.now()
         await self._tx.connection.execute(
             sa.insert(secret_reminder),

@@ -1,4 +1,4 @@
-"""Use of entity secrets: written with the batches of the issue journal, read by version."""
+"""Use of entity secrets: written with the batches of the issue log, read by version."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -27,7 +27,7 @@ _ADD: Final = _NEW.on_conflict_do_update(
 
 
 class Used(Struct, frozen=True):
-    """Tokens that one secret gave to one address within a batch."""
+    """Tokens issued for one secret to one address within a batch."""
 
     entity_id: str
     version: int
@@ -37,7 +37,7 @@ class Used(Struct, frozen=True):
 
 
 async def add_uses(transaction: Transaction, uses: Iterable[Used], at: datetime) -> None:
-    """Add a batch, in one order on every node so that two batches never wait in a circle."""
+    """Add a batch, in one order on every node so that two batches never deadlock."""
     summed: dict[tuple[str, int, str], list[int]] = {}
     for use in uses:
         counts = summed.setdefault((use.entity_id, use.version, use.address), [0, 0])

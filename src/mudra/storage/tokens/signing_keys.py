@@ -1,4 +1,4 @@
-"""Signing keys in PostgreSQL, private parts sealed: implements tokens/ports.py."""
+"""Signing keys in PostgreSQL, private parts encrypted: implements tokens/ports.py."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -20,9 +20,9 @@ _PLANNING_LOCK: Final = 0x6D75647261 + 1
 class PostgresSigningKeys:
     """Signing keys at rest."""
 
-    def __init__(self, transaction: Transaction, seal: DataEncryption) -> None:
+    def __init__(self, transaction: Transaction, encryption: DataEncryption) -> None:
         self._tx = transaction
-        self._seal = seal
+        self._encryption = encryption
 
     async def locked_keys(self) -> Sequence[SigningKey]:
         """Read all keys, holding the lock under which one node plans at a time."""
@@ -50,25 +50,25 @@ class PostgresSigningKeys:
         ]
 
     async def private_parts(self) -> dict[str, SecretText]:
-        """Unseal the private parts that still exist, by kid."""
+        """Decrypt the private parts that still exist, by kid."""
         rows = await self._tx.connection.execute(
             sa.select(signing_key.c.kid, signing_key.c.sealed_private).where(
                 signing_key.c.sealed_private.is_not(None)
             )
         )
         return {
-            kid: self._seal.open_text(sealed, "signing_key", "sealed_private", kid)
+            kid: self._encryption.decrypt_text(sealed, "signing_key", "sealed_private", kid)
             for kid, sealed in rows
         }
 
     async def keep(self, key: SigningKey, private_pem: SecretText) -> None:
-        """Store a new key, its private part sealed."""
+        """Store a new key, its private part encrypted."""
         await self._tx.connection.execute(
             sa.insert(signing_key).values(
                 kid=key.kid,
                 kind=key.kind.value,
                 public_jwk=key.public_jwk,
-                sealed_private=self._seal.close_text(
+                sealed_private=self._encryption.encrypt_text(
                     private_pem, "signing_key", "sealed_private", key.kid
                 ),
                 created_at=key.created_at,
@@ -78,11 +78,11 @@ class PostgresSigningKeys:
         await self._tx.changing(KEYS_CHANGED)
 
     async def appoint(self, kid: str, active_from: datetime) -> None:
-        """Fix when a key begins to sign."""
+        """Set when a key begins to sign."""
         await self._set(kid, active_from=active_from)
 
     async def retire(self, kid: str, at: datetime) -> None:
-        """Fix when a key stops to sign."""
+        """Set when a key stops signing."""
         await self._set(kid, retires_at=at)
 
     async def revoke(self, kid: str, at: datetime) -> None:

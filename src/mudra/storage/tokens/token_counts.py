@@ -37,7 +37,7 @@ _ADD: Final = _NEW.on_conflict_do_update(
 
 
 async def add_counts(transaction: Transaction, counts: Mapping[str, int], at: datetime) -> None:
-    """Add a batch, in one order on every node so that two batches never wait in a circle."""
+    """Add a batch, in one order on every node so that two batches never deadlock."""
     if not counts:
         return
     day = at.astimezone(UTC).date()

@@ -23,7 +23,7 @@ from mudra.tokens.secrets.reset_rule import PERIOD
 from mudra.tokens.secrets.secret import EntitySecret, Rotation, SecretState
 
 _REMEMBERED_VERSIONS: Final = 8
-"""How many former secrets are still recognised, to tell their bearer that grace has ended."""
+"""How many previous secrets are still recognized, to report that their grace has ended."""
 
 Row = Mapping[str, object]
 
@@ -34,11 +34,11 @@ def entity_key(entity_id: str) -> str:
 
 
 class PostgresSecrets:
-    """Entity secrets, sealed for reading back and hashed under a key for checking."""
+    """Entity secrets, encrypted for reading back and hashed under a key for checking."""
 
-    def __init__(self, transaction: Transaction, seal: DataEncryption) -> None:
+    def __init__(self, transaction: Transaction, encryption: DataEncryption) -> None:
         self._tx = transaction
-        self._seal = seal
+        self._encryption = encryption
 
     async def locked(self, entity_id: str) -> SecretHolding | None:
         """Lock the entity for this transaction; None when there is no such entity."""
@@ -76,13 +76,13 @@ class PostgresSecrets:
         )
 
     async def text_of(self, secret: EntitySecret) -> SecretText:
-        """Unseal the text of one secret."""
+        """Decrypt the text of one secret."""
         c = entity_secret.c
         sealed = await self._tx.connection.scalar(
             sa.select(c.sealed).where(c.entity_id == secret.entity_id, c.version == secret.version)
         )
         assert isinstance(sealed, bytes)
-        return self._seal.open_text(sealed, "entity_secret", "sealed", _row_name(secret))
+        return self._encryption.decrypt_text(sealed, "entity_secret", "sealed", _row_name(secret))
 
     async def keep_first(self, secret: EntitySecret, text: SecretText) -> None:
         """Store the secret that onboarding made."""
@@ -90,7 +90,7 @@ class PostgresSecrets:
         await self._tx.changing(entity_key(secret.entity_id))
 
     async def replace(self, rotation: Rotation, text: SecretText) -> None:
-        """Store a reset and tell every node before it becomes true."""
+        """Store a reset; every node stops using its cache of the entity before the commit."""
         entity_id = rotation.new.entity_id
         c = entity_secret.c
         await self._tx.connection.execute(
@@ -113,7 +113,7 @@ class PostgresSecrets:
         await self._tx.changing(entity_key(entity_id), must_not_be_missed=True)
 
     async def end_grace(self, secret: EntitySecret, now: datetime) -> None:
-        """End a grace period early and tell every node before it becomes true."""
+        """End a grace period early; every node stops using its cache before the commit."""
         c = entity_secret.c
         await self._tx.connection.execute(
             sa.update(entity_secret)
@@ -123,18 +123,18 @@ class PostgresSecrets:
         await self._tx.changing(entity_key(secret.entity_id), must_not_be_missed=True)
 
     async def credentials(self, entity_ids: Collection[str]) -> dict[str, EntityCredentials]:
-        """Read what issuing needs, of those entities that there are."""
-        asked = sa.bindparam("asked", list(entity_ids), type_=ARRAY(sa.Text))
+        """Read the credentials of those entities that exist."""
+        requested = sa.bindparam("requested", list(entity_ids), type_=ARRAY(sa.Text))
         members = await self._tx.connection.execute(
             sa.select(entity.c.entity_id, entity.c.type, entity.c.status).where(
-                entity.c.entity_id == sa.any_(asked)
+                entity.c.entity_id == sa.any_(requested)
             )
         )
         c = entity_secret.c
         of_one = (
             sa.select(entity_secret)
             .where(
-                c.entity_id == sa.column("asked_id"),
+                c.entity_id == sa.column("requested_id"),
                 sa.or_(c.state != "ended", c.grace_until.is_not(None)),
             )
             .order_by(c.version.desc())
@@ -144,7 +144,7 @@ class PostgresSecrets:
         rows = (
             await self._tx.connection.execute(
                 sa.select(of_one).select_from(
-                    sa.func.unnest(asked).alias("asked_id").join(of_one, sa.true())
+                    sa.func.unnest(requested).alias("requested_id").join(of_one, sa.true())
                 )
             )
         ).mappings()
@@ -167,8 +167,10 @@ class PostgresSecrets:
                 entity_id=secret.entity_id,
                 version=secret.version,
                 state=secret.state.value,
-                mac=self._seal.secret_mac(secret.entity_id, text),
-                sealed=self._seal.close_text(text, "entity_secret", "sealed", _row_name(secret)),
+                mac=self._encryption.secret_mac(secret.entity_id, text),
+                sealed=self._encryption.encrypt_text(
+                    text, "entity_secret", "sealed", _row_name(secret)
+                ),
                 created_at=secret.created_at,
                 expires_at=secret.expires_at,
             )
@@ -197,13 +199,13 @@ def revoked_key(jti: str) -> str:
 
 
 class PostgresIssuedTokens:
-    """User tokens that were handed out, and entity tokens that were revoked."""
+    """User tokens that were issued, and entity tokens that were revoked."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
 
     async def keep_user_token(self, record: UserTokenRecord) -> None:
-        """Remember a user token that is about to be handed out."""
+        """Store a user token that is about to be returned."""
         await self._tx.connection.execute(
             sa.insert(user_token).values(
                 jti=record.jti,
@@ -247,7 +249,7 @@ class PostgresIssuedTokens:
         return await self.revoke_user_token(jti, now)
 
     async def revoke_user_tokens(self, user_id: str, now: datetime) -> int:
-        """End all tokens of a user and say how many; sessions of the console end too."""
+        """End all tokens of a user and return how many; sessions of the console end too."""
         await self._tx.connection.execute(
             sa.delete(console_session).where(console_session.c.user_id == user_id)
         )
@@ -259,8 +261,8 @@ class PostgresIssuedTokens:
         return done.rowcount
 
     async def revoke_entity_token(self, jti: str, entity_id: str, expires_at: datetime) -> bool:
-        """Note an entity token as revoked; False when it was already."""
-        # The driver tells no row count of an INSERT; what it returns is what it stored.
+        """Store an entity token as revoked; False when it was already."""
+        # The driver reports no row count for an INSERT; RETURNING shows what was stored.
         stored = await self._tx.connection.scalar(
             insert(revoked_entity_token)
             .values(
@@ -278,7 +280,7 @@ class PostgresIssuedTokens:
         return True
 
     async def entity_token_revoked(self, jti: str) -> bool:
-        """Tell whether an entity token was revoked."""
+        """Return whether an entity token was revoked."""
         found = await self._tx.connection.scalar(
             sa.select(sa.literal(1)).where(revoked_entity_token.c.jti == jti)
         )

@@ -25,13 +25,13 @@ class TokenInvalid(Refusal, frozen=True):
 
 
 class TokenExpired(Refusal, frozen=True):
-    """A token of ours whose time has ended."""
+    """A token of ours that has expired."""
 
     expired_at: datetime
 
 
 class TokenRevoked(Refusal, frozen=True):
-    """A token of ours that was revoked before its end."""
+    """A token of ours that was revoked before it expired."""
 
 
 class VerifiedToken(Struct, frozen=True):

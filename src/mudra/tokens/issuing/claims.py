@@ -20,7 +20,7 @@ Claims = Mapping[str, ClaimValue]
 
 
 class TokenKind(enum.StrEnum):
-    """Whose token it is; each kind has signing keys of its own."""
+    """Who the token is for; each kind has signing keys of its own."""
 
     ENTITY = "entity"
     USER = "user"
@@ -100,5 +100,5 @@ def user_claims(  # noqa: PLR0913  # each argument is one fact in the token
 
 
 def epoch_ms(at: datetime) -> int:
-    """Milliseconds since the epoch, exactly."""
+    """Return milliseconds since the epoch, exactly."""
     return int(at.timestamp()) * 1000 + at.microsecond // 1000

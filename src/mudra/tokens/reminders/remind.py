@@ -1,10 +1,9 @@
 """Remind a member of a secret that expires, and of an old one still in use (quality S9).
 
-One entity in one transaction, under the entity's lock: a letter and its mark
-are stored together, so that neither two nodes nor a crash send it twice.
+One entity in one transaction, under the entity's lock: an email and its mark are
+stored together, so that neither two nodes nor a crash sends it twice.
 """
 
-from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -12,6 +11,7 @@ from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.ports import AuditLog
 from mudra.identity.memberships.notices import NoticeService
 from mudra.identity.ports import NoticeKind
+from mudra.shared.time_text import iso_ms
 from mudra.tokens.ports import Reminders, SecretHolding, Secrets, SecretUses
 from mudra.tokens.reminders.reminder import AFTER_EXPIRY, DAYS_BEFORE, reminder_due
 from mudra.tokens.secrets.old_secret_use import OLD_SECRET_IN_USE, still_in_use
@@ -28,9 +28,8 @@ async def remind(  # its collaborators, each named
     secrets: Secrets,
     uses: SecretUses,
     reminders: Reminders,
-    desk: NoticeService,
-    journal: AuditLog,
-    iso: Callable[[datetime], str],
+    notices: NoticeService,
+    audit_log: AuditLog,
 ) -> None:
     """Send what is due for one entity; a second call at the same time sends nothing."""
     holding = await secrets.locked(entity_id)
@@ -44,26 +43,25 @@ async def remind(  # its collaborators, each named
     if due.done:
         await reminders.mark(entity_id, current.version, due.done, due.send)
     if due.send is not None:
-        facts = {"expires_at": iso(current.expires_at)}
+        facts = {"expires_at": iso_ms(current.expires_at)}
         if due.send == AFTER_EXPIRY:
-            readers = await desk.tell(entity_id, NoticeKind.SECRET_EXPIRED, facts)
+            readers = await notices.tell(entity_id, NoticeKind.SECRET_EXPIRED, facts)
         else:
             facts |= {
                 "days_left": str(_days_left(current, holding.now)),
-                "written_at": iso(holding.now),
+                "written_at": iso_ms(holding.now),
             }
-            readers = await desk.tell(entity_id, NoticeKind.SECRET_EXPIRY, facts)
-        await journal.note(_act(current, readers, mark=due.send))
-    await _old_secret(holding, uses, reminders, desk, journal, iso)
+            readers = await notices.tell(entity_id, NoticeKind.SECRET_EXPIRY, facts)
+        await audit_log.note(_entry(current, readers, mark=due.send))
+    await _old_secret(holding, uses, reminders, notices, audit_log)
 
 
 async def _old_secret(  # its collaborators, each named
     holding: SecretHolding,
     uses: SecretUses,
     reminders: Reminders,
-    desk: NoticeService,
-    journal: AuditLog,
-    iso: Callable[[datetime], str],
+    notices: NoticeService,
+    audit_log: AuditLog,
 ) -> None:
     old = holding.in_grace
     if old is None or old.grace_until is None:
@@ -74,25 +72,25 @@ async def _old_secret(  # its collaborators, each named
     if OLD_SECRET_IN_USE in await reminders.done(old.entity_id, old.version):
         return
     await reminders.mark(old.entity_id, old.version, {OLD_SECRET_IN_USE}, OLD_SECRET_IN_USE)
-    readers = await desk.tell(
+    readers = await notices.tell(
         old.entity_id,
         NoticeKind.OLD_SECRET_IN_USE,
         {
-            "ends_at": iso(old.grace_until),
-            "last_used_at": iso(use.last_used_at),
+            "ends_at": iso_ms(old.grace_until),
+            "last_used_at": iso_ms(use.last_used_at),
             "use_count": str(use.count_in_grace),
             "address_count": str(len(use.addresses)),
         },
     )
-    await journal.note(_act(old, readers, mark=OLD_SECRET_IN_USE))
+    await audit_log.note(_entry(old, readers, mark=OLD_SECRET_IN_USE))
 
 
 def _days_left(secret: EntitySecret, now: datetime) -> int:
-    """Whole days, rounded up: a late letter tells the days that are really left."""
+    """Return whole days, rounded up: a late email shows the days that are really left."""
     return max(1, -((now - secret.expires_at) // timedelta(days=1)))
 
 
-def _act(secret: EntitySecret, readers: int, *, mark: int) -> AuditEntry:
+def _entry(secret: EntitySecret, readers: int, *, mark: int) -> AuditEntry:
     return AuditEntry(
         EventName.ENTITY_SECRET_REMIND,
         _CALLER,

@@ -1,8 +1,8 @@
 """When to remind a member that its secret expires (decisions 3; quality S9). Pure.
 
-30, 14, 7, 3 and 1 days before, and once after. Each once: of those missed
-while the service was down only the most urgent is sent, since five letters of
-one morning help nobody, and the others count as done.
+30, 14, 7, 3 and 1 days before, and once after. Each is sent once: of those missed
+while the service was down only the most urgent is sent, since five emails in one
+morning help no one, and the others count as done.
 """
 
 from collections.abc import Collection
@@ -13,12 +13,12 @@ from msgspec import Struct
 
 DAYS_BEFORE: Final = (30, 14, 7, 3, 1)
 AFTER_EXPIRY: Final = 0
-"""The mark of the one letter that goes out once the secret has expired."""
+"""The mark of the one email that is sent once the secret has expired."""
 _MARKS: Final = (*DAYS_BEFORE, AFTER_EXPIRY)
 
 
 class Reminder(Struct, frozen=True):
-    """Marks to store as done, and the one of them, if any, for which a letter goes out.
+    """Marks to store as done, and the one of them, if any, for which an email is sent.
 
     A mark is the number of days before expiry, or AFTER_EXPIRY.
     """
@@ -33,10 +33,10 @@ NOTHING_DUE: Final = Reminder(None, frozenset())
 def reminder_due(
     *, made_at: datetime, expires_at: datetime, done: Collection[int], now: datetime
 ) -> Reminder:
-    """Tell what is due at `now` for a secret made and expiring at these times.
+    """Return what is due at `now` for a secret made and expiring at these times.
 
-    A day that lies at or before the making of the secret is none: who resets
-    for 10 days is not reminded of the 14th at once.
+    A day at or before the making of the secret does not count: after a reset for
+    10 days, the reminder of 14 days is not sent at once.
     """
     passed = {mark for mark in _MARKS if made_at < expires_at - timedelta(days=mark) <= now}
     missed = passed.difference(done)
@@ -50,7 +50,7 @@ def reminder_due(
 def next_reminder(
     *, made_at: datetime, expires_at: datetime, done: Collection[int]
 ) -> datetime | None:
-    """Give the time at which the next reminder falls due; None when all are done."""
+    """Return when the next reminder is due; None when all are done."""
     times = [
         expires_at - timedelta(days=mark)
         for mark in _MARKS

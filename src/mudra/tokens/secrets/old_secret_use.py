@@ -1,7 +1,7 @@
-"""The old secret while its grace runs: who still uses it, and when to tell the member. Pure.
+"""Who still uses the old secret in its grace period, and when to notify the member. Pure.
 
-A letter goes out once, in the last day of the grace (or the last half of a
-shorter one), when programs used the old secret within that same span.
+One email is sent in the last day of the grace period (or the last half of a shorter
+one), when programs used the old secret within that same time.
 """
 
 from datetime import datetime, timedelta
@@ -12,12 +12,12 @@ from msgspec import Struct
 from mudra.tokens.secrets.secret import EntitySecret
 
 OLD_SECRET_IN_USE: Final = -1
-"""The mark of that letter, beside those of reminder.py."""
+"""The mark of that email, next to those of reminder.py."""
 _LAST_SPAN: Final = timedelta(days=1)
 
 
 class AddressUse(Struct, frozen=True):
-    """How often one secret gave a token to one address, and when last."""
+    """How many tokens one secret got from one address, and when last."""
 
     address: str
     count: int
@@ -27,7 +27,7 @@ class AddressUse(Struct, frozen=True):
 class SecretUse(Struct, frozen=True):
     """The use of one secret: its addresses, the latest first.
 
-    `count_in_grace` counts only tokens given after the secret was replaced.
+    `count_in_grace` counts only tokens issued after the secret was replaced.
     """
 
     addresses: tuple[AddressUse, ...]
@@ -35,12 +35,12 @@ class SecretUse(Struct, frozen=True):
 
     @property
     def count(self) -> int:
-        """How many tokens the secret gave."""
+        """How many tokens were issued for the secret."""
         return sum(use.count for use in self.addresses)
 
     @property
     def last_used_at(self) -> datetime | None:
-        """When the secret last gave a token; None for never."""
+        """When the secret was last used; None for never."""
         return self.addresses[0].last_used_at if self.addresses else None
 
 
@@ -48,7 +48,7 @@ NEVER_USED: Final = SecretUse((), 0)
 
 
 def still_in_use(old: EntitySecret, use: SecretUse, now: datetime) -> bool:
-    """Tell whether the member is to be told now that its old secret is still in use."""
+    """Return whether to notify the member now that its old secret is still in use."""
     ends_at = old.grace_until
     if ends_at is None or use.last_used_at is None or use.count_in_grace == 0:
         return False
@@ -57,7 +57,7 @@ def still_in_use(old: EntitySecret, use: SecretUse, now: datetime) -> bool:
 
 
 def last_use_sentence(use: SecretUse, now: datetime) -> str:
-    """Say when a secret was last used, for people."""
+    """Return when a secret was last used, as text for people."""
     if use.last_used_at is None:
         return "never used"
     places = len(use.addresses)
@@ -71,7 +71,7 @@ def _ago(span: timedelta) -> str:
     minutes = max(0, int(span.total_seconds())) // 60
     for size, unit in ((60 * 48, "day"), (60, "hour"), (1, "minute")):
         if minutes >= size:
-            # Up to two days are told in hours: 26 hours ago says more than a day ago.
+            # Up to two days in hours: `26 hours ago` says more than `a day ago`.
             number = minutes // (60 * 24) if unit == "day" else minutes // size
             return f"{number} {unit}{'' if number == 1 else 's'} ago"
     return "just now"

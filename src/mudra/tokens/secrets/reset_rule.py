@@ -1,7 +1,7 @@
 """When a secret may be reset (spec 8): at most 5 in any 24 hours, 5 minutes apart.
 
-Only resets that succeeded count, over all users of the entity. Pure: the caller
-holds the entity's lock and brings the database's clock.
+Only successful resets count, of all users of the entity. Pure: the caller holds
+the entity's lock and passes the database's time.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ class ResetPermitted(Struct, frozen=True):
 
 
 class ResetTooSoon(Refusal, frozen=True):
-    """Within the waiting period of the former reset; permitted again at `retry_at`."""
+    """Within the waiting period after the last reset; permitted again at `retry_at`."""
 
     retry_at: datetime
     now: datetime
@@ -44,7 +44,7 @@ def decide(history: Sequence[datetime], now: datetime) -> ResetDecision:
     """Decide on a reset at `now`, given the times of the successful ones before it.
 
     A time in the future (a clock was set back) counts as now, so that a backward
-    jump never opens the gate (quality S4).
+    jump never permits more resets (quality S4).
     """
     recent = sorted(min(at, now) for at in history if at > now - PERIOD)
     if not recent:
@@ -58,6 +58,6 @@ def decide(history: Sequence[datetime], now: datetime) -> ResetDecision:
 
 
 def permitted_after(history: Sequence[datetime], now: datetime) -> datetime:
-    """Tell when the next reset is permitted if there is one `now`."""
+    """Return when the next reset is permitted if there is one `now`."""
     then = decide([*history, now], now)
     return now if isinstance(then, ResetPermitted) else then.retry_at

@@ -1,7 +1,7 @@
 """The entity secret and its life (spec 3): current, in grace, ended.
 
 At most two secrets are valid at once. A grace period never ends after the secret's
-own expiry. Times are truncated to milliseconds, so that stored and shown ones agree.
+own expiry. Times are truncated to milliseconds, so that stored and displayed ones agree.
 """
 
 import base64
@@ -84,7 +84,7 @@ def new_secret_text(random_bytes: Callable[[int], bytes]) -> SecretText:
 
 
 def first_secret(entity_id: str, now: datetime, expiry_days: int = MAX_EXPIRY_DAYS) -> EntitySecret:
-    """Make the secret that onboarding gives an entity."""
+    """Make the first secret of an entity, at onboarding."""
     at = to_millisecond(now)
     return EntitySecret(
         entity_id=entity_id,

@@ -1,4 +1,4 @@
-"""The life of a signing key (quality K1 to K4): pending, active, retiring, gone.
+"""The life of a signing key (quality K1 to K4): pending, active, retiring, retired.
 
 A key is published in the JWKS from the moment it exists. A pending one is made in
 advance: it has been public longer than any verifier caches before it signs. Which
@@ -17,7 +17,7 @@ from mudra.tokens.issuing.claims import TokenKind
 
 JWKS_MAX_AGE: Final = timedelta(minutes=5)
 PUBLISHED_AHEAD: Final = timedelta(hours=1)
-"""At least this, and twice the JWKS max-age, lies between publishing and signing (K2)."""
+"""Minimum time between publishing and signing, and at least twice the JWKS max-age (K2)."""
 LEEWAY: Final = timedelta(seconds=60)
 PUBLISHED_AFTER: Final = LEEWAY + JWKS_MAX_AGE + timedelta(hours=1)
 
@@ -34,8 +34,8 @@ class KeyState(enum.StrEnum):
 class SigningKey(Struct, frozen=True):
     """One key without its private part.
 
-    It signs from `active_from` until `retires_at` (unset while no successor is
-    appointed). `revoked_at` is set when it was dropped in an emergency.
+    It signs from `active_from` until `retires_at` (unset while it has no successor).
+    `revoked_at` is set when it was dropped in an emergency.
     """
 
     kid: str
@@ -75,7 +75,7 @@ class Handover(Struct, frozen=True):
 
 
 class KeyPlan(Struct, frozen=True):
-    """What must be done for one kind of token, so that it can always be signed."""
+    """What must be done so that tokens of one kind can always be signed."""
 
     make_active: bool
     make_pending: bool
@@ -117,9 +117,9 @@ def plan(
 
 def published(keys: Sequence[SigningKey], now: datetime) -> list[SigningKey]:
     """List the keys that verifiers must know at `now`, the signing ones first."""
-    order = {KeyState.ACTIVE: 0, KeyState.PENDING: 1, KeyState.RETIRING: 2}
-    found = [key for key in keys if key.state(now) in order]
-    return sorted(found, key=lambda key: (order[key.state(now)], key.kind, key.created_at))
+    ranks = {KeyState.ACTIVE: 0, KeyState.PENDING: 1, KeyState.RETIRING: 2}
+    found = [key for key in keys if key.state(now) in ranks]
+    return sorted(found, key=lambda key: (ranks[key.state(now)], key.kind, key.created_at))
 
 
 def signing(keys: Sequence[SigningKey], kind: TokenKind, now: datetime) -> SigningKey | None:
