@@ -1,8 +1,8 @@
-"""Time for the agent: the only file of this room that asks the machine what time it is.
+"""Time for the agent: the only file of the agent that reads the machine's clocks.
 
 Windows come from wall time, durations from the monotonic clock (quality G8).
-Both are whole milliseconds here. A monotonic time means something within one
-boot of the machine only, so `boot` says which.
+Both are whole milliseconds. Monotonic times can be compared within one boot of the
+machine only, so `boot` names it.
 """
 
 import time
@@ -15,25 +15,25 @@ MINUTE: Final = 60 * SECOND
 HOUR: Final = 60 * MINUTE
 DAY: Final = 24 * HOUR
 JUMP: Final = 5 * SECOND
-"""Wall and monotonic time may drift apart by this much between two looks: slewing, not a jump."""
+"""Wall and monotonic time may drift apart by this much between two checks: slewing, not a jump."""
 
 _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 
 
 class Clock(Protocol):
-    """What time it is, twice."""
+    """Wall time and monotonic time."""
 
     @property
     def boot(self) -> str:
-        """Names the stretch in which monotonic times can be compared."""
+        """Identify the boot within which monotonic times can be compared."""
         ...
 
     def wall(self) -> int:
-        """Milliseconds since 1970, UTC; may jump."""
+        """Return milliseconds since 1970, UTC; may jump."""
         ...
 
     def monotonic(self) -> int:
-        """Milliseconds since some moment of this boot; never goes back."""
+        """Return milliseconds since some moment of this boot; never goes back."""
         ...
 
 
@@ -52,23 +52,23 @@ class MachineClock:
         return self._boot
 
     def wall(self) -> int:
-        """Milliseconds since 1970, UTC."""
+        """Return milliseconds since 1970, UTC."""
         return time.time_ns() // 1_000_000
 
     def monotonic(self) -> int:
-        """Milliseconds of CLOCK_MONOTONIC."""
+        """Return milliseconds of CLOCK_MONOTONIC."""
         return time.monotonic_ns() // 1_000_000
 
 
 @dataclass(slots=True)
 class JumpWatch:
-    """Notices when wall time moved otherwise than time passed."""
+    """Detects when wall time moved by more or less than the time that passed."""
 
     wall: int
     monotonic: int
 
     def observe(self, wall: int, monotonic: int) -> int:
-        """How far wall time jumped since the last look, in milliseconds; 0 when it did not."""
+        """Return by how many milliseconds wall time jumped since the last check, or 0."""
         jump = (wall - self.wall) - (monotonic - self.monotonic)
         self.wall, self.monotonic = wall, monotonic
         return jump if abs(jump) > JUMP else 0

@@ -1,7 +1,7 @@
-"""What a source tells the counter: short, without bodies, and as it goes into the journal.
+"""What a source reports to the counter, as it is written to the journal.
 
-Nothing that names a customer is in here: only codes, entity IDs, session IDs,
-times and sizes, so nothing else ever reaches the agent's disk.
+It holds codes, entity IDs, session IDs, times and sizes only: neither bodies nor
+anything that identifies a customer ever reaches the agent's disk.
 """
 
 import enum
@@ -10,13 +10,13 @@ from typing import Final
 import msgspec
 
 NO_STATUS: Final = 0
-"""No answer came: a transport failure or a wait that was given up."""
+"""No answer came: a transport failure or a timeout."""
 UNKNOWN: Final = -1
 """A duration or time that the source did not give."""
 
 
 class FiStatus(enum.IntFlag):
-    """The FIStatus words that occur in one notification, spec 3."""
+    """The FIStatus values that occur in one notification, spec 3."""
 
     READY = 1
     DELIVERED = 2
@@ -29,12 +29,12 @@ SUCCESS: Final = FiStatus.READY | FiStatus.DELIVERED
 TERMINAL: Final = SUCCESS | FiStatus.DENIED | FiStatus.TIMEOUT
 
 
-def fi_status(word: str) -> FiStatus:
-    """The status of this name; a word that the spec does not list is not terminal."""
-    return _WORDS.get(word.strip().upper(), FiStatus.PENDING)
+def fi_status(name: str) -> FiStatus:
+    """Return the status of this name; one that the spec does not list is not terminal."""
+    return _BY_NAME.get(name.strip().upper(), FiStatus.PENDING)
 
 
-_WORDS: Final = {word.name: word for word in FiStatus if word.name is not None}
+_BY_NAME: Final = {status.name: status for status in FiStatus if status.name is not None}
 
 
 class Notification(msgspec.Struct, array_like=True, frozen=True, gc=False):
@@ -48,7 +48,7 @@ class Notification(msgspec.Struct, array_like=True, frozen=True, gc=False):
 
 
 class CallStarted(msgspec.Struct, array_like=True, frozen=True, gc=False, tag=0):
-    """A call began whose answer comes as an event of its own."""
+    """The start of a call; its answer is an event of its own."""
 
     key: str
     inbound: bool
@@ -60,7 +60,7 @@ class CallStarted(msgspec.Struct, array_like=True, frozen=True, gc=False, tag=0)
 
 
 class CallEnded(msgspec.Struct, array_like=True, frozen=True, gc=False, tag=1):
-    """The answer to a call that began."""
+    """The answer to a call that was started."""
 
     key: str
     inbound: bool
@@ -98,12 +98,12 @@ class LogPosition(msgspec.Struct, array_like=True, frozen=True, gc=False):
     inode: int
     offset: int
     head: int = 0
-    """Checksum of the file's first bytes: an inode number can be given to another file."""
+    """Checksum of the file's first bytes: an inode number can be reused for another file."""
     head_length: int = 0
 
 
 class JournalEntry(msgspec.Struct, array_like=True, frozen=True):
-    """One record of the journal: events and, with them, how far the logs are read."""
+    """One record of the journal: events, and how far the logs are read with them."""
 
     events: list[Event]
     positions: dict[str, LogPosition] = {}

@@ -1,4 +1,4 @@
-"""From a closed window to the two payloads of spec 2.5 and 2.6."""
+"""Makes the two payloads of spec 2.5 and 2.6 from a closed window."""
 
 import uuid
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ _FETCH: Final = RequestType.FI_FETCH.value
 
 @dataclass(frozen=True, slots=True)
 class Reporter:
-    """Who reports, and with what."""
+    """Who reports, and by which agent."""
 
     aa_id: str
     agent_version: str
@@ -37,7 +37,7 @@ class Reporter:
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """One payload, ready to be spooled."""
+    """One payload, ready to be stored."""
 
     window: int
     tag: Tag
@@ -57,7 +57,7 @@ def payloads(start: int, window: WindowTally, by: Reporter) -> list[Payload]:
         for fip, blocks in _by_fip(window.requests)
     )
     notifications = tuple(
-        NotificationFip(fip, tuple(_notice(code, tally) for code, tally in blocks))
+        NotificationFip(fip, tuple(_notification(code, tally) for code, tally in blocks))
         for fip, blocks in _by_fip(window.notifications)
     )
     return [
@@ -93,17 +93,17 @@ def payloads(start: int, window: WindowTally, by: Reporter) -> list[Payload]:
 
 
 def transaction_id(aa_id: str, tag: Tag, start: int) -> str:
-    """The same for the same window, always.
+    """Return the same ID for the same window, always.
 
-    So a window that is told twice, by a restored disk or by a second agent
-    started by mistake, is refused by the operator (409) and seen; it never
-    replaces the fuller one.
+    A window that is sent twice, by a restored disk or by a second agent started by
+    mistake, is refused by the operator (409) and reported; it never replaces the
+    more complete one.
     """
     return str(uuid.uuid5(_TRANSACTIONS, f"{aa_id}/{tag}/{start}"))
 
 
 def format_time(wall: int) -> str:
-    """ISO 8601 in UTC."""
+    """Return ISO 8601 in UTC."""
     return datetime.fromtimestamp(wall / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -128,7 +128,7 @@ def _request(code: str, tally: Tally) -> RequestBlock:
     )
 
 
-def _notice(code: str, tally: Tally) -> NotificationBlock:
+def _notification(code: str, tally: Tally) -> NotificationBlock:
     return NotificationBlock(
         type=code,
         counts=tuple(tally.counts),  # type: ignore[arg-type]  # a Tally holds fifteen

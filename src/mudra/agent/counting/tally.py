@@ -12,19 +12,23 @@ from hdrh.histogram import HdrHistogram
 from mudra.metrics.payload.catalogue import COUNTS, PERCENTS, STATUSES, Position, position_of_status
 from mudra.metrics.payload.report import Percentiles
 
-EXACT: Final = 1_024
-"""Up to so many times are kept as they are; beyond, a histogram within 1 % keeps them."""
+MAX_EXACT: Final = 1_024
+"""Up to so many times are stored exactly; beyond it, in a histogram within 1 %."""
 MAX_LENGTH: Final = 7 * 24 * 3_600 * 1_000
 _DIGITS: Final = 2
-_WORD: Final = 4  # bytes a counter: half the memory of the default, and 4 billion calls are enough
+_COUNTER_BYTES: Final = (
+    4  # bytes a counter: half the memory of the default, and 4 billion calls are enough
+)
 
 POSITIONS: Final = {
-    status: place for status in range(600) if (place := position_of_status(status)) is not None
+    status: position
+    for status in range(600)
+    if (position := position_of_status(status)) is not None
 }
 
 
 class TimesState(msgspec.Struct, array_like=True, frozen=True):
-    """Times as they are kept in a snapshot."""
+    """Times as stored in a snapshot."""
 
     exact: bytes
     histogram: bytes
@@ -32,7 +36,7 @@ class TimesState(msgspec.Struct, array_like=True, frozen=True):
 
 
 class TallyState(msgspec.Struct, array_like=True, frozen=True):
-    """A tally as it is kept in a snapshot."""
+    """A tally as stored in a snapshot."""
 
     counts: list[int]
     times: TimesState | None
@@ -55,11 +59,11 @@ class Times:
         value = min(max(milliseconds, 0), MAX_LENGTH)
         self.longest = max(self.longest, value)
         self._exact.append(value)
-        if len(self._exact) >= EXACT:
+        if len(self._exact) >= MAX_EXACT:
             self._fold()
 
     def percentiles(self) -> Percentiles:
-        """p50, p95, p99 and p100 by nearest rank; zeros when nothing was answered."""
+        """Return p50, p95, p99 and p100 by nearest rank; zeros when nothing was answered."""
         if self._histogram is None:
             values = sorted(self._exact)
             count = len(values)
@@ -82,30 +86,30 @@ class Times:
 
     def _fold(self) -> None:
         if self._histogram is None:
-            self._histogram = HdrHistogram(1, MAX_LENGTH, _DIGITS, word_size=_WORD)
+            self._histogram = HdrHistogram(1, MAX_LENGTH, _DIGITS, word_size=_COUNTER_BYTES)
         for value, count in Counter(self._exact).items():
             self._histogram.record_value(value, count)
         self._exact = array("I")
 
     def state(self) -> TimesState:
-        """What a snapshot keeps."""
+        """Return what a snapshot stores."""
         packed = b"" if self._histogram is None else self._histogram.encode()
         return TimesState(self._exact.tobytes(), packed, self.longest)
 
     @classmethod
     def restored(cls, state: TimesState) -> "Times":
-        """Times from a snapshot."""
+        """Restore times from a snapshot."""
         times = cls()
         times._exact.frombytes(state.exact)
         times.longest = state.longest
         if state.histogram:
-            times._histogram = HdrHistogram(1, MAX_LENGTH, _DIGITS, word_size=_WORD)
+            times._histogram = HdrHistogram(1, MAX_LENGTH, _DIGITS, word_size=_COUNTER_BYTES)
             times._histogram.add(HdrHistogram.decode(state.histogram))
         return times
 
 
 class Tally:
-    """What one block of a payload is made from."""
+    """The counts of one block of a payload."""
 
     __slots__ = ("counts", "size", "statuses", "times")
 
@@ -130,14 +134,14 @@ class Tally:
             self.times.add(duration)
 
     def state(self) -> TallyState:
-        """What a snapshot keeps."""
+        """Return what a snapshot stores."""
         times = None if self.times is None else self.times.state()
         statuses = None if self.statuses is None else list(self.statuses)
         return TallyState(list(self.counts), times, self.size, statuses)
 
     @classmethod
     def restored(cls, state: TallyState) -> "Tally":
-        """A tally from a snapshot."""
+        """Restore a tally from a snapshot."""
         tally = cls()
         tally.counts = list(state.counts)
         tally.times = None if state.times is None else Times.restored(state.times)
@@ -147,7 +151,7 @@ class Tally:
 
 
 def _rank(percent: int, count: int) -> int:
-    """Nearest rank, from 1: the least value that this share of all values does not exceed."""
+    """Return the nearest rank, from 1: of the least value that this share does not exceed."""
     return max(1, -(-percent * count // 100))
 
 

@@ -1,7 +1,7 @@
 """The ten-minute windows that are open, and the list of those that are closed.
 
 A window closes 30 s after its end (decisions part 6), when every call that
-began in it has its answer or has none (network-facts: later than 30 s is a
+started in it has its answer or has none (network-facts: later than 30 s is a
 timeout). A closed window never opens again: what comes for it is late, and counted.
 """
 

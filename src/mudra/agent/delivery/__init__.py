@@ -1,4 +1,4 @@
 """Delivers windows to the operator: credentials, retries.
 
-Never gives up while a window is kept.
+Never gives up on a window that is still on the disk.
 """

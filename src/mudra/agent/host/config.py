@@ -1,4 +1,4 @@
-"""`agent.toml`: every key checked, unknown ones refused, each error with the way out."""
+"""`agent.toml`: every key is checked, unknown ones are refused with the way out."""
 
 import re
 import tomllib
@@ -27,7 +27,7 @@ Url = Annotated[str, Meta(pattern=r"^https?://[^\s@]+[^\s@/]\Z")]
 
 
 class ConfigError(Exception):
-    """The configuration cannot be used; the sentence says which key and what is allowed."""
+    """The configuration cannot be used; the text names the key and what is allowed."""
 
 
 class OperatorSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -46,11 +46,11 @@ class CredentialSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True
 
 
 class HttpSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The context for events, traces and the agent's own metrics."""
+    """The HTTP server for events, traces and the agent's own metrics."""
 
     listen: tuple[Listen, ...] = ("127.0.0.1:4044",)
     acknowledge: Literal["on-disk", "at-once"] = "on-disk"
-    """When an event is answered: once it survives a crash, or before."""
+    """When an event is answered: once it survives a crash, or earlier."""
 
 
 class LogSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -60,22 +60,22 @@ class LogSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     format: Literal["nginx", "envoy", "haproxy"]
     direction: Literal["to-fips", "from-fips"]
     start: Literal["end", "beginning"] = "end"
-    """Where to begin in a file that the agent has never seen."""
+    """Where to start in a file that the agent has never read."""
     fields: dict[str, str] = {}
 
     @property
     def names(self) -> Fields:
-        """Where the lines keep what."""
+        """The field names of its lines."""
         return renamed(FORMATS[self.format], self.fields)
 
     def is_of(self, file: Path) -> bool:
-        """Whether a file is this log, or one of it that was rotated: beside it, its name longer."""
+        """Return whether a file is this log or a rotated one, in its folder with a longer name."""
         own, other = Path(self.path).resolve(), file.resolve()
         return own.parent == other.parent and other.name.startswith(own.name)
 
 
 def log_of(file: Path, logs: Sequence[LogSettings]) -> LogSettings | None:
-    """Which configured log a file is or was: of names that begin alike the longest."""
+    """Return the configured log that a file is or was: of several matches the longest name."""
     return max(
         (log for log in logs if log.is_of(file)),
         key=lambda log: len(Path(log.path).name),
@@ -84,14 +84,14 @@ def log_of(file: Path, logs: Sequence[LogSettings]) -> LogSettings | None:
 
 
 class SessionSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """How FI sessions are followed."""
+    """How FI sessions are tracked."""
 
     keep_hours: Annotated[int, Meta(ge=1, le=168)] = 24
     most: Annotated[int, Meta(ge=1_000, le=1_000_000)] = 100_000
 
 
 class SpoolSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What may wait on the disk."""
+    """How much may wait on the disk."""
 
     most_megabytes: Annotated[int, Meta(ge=16, le=1_048_576)] = 1_024
 
@@ -101,7 +101,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
     aa_id: Annotated[str, Meta(pattern=ENTITY_ID)]
     directory: str
-    """Where the spool and the dead letters lie."""
+    """Where the spool and the dead letters are."""
     operator: OperatorSettings
     credentials: CredentialSettings
     http: HttpSettings = HttpSettings()
@@ -113,10 +113,10 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 def read_config(path: Path) -> Config:
-    """The checked configuration. Raises ConfigError with one clear sentence."""
+    """Return the checked configuration. Raises ConfigError with one clear sentence."""
     try:
         with path.open("rb") as file:
-            told = tomllib.load(file)
+            values = tomllib.load(file)
     except OSError as error:
         raise ConfigError(
             f"{path} cannot be read: {error.strerror}; name it with --config"
@@ -124,7 +124,7 @@ def read_config(path: Path) -> Config:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} is not TOML: {error}") from None
     try:
-        config = msgspec.convert(told, Config)
+        config = msgspec.convert(values, Config)
     except msgspec.ValidationError as error:
         raise ConfigError(f"{path}: {_sentence(str(error))}") from None
     _check(config, path)
@@ -132,7 +132,7 @@ def read_config(path: Path) -> Config:
 
 
 def _check(config: Config, path: Path) -> None:
-    """What types alone cannot say."""
+    """Check what types alone cannot express."""
     try:
         checked_url(config.operator.token_url, allow_http=True)
     except ValueError as error:
@@ -155,29 +155,29 @@ def _check_credentials(credentials: CredentialSettings, path: Path) -> None:
             )
     if credentials.secret.value:
         raise ConfigError(
-            f"{path}: credentials.secret must come from file, env or command, never stand in the "
-            "file itself; put it into a file that only the agent's user may read"
+            f"{path}: credentials.secret must come from file, env or command, not from this "
+            "file; put it into a file that only the agent's user may read"
         )
 
 
 def _check_logs(logs: Sequence[LogSettings], path: Path) -> None:
-    for place, log in enumerate(logs):
+    for index, log in enumerate(logs):
         if not Path(log.path).is_absolute():
-            raise ConfigError(f"{path}: log[{place}].path must be an absolute path")
+            raise ConfigError(f"{path}: log[{index}].path must be an absolute path")
         for name in log.fields:
             if name not in _RENAMED:
                 raise ConfigError(
-                    f"{path}: log[{place}].fields.{name} is not a field; "
+                    f"{path}: log[{index}].fields.{name} is not a field; "
                     f"allowed are {', '.join(sorted(_RENAMED))}{_nearest(name, _RENAMED)}"
                 )
     if len({log.path for log in logs}) != len(logs):
-        raise ConfigError(f"{path}: log names a path twice; each file is followed once")
+        raise ConfigError(f"{path}: log has a path twice; each file is read once")
 
 
 def _sentence(error: str) -> str:
-    """The words of msgspec, with the key first and the nearest known one where it is unknown."""
-    text, _, place = error.partition(" - at `$.")
-    key = place.rstrip("`")
+    """Return the message of msgspec with the key first, and the nearest key for an unknown one."""
+    text, _, path = error.partition(" - at `$.")
+    key = path.rstrip("`")
     unknown = text.partition("unknown field `")[2].rstrip("`")
     if unknown:
         full = f"{key}.{unknown}" if key else unknown
@@ -186,18 +186,18 @@ def _sentence(error: str) -> str:
     missing = text.partition("missing required field `")[2].rstrip("`")
     if missing:
         return f"{f'{key}.' if key else ''}{missing} is missing; it has no default"
-    allowed = ALLOWED.get(_PLACE.sub("", key).rpartition(".")[2])
+    allowed = ALLOWED.get(_INDEX.sub("", key).rpartition(".")[2])
     if allowed:
         return f"{key} must be {allowed}"
     return f"{key}: {text[:1].lower()}{text[1:]}" if key else text
 
 
 def _known_keys(key: str) -> list[str]:
-    table = _TABLES.get(_PLACE.sub("", key).rpartition(".")[2], Config)
+    table = _TABLES.get(_INDEX.sub("", key).rpartition(".")[2], Config)
     return sorted(field.name for field in msgspec.structs.fields(table))
 
 
-_PLACE: Final = re.compile(r"\[[^]]*\]")
+_INDEX: Final = re.compile(r"\[[^]]*\]")
 _ENTITY: Final = "an entity ID: 1 to 64 of A-Z a-z 0-9 @ . _ -"
 _ADDRESS: Final = "an http or https address without user, password and final slash"
 ALLOWED: Final = {  # by the last part of the key

@@ -1,4 +1,4 @@
-"""What each key of `agent.toml` means: its reference. `make docs` fails for a key without words."""
+"""What each key of `agent.toml` means. `make docs` fails for a key without a text."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -30,22 +30,22 @@ _TABLES: Final[dict[str, type[msgspec.Struct]]] = {
 }
 _MEANING: Final = {
     "aa_id": "entity ID of the AA",
-    "directory": "where spool and dead letters lie; an absolute path",
+    "directory": "where spool and dead letters are stored; an absolute path",
     "fips": "host, with or without port, to the FIP's entity ID; for traces and logs",
     "operator.token_url": "`{base_url}` of the token service, without `/v1`",
     "operator.push_url": "where the payloads go",
-    "credentials.id": f"the entity ID that gets the token: {_SOURCE}",
-    "credentials.secret": f"its secret, read anew for every token: {_SOURCE}",
+    "credentials.id": f"the entity ID, which `mudra agent check` compares with `aa_id`: {_SOURCE}",
+    "credentials.secret": f"its secret, read again when it is refused or will end: {_SOURCE}",
     "http.listen": "where events, traces, `/readyz`, `/metrics` and `/status` are served",
     "http.acknowledge": "when an event is answered: once it is on the disk, or at once",
     "log.path": "one followed access log (`[[log]]`, any number); an absolute path",
     "log.format": "which server writes it",
     "log.direction": "calls made to FIPs, or notifications received from them",
-    "log.start": "where to begin in a file never seen before",
-    "log.fields": 'members that this log names otherwise, such as `session = "session_id"`',
-    "sessions.keep_hours": "FI sessions that do not end are dropped after so long, and counted",
-    "sessions.most": "FI sessions followed at a time",
-    "spool.most_megabytes": "what may wait on the disk; beyond it the oldest goes, counted",
+    "log.start": "where to start in a file never read before",
+    "log.fields": 'fields with another name in this log, such as `session = "session_id"`',
+    "sessions.keep_hours": "hours after which FI sessions that do not end are dropped, and counted",
+    "sessions.most": "FI sessions tracked at a time",
+    "spool.most_megabytes": "payloads on the disk; beyond it the oldest are dropped, and counted",
 }
 
 
@@ -60,7 +60,7 @@ class Row:
 
 
 def rows() -> Iterator[Row]:
-    """Every key of the file, in its order. Raises KeyError for one without a meaning."""
+    """Return every key of the file, in its order. Raises KeyError for one without a meaning."""
     for table, struct in _TABLES.items():
         for field in msgspec.structs.fields(struct):
             key = f"{table}.{field.name}" if table else field.name
@@ -69,9 +69,9 @@ def rows() -> Iterator[Row]:
             default = field.default
             if field.default_factory is not NODEFAULT:
                 default = field.default_factory()
-            shown = "" if default is NODEFAULT else _shown(default)
-            yield Row(key, _MEANING[key], ALLOWED.get(field.name, ""), shown)
+            text = "" if default is NODEFAULT else _text(default)
+            yield Row(key, _MEANING[key], ALLOWED.get(field.name, ""), text)
 
 
-def _shown(default: object) -> str:
+def _text(default: object) -> str:
     return f"`{msgspec.json.encode(default).decode()}`" if default not in ((), {}) else "none"

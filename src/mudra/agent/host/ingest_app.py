@@ -1,7 +1,7 @@
-"""The agent's context: events, traces, and the agent's own word about itself.
+"""The agent's HTTP server: events, traces, and the agent's own state.
 
-A bare ASGI app. Bodies are bounded, packed and unpacked; a slow sender is cut
-off, so that no program of the host can make the agent grow or hang.
+A bare ASGI app. Bodies are bounded, packed and unpacked, and a slow sender is
+cut off, so that no program of the host can make the agent grow or hang.
 """
 
 import asyncio
@@ -17,15 +17,15 @@ from mudra.agent.sources import http_event, otlp
 from mudra.agent.sources.route import SourceContext
 
 MAX_BODY: Final = 8 << 20
-MAX_HELD: Final = 32 << 20
-"""Bytes of all bodies that are being read at one time: the agent's memory has a bound."""
+MAX_IN_MEMORY: Final = 32 << 20
+"""Bytes of all bodies that are being read at one time: a bound of the agent's memory."""
 BODY_SECONDS: Final = 15
 
 Message = MutableMapping[str, object]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 Record = Callable[[list[Event]], Awaitable[bool]]
-"""Counts events; True when they are on the disk."""
+"""Counts events; returns True once they are on the disk."""
 
 _JSON: Final = "application/json"
 _PROTOBUF: Final = "application/x-protobuf"
@@ -34,7 +34,7 @@ _TEXT: Final = "text/plain; version=0.0.4; charset=utf-8"
 
 @dataclass(frozen=True, slots=True)
 class IngestResponse:
-    """One HTTP answer."""
+    """One HTTP response."""
 
     status: int
     body: bytes
@@ -43,7 +43,7 @@ class IngestResponse:
 
 
 class RequestError(Exception):
-    """A request that is not served; `code` is the shape's `errorCode`."""
+    """A request that is refused; `code` is the `errorCode` of the response."""
 
     def __init__(self, status: int, code: str, message: str) -> None:
         super().__init__(message)
@@ -51,7 +51,7 @@ class RequestError(Exception):
 
 
 class Health(msgspec.Struct, frozen=True):
-    """Whether the agent does its work, and if not, why."""
+    """Whether the agent works, and if not, why."""
 
     ready: bool
     reasons: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ class Health(msgspec.Struct, frozen=True):
 
 @dataclass(slots=True)
 class IngestApp:
-    """The app. What it needs to know of the agent comes in as functions."""
+    """The app. What it needs of the agent is passed in as functions."""
 
     context: SourceContext
     record: Record
@@ -68,7 +68,7 @@ class IngestApp:
     status: Callable[[], Awaitable[bytes]]
     metrics: Callable[[], bytes]
     acknowledge_at_once: bool = False
-    _held: int = 0
+    _bytes_in_memory: int = 0
     """Bytes of bodies that are being read."""
 
     async def __call__(
@@ -99,25 +99,25 @@ class IngestApp:
         method, path = str(scope["method"]), str(scope["path"])
         if path in {http_event.PATH, otlp.PATH}:
             if method != "POST":
-                raise RequestError(405, "MethodNotAllowed", f"{path} takes POST")
+                raise RequestError(405, "MethodNotAllowed", f"{path} accepts POST")
             headers = _headers(scope)
             body = await self._body(receive, headers)
             if path == http_event.PATH:
                 return await self._events(body)
             return await self._traces(body, headers)
         if method not in {"GET", "HEAD"}:
-            raise RequestError(405, "MethodNotAllowed", f"{path} takes GET")
+            raise RequestError(405, "MethodNotAllowed", f"{path} accepts GET")
         if path == "/status":
             return IngestResponse(200, await self.status())
-        return self._word(path)
+        return self._state(path)
 
-    def _word(self, path: str) -> IngestResponse:
-        """The agent's word about itself."""
+    def _state(self, path: str) -> IngestResponse:
+        """Answer the requests about the agent itself."""
         if path in {"/sna/v1/ping", "/livez"}:
             return IngestResponse(200, b'{"status":"up"}')
         if path == "/sna/v1/version":
-            told = {"agentVersion": self.version, "name": "mudra-agent"}
-            return IngestResponse(200, msgspec.json.encode(told))
+            version = {"agentVersion": self.version, "name": "mudra-agent"}
+            return IngestResponse(200, msgspec.json.encode(version))
         if path == "/readyz":
             health = self.health()
             return IngestResponse(200 if health.ready else 503, msgspec.json.encode(health))
@@ -133,13 +133,13 @@ class IngestApp:
             raise RequestError(400, "InvalidRequest", f"the body cannot be read: {error}") from None
         except RecursionError:
             raise RequestError(400, "InvalidRequest", "the body is nested too deep") from None
-        durable = await self._take(events)
+        durable = await self._record(events)
         if rejected and not events:
             raise RequestError(400, "InvalidRequest", rejected[0].message)
-        told: dict[str, object] = {"message": "accepted"}
+        answer: dict[str, object] = {"message": "accepted"}
         if rejected:
-            told["rejected"] = rejected
-        return IngestResponse(200, msgspec.json.encode(told), headers=_durable(durable))
+            answer["rejected"] = rejected
+        return IngestResponse(200, msgspec.json.encode(answer), headers=_durable(durable))
 
     async def _traces(self, body: bytes, headers: Mapping[str, str]) -> IngestResponse:
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -156,20 +156,20 @@ class IngestApp:
         except otlp.UnreadableTraces as error:
             self.context.metrics.unreadable += 1
             raise RequestError(400, "InvalidRequest", str(error)) from None
-        durable = await self._take([*calls])
+        durable = await self._record([*calls])
         if kind == _PROTOBUF:
             return IngestResponse(200, b"", _PROTOBUF, _durable(durable))
         late = self.context.metrics.out_of_time - before
-        told: dict[str, object] = {}
+        answer: dict[str, object] = {}
         if late:
-            told["partialSuccess"] = {
+            answer["partialSuccess"] = {
                 "rejectedSpans": str(late),
                 "errorMessage": "spans of more than 7 days ago or of the future are not counted",
             }
-        return IngestResponse(200, msgspec.json.encode(told), headers=_durable(durable))
+        return IngestResponse(200, msgspec.json.encode(answer), headers=_durable(durable))
 
     async def _body(self, receive: Receive, headers: Mapping[str, str]) -> bytes:
-        """The body, unpacked; its size is counted while it comes in, both ways."""
+        """Return the unpacked body; its size is checked while it is received and unpacked."""
         coding = headers.get("content-encoding", "identity").strip().lower()
         if coding not in {"identity", "gzip", ""}:
             raise RequestError(415, "UnsupportedMediaType", "Content-Encoding must be gzip or none")
@@ -180,7 +180,7 @@ class IngestApp:
         except TimeoutError:
             raise RequestError(408, "Timeout", f"the body took over {BODY_SECONDS} s") from None
         finally:
-            self._held -= sum(map(len, parts))
+            self._bytes_in_memory -= sum(map(len, parts))
         packed = b"".join(parts)
         return _unpacked(packed) if coding == "gzip" else packed
 
@@ -189,23 +189,25 @@ class IngestApp:
         while more:
             message = await receive()
             if message["type"] == "http.disconnect":
-                raise RequestError(400, "InvalidRequest", "the sender went away")
+                raise RequestError(400, "InvalidRequest", "the sender closed the connection")
             part = message.get("body", b"")
             if isinstance(part, bytes):
                 parts.append(part)
                 length += len(part)
-                self._held += len(part)
+                self._bytes_in_memory += len(part)
             if length > MAX_BODY:
                 raise RequestError(413, "PayloadTooLarge", f"a body has at most {MAX_BODY} bytes")
-            if self._held > MAX_HELD:
-                raise RequestError(503, "ServiceUnavailable", "too much at once; send it again")
+            if self._bytes_in_memory > MAX_IN_MEMORY:
+                raise RequestError(
+                    503, "ServiceUnavailable", "too many requests at once; send it again"
+                )
             more = bool(message.get("more_body"))
 
-    async def _take(self, events: list[Event]) -> bool:
+    async def _record(self, events: list[Event]) -> bool:
         if not events:
             return True
         if self.acknowledge_at_once:
-            _forget(asyncio.ensure_future(self.record(events)))
+            _keep_running(asyncio.ensure_future(self.record(events)))
             return False
         return await self.record(events)
 
@@ -213,8 +215,8 @@ class IngestApp:
 _running: Final[set["asyncio.Future[bool]"]] = set()
 
 
-def _forget(task: "asyncio.Future[bool]") -> None:
-    _running.add(task)  # else the loop might drop it half done
+def _keep_running(task: "asyncio.Future[bool]") -> None:
+    _running.add(task)  # else the loop may drop it before it is done
     task.add_done_callback(_running.discard)
 
 
@@ -223,10 +225,10 @@ def _durable(durable: bool) -> tuple[tuple[bytes, bytes], ...]:
 
 
 def _headers(scope: Mapping[str, object]) -> dict[str, str]:
-    told = scope["headers"]
-    if not isinstance(told, list | tuple):
+    headers = scope["headers"]
+    if not isinstance(headers, list | tuple):
         return {}
-    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in told}
+    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in headers}
 
 
 def _unpacked(packed: bytes) -> bytes:

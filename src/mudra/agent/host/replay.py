@@ -1,4 +1,7 @@
-"""`agent replay FILE`: what payloads would a log have made? Nothing is sent or kept."""
+"""`agent replay FILE`: the payloads that a log gives. Nothing is sent or stored.
+
+Windows without a line are left out: a log does not say whether the agent ran in them.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,50 +20,50 @@ _LINES: Final = 5_000
 
 
 @dataclass(slots=True)
-class LogTime:
-    """A clock that stands where the log is: a replay has no time of its own."""
+class ReplayClock:
+    """A clock that shows the time of the latest line: a replay has no time of its own."""
 
     now: int = 0
 
     @property
     def boot(self) -> str:
-        """A replay is never restarted."""
+        """Return a constant: a replay is never restarted."""
         return "replay"
 
     def wall(self) -> int:
-        """Milliseconds since 1970 of the latest line."""
+        """Return milliseconds since 1970 of the latest line."""
         return self.now
 
     def monotonic(self) -> int:
-        """The same: a log has one time only."""
+        """Return the same: a log has one time only."""
         return self.now
 
 
-class AnyTime(SourceContext):
-    """Takes lines of every age: the log is replayed for what it says, not for its delivery."""
+class ReplayContext(SourceContext):
+    """Accepts lines of every age: nothing is delivered."""
 
     def is_reportable(self, wall: int, now: int) -> bool:
-        """Every moment."""
+        """Return whether there is a time at all."""
         return wall > 0 or now > 0
 
 
 class Replay:
-    """One log on its way to payloads."""
+    """Turns one log into payloads."""
 
     def __init__(self, aa_id: str, fields: Fields, fips: dict[str, str], *, inbound: bool) -> None:
-        self._aa_id, self._fields, self._inward = aa_id, fields, inbound
-        self._clock = LogTime()
-        self._listener = AnyTime(self._clock, peers=Peers(fips))
+        self._aa_id, self._fields, self._inbound = aa_id, fields, inbound
+        self._clock = ReplayClock()
+        self._context = ReplayContext(self._clock, peers=Peers(fips))
         self.counter = Counter(Windows(), FiSessionTracker())
 
     @property
     def metrics(self) -> SourceMetrics:
-        """What was in the log and is in no payload."""
-        return self._listener.metrics
+        """Counts of the lines that are in no payload."""
+        return self._context.metrics
 
     def payloads(self, path: Path) -> Iterator[Payload]:
-        """The payloads of this log, window by window. Raises OSError."""
-        reader = LineReader(self._fields, self._listener, inbound=self._inward)
+        """Return the payloads of this log, window by window. Raises OSError."""
+        reader = LineReader(self._fields, self._context, inbound=self._inbound)
         with path.open("rb") as file:
             while lines := file.readlines(_LINES * 200):
                 self.counter.apply(reader.calls(lines))

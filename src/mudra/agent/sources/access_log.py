@@ -1,8 +1,8 @@
 """Lines of JSON access logs of nginx, Envoy and HAProxy.
 
-Each format has its usual member names, which `agent.toml` may rename. A proxy
-invents a status when the FIP gave none (504, 502, 499): its own flags tell the
-two apart, so such a call counts as no answer and not as a 504 of the FIP.
+Each format has its usual field names, which `agent.toml` may rename. A proxy
+invents a status when the FIP gave none (504, 502, 499): its own flags
+distinguish the two, so such a call counts as no answer and not as a 504 of the FIP.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from mudra.metrics.payload.catalogue import NotificationType
 _FI_NOTIFICATION: Final = NotificationType.FI.value
 _STATUSES: Final = range(100, 600)
 _CLIENT_GONE: Final = 499
-_PROXY_MADE: Final = frozenset({502, 503, 504, _CLIENT_GONE})
+_MADE_BY_PROXY: Final = frozenset({502, 503, 504, _CLIENT_GONE})
 _ENVOY_NO_ANSWER: Final = frozenset(
     {"UT", "UF", "UC", "UR", "UH", "UO", "URX", "NR", "NC", "DC", "LR", "UPE", "DT", "DPE", "SI"}
 )
@@ -28,7 +28,7 @@ _LINE: Final = msgspec.json.Decoder(dict[str, object])
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """Where a format keeps what, and in which unit."""
+    """The field names and units of one format."""
 
     kind: str
     time: str
@@ -43,7 +43,7 @@ class Fields:
     size: str = "bytes"
     flags: str = ""
     answered: str = ""
-    """nginx: when the peer's headers came; `-` when they never did."""
+    """nginx: when the peer's headers came; `-` when they did not."""
     fip: str = "fip"
     session: str = "session"
     statuses: str = "fi_statuses"
@@ -67,25 +67,25 @@ FORMATS: Final = {
 
 
 def renamed(fields: Fields, names: Mapping[str, str]) -> Fields:
-    """The format with other member names."""
-    return replace(fields, **dict(names))  # type: ignore[arg-type]  # config.py allows text members only
+    """Return the format with other field names."""
+    return replace(fields, **dict(names))  # type: ignore[arg-type]  # config.py allows text fields only
 
 
 class LineReader:
     """Turns lines of one file into calls."""
 
-    __slots__ = ("_fields", "_inward", "_listener", "latest")
+    __slots__ = ("_context", "_fields", "_inbound", "latest")
 
     def __init__(self, fields: Fields, context: SourceContext, *, inbound: bool) -> None:
-        self._fields, self._listener, self._inward = fields, context, inbound
+        self._fields, self._context, self._inbound = fields, context, inbound
         self.latest = 0
         """Wall time of the end of the latest call that was read."""
 
     def calls(self, lines: list[bytes]) -> list[Call]:
-        """The counted calls in these lines; lines that cannot be read are only noted."""
-        now, mono = self._listener.clock.wall(), self._listener.clock.monotonic()
+        """Return the counted calls in these lines; unreadable lines are noted in the metrics."""
+        now, mono = self._context.clock.wall(), self._context.clock.monotonic()
         found: list[Call] = []
-        decode, metrics = _LINE.decode, self._listener.metrics
+        decode, metrics = _LINE.decode, self._context.metrics
         for line in lines:
             if not line.strip():
                 continue
@@ -98,17 +98,17 @@ class LineReader:
                 found.append(call)
         return found
 
-    def _call(self, told: dict[str, object], now: int, mono: int) -> Call | None:
-        fields, context, get = self._fields, self._listener, told.get
+    def _call(self, line: dict[str, object], now: int, mono: int) -> Call | None:
+        fields, context, get = self._fields, self._context, line.get
         took = _milliseconds(get(fields.took), fields.took_unit)
-        at = _time(told[fields.time]) if fields.time in told else UNKNOWN
+        at = _time(line[fields.time]) if fields.time in line else UNKNOWN
         if at == UNKNOWN:
             context.metrics.unreadable += 1
             return None
         start = at - took if fields.time_is_end else at
         self.latest = max(self.latest, start + took)
         code = context.routes.code(
-            str(get(fields.method, "")), str(get(fields.path, "")), inbound=self._inward
+            str(get(fields.method, "")), str(get(fields.path, "")), inbound=self._inbound
         )
         if not code:
             context.metrics.other_calls += 1
@@ -120,41 +120,43 @@ class LineReader:
         if not context.is_reportable(start, now):
             return None
         session = session_id(str(get(fields.session) or ""))
-        said = None
-        if self._inward and code == _FI_NOTIFICATION:
-            words = str(get(fields.statuses) or "")
-            said = notification(session, set(filter(None, words.split(","))))
+        notified = None
+        if self._inbound and code == _FI_NOTIFICATION:
+            statuses = str(get(fields.statuses) or "")
+            notified = notification(session, set(filter(None, statuses.split(","))))
         return Call(
-            self._inward, fip, code, start, mono - (now - start), took, self._status(told),
-            _whole(get(fields.size)), session, said,
-        )  # fmt: skip  # the members in their order
+            self._inbound, fip, code, start, mono - (now - start), took, self._status(line),
+            _whole(get(fields.size)), session, notified,
+        )  # fmt: skip  # the fields in their order
 
-    def _status(self, told: Mapping[str, object]) -> int:
+    def _status(self, line: Mapping[str, object]) -> int:
         fields = self._fields
-        status = _whole(told.get(fields.status))
-        if status not in _STATUSES or (status == _CLIENT_GONE and not self._inward):
+        status = _whole(line.get(fields.status))
+        if status not in _STATUSES or (status == _CLIENT_GONE and not self._inbound):
             return NO_STATUS
-        if self._inward or status not in _PROXY_MADE:
+        if self._inbound or status not in _MADE_BY_PROXY:
             return status
-        flags = str(told.get(fields.flags) or "")
+        flags = str(line.get(fields.flags) or "")
         if fields.kind == "nginx":
-            return NO_STATUS if _nginx_made(flags, str(told.get(fields.answered, ""))) else status
+            return (
+                NO_STATUS if _made_by_nginx(flags, str(line.get(fields.answered, ""))) else status
+            )
         if fields.kind == "envoy":
             return NO_STATUS if _ENVOY_NO_ANSWER.intersection(flags.split(",")) else status
-        # HAProxy: the first letter says that a session ended early, the second that
-        # it was before the server's headers had come.
+        # HAProxy: the first character says that a session ended early, the second that
+        # it ended before the server's headers had come.
         return NO_STATUS if flags[:1] not in {"", "-"} and flags[1:2] in set("CQH") else status
 
 
-def _nginx_made(upstream_status: str, header_time: str) -> bool:
-    """Did no upstream answer? Of several tries the last one counts."""
+def _made_by_nginx(upstream_status: str, header_time: str) -> bool:
+    """Return whether no upstream answered; of several tries the last one counts."""
     last_status = upstream_status.replace(":", ",").rpartition(",")[2].strip()
     last_time = header_time.replace(":", ",").rpartition(",")[2].strip()
     return last_status == "-" or last_time == "-"
 
 
 def _time(value: object) -> int:
-    """Milliseconds since 1970 from ISO 8601, seconds, or milliseconds."""
+    """Return milliseconds since 1970 from ISO 8601, seconds, or milliseconds."""
     if isinstance(value, str):
         if not value[:11].replace(".", "").isdigit():
             return parse_time(value)

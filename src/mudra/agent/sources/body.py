@@ -1,4 +1,4 @@
-"""What the agent reads out of bodies: sessions, statuses and packet sizes. Nothing else is kept.
+"""What the agent reads out of bodies: sessions, statuses and packet sizes. Stores nothing else.
 
 Bodies are those of network-facts: FI request answers, FI notifications and FI
 fetch answers. They come as JSON, or as text that holds JSON.
@@ -62,34 +62,36 @@ _UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 def read_notification(body: bytes) -> Notification | None:
-    """What an FI notification says; None when it cannot be read as one."""
+    """Return what an FI notification says; None when it cannot be read as one."""
     try:
-        told = _NOTIFICATION.decode(_plain(body))
+        received = _NOTIFICATION.decode(_unwrapped(body))
     except _UNREADABLE:
         return None
-    words = {
-        account.status for fip in told.status.responses for account in fip.accounts[:MAX_ACCOUNTS]
+    statuses = {
+        account.status
+        for fip in received.status.responses
+        for account in fip.accounts[:MAX_ACCOUNTS]
     }
-    return notification(told.status.session, words, parse_time(told.timestamp))
+    return notification(received.status.session, statuses, parse_time(received.timestamp))
 
 
-def notification(session: str, words: set[str], sent_at: int = UNKNOWN) -> Notification | None:
-    """A notification by its parts; None without a session or a status."""
+def notification(session: str, names: set[str], sent_at: int = UNKNOWN) -> Notification | None:
+    """Build a notification from its parts; None without a session or a status."""
     statuses = 0
-    for word in words:
-        statuses |= fi_status(word)
+    for name in names:
+        statuses |= fi_status(name)
     return Notification(session, statuses, sent_at) if session_id(session) and statuses else None
 
 
 def session_id(text: str) -> str:
-    """The session ID, or nothing when it cannot be one."""
+    """Return the session ID, or an empty text when it cannot be one."""
     return text if 0 < len(text) <= MAX_SESSION else ""
 
 
 def session_in(body: bytes) -> str:
-    """The session ID in the answer to an FI request; empty when there is none."""
+    """Return the session ID in the answer to an FI request; empty when there is none."""
     try:
-        return session_id(_REQUESTED.decode(_plain(body)).session)
+        return session_id(_REQUESTED.decode(_unwrapped(body)).session)
     except _UNREADABLE:
         return ""
 
@@ -97,22 +99,22 @@ def session_in(body: bytes) -> str:
 def txnid_in(body: bytes) -> str:
     """Return the transaction ID of a request or response; empty when there is none."""
     try:
-        return _IDENTIFIED.decode(_plain(body)).txnid
+        return _IDENTIFIED.decode(_unwrapped(body)).txnid
     except _UNREADABLE:
         return ""
 
 
 def packets_in(body: bytes) -> int:
-    """Bytes of encrypted FI in an FI fetch answer, as they travelled (spec 2.5)."""
+    """Return the bytes of encrypted FI in an FI fetch answer, as transferred (spec 2.5)."""
     try:
-        fetched = _FETCHED.decode(_plain(body))
+        fetched = _FETCHED.decode(_unwrapped(body))
     except _UNREADABLE:
         return 0
     return sum(len(packet.encrypted) for fip in fetched.fips for packet in fip.data)
 
 
 def parse_time(text: str) -> int:
-    """Milliseconds since 1970 of an ISO 8601 text, without a zone taken as UTC; else UNKNOWN."""
+    """Return milliseconds since 1970 of an ISO 8601 text (UTC without a zone), else UNKNOWN."""
     try:
         parsed = datetime.fromisoformat(text)
     except ValueError:
@@ -122,5 +124,5 @@ def parse_time(text: str) -> int:
     return round(parsed.timestamp() * 1000)
 
 
-def _plain(body: bytes) -> bytes:
+def _unwrapped(body: bytes) -> bytes:
     return _TEXT.decode(body).encode() if body[:1] == b'"' else body

@@ -109,7 +109,7 @@ class LogFile:
             return False
         if mine.st_size > self._offset and not self._is_torn(file, mine.st_size):
             return True  # written to between the read and now
-        # More than one rotation may have happened since the last look.
+        # The file may have been rotated more than once since the last read.
         self._older = _between(self.path, mine)
         self._open(self._older.pop(0) if self._older else self.path, 0)
         return True

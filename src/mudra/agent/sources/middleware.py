@@ -1,9 +1,9 @@
-"""Middleware that tells an agent of the calls a Python program makes and receives.
+"""Middleware that reports to an agent the calls that a Python program makes and receives.
 
     httpx.AsyncClient(transport=ReportingTransport(reporter, fip_of_host))
     app = ReportingApp(app, reporter, fip_of_request)
 
-Only calls that count are looked into; no body is held back or changed.
+Only calls that count are read; no body is delayed or changed.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
@@ -42,24 +42,24 @@ class ReportingTransport(httpx.AsyncBaseTransport):
         self._routes = Routes()
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send the request; what is told waits for nothing."""
+        """Send the request; reporting it does not delay it."""
         code = self._routes.code(request.method, request.url.path, inbound=False)
         fip = self._fip_of_host(request.url.host) if code else ""
         if not fip:
             return await self._inner.handle_async_request(request)
-        watch = _Watch(self._reporter, fip, request.method, request.url.path)
+        timing = _Timing(self._reporter, fip, request.method, request.url.path)
         try:
             response = await self._inner.handle_async_request(request)
-        except BaseException:  # told and raised again: a cancelled call had no answer either
-            watch.over(None)
+        except BaseException:  # reported and raised again: a cancelled call had no answer either
+            timing.finish(None)
             raise
         if code in _BODIES and response.is_closed:
-            watch.over(response.status_code, response.content)  # read already by the inner one
+            timing.finish(response.status_code, response.content)  # read already by the inner one
         elif code in _BODIES and isinstance(response.stream, httpx.AsyncByteStream):
-            watch.answered()
-            response.stream = _Reading(response.stream, watch, response)
+            timing.answered()
+            response.stream = _Reading(response.stream, timing, response)
         else:
-            watch.over(response.status_code)
+            timing.finish(response.status_code)
         return response
 
     async def aclose(self) -> None:
@@ -67,38 +67,40 @@ class ReportingTransport(httpx.AsyncBaseTransport):
         await self._inner.aclose()
 
 
-class _Watch:
-    """Times one call and tells of it once."""
+class _Timing:
+    """Times one call and reports it once."""
 
     def __init__(self, reporter: Reporter, fip: str, method: str, path: str) -> None:
         self._reporter, self._fip, self._method, self._path = reporter, fip, method, path
-        self._began = reporter.clock.monotonic()
-        self._took: int | None = None
-        self._told = False
+        self._started = reporter.clock.monotonic()
+        self._duration: int | None = None
+        self._reported = False
 
     def answered(self) -> None:
-        """The answer's head came: this is the response time."""
-        self._took = self._reporter.clock.monotonic() - self._began
+        """Stop the time: the answer's headers are here."""
+        self._duration = self._reporter.clock.monotonic() - self._started
 
-    def over(self, status: int | None, body: bytes = b"") -> None:
-        """Tell of the call."""
-        if self._told:
+    def finish(self, status: int | None, body: bytes = b"") -> None:
+        """Report the call."""
+        if self._reported:
             return
-        self._told = True
-        took = self._reporter.clock.monotonic() - self._began if self._took is None else self._took
+        self._reported = True
+        duration = self._duration
+        if duration is None:
+            duration = self._reporter.clock.monotonic() - self._started
         self._reporter.call(
-            self._fip, self._path, took_ms=took, status=status, method=self._method,
+            self._fip, self._path, took_ms=duration, status=status, method=self._method,
             body=body,
-        )  # fmt: skip  # the members in their order
+        )  # fmt: skip  # the fields in their order
 
 
 class _Reading(httpx.AsyncByteStream):
-    """A response body that is told of when it has been read or closed."""
+    """A response body that is reported when it has been read or closed."""
 
     def __init__(
-        self, inner: httpx.AsyncByteStream, watch: _Watch, response: httpx.Response
+        self, inner: httpx.AsyncByteStream, timing: _Timing, response: httpx.Response
     ) -> None:
-        self._inner, self._watch = inner, watch
+        self._inner, self._timing = inner, timing
         self._status = response.status_code
         self._coding = response.headers.get("content-encoding", "identity")
         self._seen = bytearray()
@@ -110,7 +112,7 @@ class _Reading(httpx.AsyncByteStream):
             yield part
 
     async def aclose(self) -> None:
-        self._watch.over(self._status, self._decoded())
+        self._timing.finish(self._status, self._decoded())
         await self._inner.aclose()
 
     def _decoded(self) -> bytes:
@@ -131,14 +133,14 @@ class ReportingApp:
     async def __call__(
         self, scope: MutableMapping[str, object], receive: Receive, send: Send
     ) -> None:
-        """Serve the request; what is told waits for nothing."""
+        """Serve the request; reporting it does not delay it."""
         method, path = str(scope.get("method", "")), str(scope.get("path", ""))
         code = self._routes.code(method, path, inbound=True) if scope["type"] == "http" else ""
         if not code:
             await self._app(scope, receive, send)
             return
         clock = self._reporter.clock
-        began = clock.monotonic()
+        started = clock.monotonic()
         seen = bytearray()
         statuses: list[int] = []
 
@@ -163,13 +165,13 @@ class ReportingApp:
             if fip:
                 wanted = code == NotificationType.FI.value
                 self._reporter.call(
-                    fip, path, took_ms=clock.monotonic() - began,
+                    fip, path, took_ms=clock.monotonic() - started,
                     status=statuses[0] if statuses else 500, method=method, inbound=True,
                     body=body if wanted else b"",
-                )  # fmt: skip  # the members in their order
+                )  # fmt: skip  # the fields in their order
 
 
-def _headers(told: object) -> dict[str, str]:
-    if not isinstance(told, list | tuple):
+def _headers(headers: object) -> dict[str, str]:
+    if not isinstance(headers, list | tuple):
         return {}
-    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in told}
+    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in headers}

@@ -2,9 +2,9 @@
 
 A client span of a counted call is a call to a FIP, a server span a
 notification from one. Who the FIP is comes from the attribute `aa.fip.id`, or
-from the host by the mapping in `agent.toml`. What lies in bodies cannot be in
-a span of its own accord, so `aa.session.id`, `aa.fi.statuses` (words separated
-by commas) and `aa.packet.bytes` may be set by the application.
+from the host by the mapping in `agent.toml`. A span does not
+hold what is in bodies, so the application may set `aa.session.id`, `aa.fi.statuses`
+(separated by commas) and `aa.packet.bytes`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -87,7 +87,7 @@ _KINDS: Final[dict[int | str, int]] = {
 
 
 def read_protobuf(body: bytes, context: SourceContext) -> list[Call]:
-    """The counted calls in a protobuf body. Raises UnreadableTraces."""
+    """Return the counted calls in a protobuf body. Raises UnreadableTraces."""
     try:
         request = ExportTraceServiceRequest.FromString(body)
     except DecodeError:
@@ -112,7 +112,7 @@ def read_protobuf(body: bytes, context: SourceContext) -> list[Call]:
 
 
 def read_json(body: bytes, context: SourceContext) -> list[Call]:
-    """The counted calls in a JSON body. Raises UnreadableTraces."""
+    """Return the counted calls in a JSON body. Raises UnreadableTraces."""
     calls = _Calls(context)
     try:
         traces = _JSON.decode(body)
@@ -141,16 +141,16 @@ def _spans(traces: _Traces) -> Iterable[_Span]:
 class _Calls:
     """Spans in, counted calls out."""
 
-    __slots__ = ("_listener", "_mono", "_now", "found")
+    __slots__ = ("_context", "_mono", "_now", "found")
 
     def __init__(self, context: SourceContext) -> None:
-        self._listener = context
+        self._context = context
         self._now, self._mono = context.clock.wall(), context.clock.monotonic()
         self.found: list[Call] = []
 
     def add(self, inbound: bool, start: int, end: int, attributes: Attributes) -> None:
         """Record one span in; what is not counted is only noted."""
-        context = self._listener
+        context = self._context
         code = context.routes.code(
             str(_first(attributes, _METHODS)), _path(attributes), inbound=inbound
         )
@@ -167,18 +167,18 @@ class _Calls:
         status = _number(_first(attributes, _STATUS))
         size = _number(_first(attributes, _SIZES))
         session = session_id(str(attributes.get(SESSION, "")))
-        said = None
+        notified = None
         if inbound and code == _FI_NOTIFICATION:
-            said = notification(
+            notified = notification(
                 session, set(filter(None, str(attributes.get(STATUSES, "")).split(",")))
             )
         self.found.append(
             Call(
                 inbound, fip, code, wall, self._mono - (self._now - wall),
                 max(0, end - start) // _MILLION, status if status in _STATUSES else NO_STATUS,
-                size, session, said,
+                size, session, notified,
             )
-        )  # fmt: skip  # the members in their order
+        )  # fmt: skip  # the fields in their order
 
 
 def _first(attributes: Attributes, names: tuple[str, ...]) -> str | int:

@@ -1,10 +1,10 @@
-"""Tells an agent about calls from inside a Python program: a call, httpx, and ASGI.
+"""Reports calls to an agent from inside a Python program: a function, httpx, and ASGI.
 
     reporter = Reporter("http://127.0.0.1:4044")
     reporter.call("FIP-1", "/FI/request", took_ms=180, status=200, session="S-1")
 
-Telling never waits, never raises and never grows: events wait in a bounded
-queue, a thread of its own sends them in arrays, and what finds no room is counted.
+Reporting never waits, never raises and never grows: events wait in a bounded
+queue, a thread of its own sends them in arrays, and events beyond it are counted.
 """
 
 import threading
@@ -18,7 +18,7 @@ import msgspec
 
 from mudra.agent.clock import Clock, MachineClock
 
-MAX_WAITING: Final = 10_000
+MAX_QUEUED: Final = 10_000
 MAX_AT_ONCE: Final = 1_000
 SECONDS_BETWEEN: Final = 0.5
 MAX_BODY: Final = 1 << 20
@@ -27,14 +27,14 @@ _OK: Final = 200
 
 @dataclass(slots=True)
 class ReporterMetrics:
-    """What became of what was told."""
+    """Counts of the reported events by outcome."""
 
     sent: int = 0
     dropped: int = 0
 
 
 class ReportedEvent(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """One half of a call, in the shape that the agent takes."""
+    """One half of a call, in the shape that the agent accepts."""
 
     call_type: str
     route: str
@@ -49,13 +49,13 @@ class ReportedEvent(msgspec.Struct, frozen=True, rename="camel", omit_defaults=T
 
 @dataclass(slots=True)
 class Reporter:
-    """Sends what it is told to one agent. Safe to use from every thread; `close` at the end."""
+    """Sends events to one agent. Safe to use from every thread; `close` it at the end."""
 
     address: str
     http: httpx.Client = field(default_factory=lambda: httpx.Client(timeout=5))
     clock: Clock = field(default_factory=MachineClock)
     metrics: ReporterMetrics = field(default_factory=ReporterMetrics)
-    _waiting: deque[ReportedEvent] = field(default_factory=deque)
+    _queue: deque[ReportedEvent] = field(default_factory=deque)
     _wake: threading.Event = field(default_factory=threading.Event)
     _closed: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -74,7 +74,7 @@ class Reporter:
         session: str = "",
         ended_at: float | None = None,
     ) -> None:
-        """Tell of one whole call that ended now, or at `ended_at` (seconds since 1970).
+        """Report one whole call that ended now, or at `ended_at` (seconds since 1970).
 
         `status` is None when no answer came. `body` is the one that the agent
         looks into: of the answer for FI request and FI fetch, of the request
@@ -87,7 +87,7 @@ class Reporter:
         raw = msgspec.Raw(body if _is_json(body) else b"null")
         none = msgspec.Raw(b"null")
         first, second = ("requestIn", "responseOut") if inbound else ("requestOut", "responseIn")
-        self._tell(
+        self._add(
             ReportedEvent(
                 first, route, key, end - round(took_ms), fip, method=method,
                 body=raw if inbound else none,
@@ -99,50 +99,50 @@ class Reporter:
         )  # fmt: skip  # one event a paragraph
 
     def close(self, timeout: float = 5.0) -> None:
-        """Send what waits and stop."""
+        """Send what is queued and stop."""
         self._closed = True
         self._wake.set()
         if self._thread is not None:
             self._thread.join(timeout)
         self.http.close()
 
-    def _tell(self, *events: ReportedEvent) -> None:
+    def _add(self, *events: ReportedEvent) -> None:
         with self._lock:
-            if len(self._waiting) + len(events) > MAX_WAITING:
+            if len(self._queue) + len(events) > MAX_QUEUED:
                 self.metrics.dropped += len(events)
                 return
-            self._waiting += events
+            self._queue += events
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="mudra-agent", daemon=True)
                 self._thread.start()
-            if len(self._waiting) >= MAX_AT_ONCE:
+            if len(self._queue) >= MAX_AT_ONCE:
                 self._wake.set()
 
     def _run(self) -> None:
         while not self._closed:
             self._wake.wait(SECONDS_BETWEEN)
             self._wake.clear()
-            while self._waiting and self._send():
+            while self._queue and self._send():
                 pass
         self._send()
 
     def _send(self) -> bool:
         with self._lock:
-            batch = [self._waiting[place] for place in range(min(MAX_AT_ONCE, len(self._waiting)))]
+            batch = [self._queue[index] for index in range(min(MAX_AT_ONCE, len(self._queue)))]
         if not batch:
             return False
         try:
-            answer = self.http.post(
+            response = self.http.post(
                 f"{self.address}/sna/v1/aa",
                 content=msgspec.json.encode(batch),
                 headers={"Content-Type": "application/json"},
             )
         except httpx.HTTPError:
-            return False  # told again at the next turn, until the queue is full
+            return False  # sent again later, until the queue is full
         with self._lock:
             for _ in batch:
-                self._waiting.popleft()
-            if answer.status_code == _OK:
+                self._queue.popleft()
+            if response.status_code == _OK:
                 self.metrics.sent += len(batch)
             else:
                 self.metrics.dropped += len(batch)

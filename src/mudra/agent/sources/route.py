@@ -1,4 +1,4 @@
-"""Which calls count, and whose they are: shared by all sources."""
+"""Which calls count, and for which FIP: shared by all sources."""
 
 import re
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from mudra.agent.counting.window import MAX_AGE
 from mudra.metrics.payload.catalogue import notification_type_of, request_type_of
 from mudra.metrics.payload.report import ENTITY_ID
 
-MAX_REMEMBERED: Final = 10_000
+MAX_CACHED: Final = 10_000
 AHEAD: Final = 60_000
 """A source's clock may be this far ahead, in milliseconds."""
 
@@ -19,49 +19,49 @@ _HEARTBEAT: Final = "/heartbeat"
 
 @dataclass(slots=True)
 class Routes:
-    """Type codes of calls, with the answers remembered."""
+    """Type codes of calls, with a cache."""
 
-    _known: dict[tuple[bool, str, str], str] = field(default_factory=dict)
+    _cache: dict[tuple[bool, str, str], str] = field(default_factory=dict)
 
     def code(self, method: str, path: str, *, inbound: bool) -> str:
-        """The code that counts this call; empty when none does.
+        """Return the code that counts this call; empty when none does.
 
         Without a method, as in the shape in use today, a heartbeat is a GET and
         every other call a POST.
         """
         path = path.partition("?")[0]
         key = (inbound, method, path)
-        found = self._known.get(key)
+        found = self._cache.get(key)
         if found is None:
             plain = path.rstrip("/")
             verb = method or ("GET" if plain.lower().endswith(_HEARTBEAT) else "POST")
             kind = (notification_type_of if inbound else request_type_of)(verb, plain)
             found = "" if kind is None else kind.value
-            if len(self._known) >= MAX_REMEMBERED:
-                self._known.clear()
-            self._known[key] = found
+            if len(self._cache) >= MAX_CACHED:
+                self._cache.clear()
+            self._cache[key] = found
         return found
 
 
 @dataclass(slots=True)
 class Peers:
-    """Names that a source uses for FIPs: entity IDs, or hosts that are mapped to them."""
+    """The FIPs that a source names, by entity ID or by host."""
 
     by_host: dict[str, str] = field(default_factory=dict)
     _valid: set[str] = field(default_factory=set)
 
     def of_host(self, host: str) -> str:
-        """The FIP at this host (`name` or `name:port`); empty when the mapping has none."""
+        """Return the FIP at this host (`name` or `name:port`); empty when none is configured."""
         host = host.lower()
         return self.by_host.get(host) or self.by_host.get(host.rpartition(":")[0], "")
 
     def valid(self, fip: str) -> bool:
-        """Can this be an entity ID? One that cannot would have its whole payload refused."""
+        """Return whether this can be an entity ID; otherwise its whole payload would be refused."""
         if fip in self._valid:
             return True
         if _ENTITY_ID.match(fip) is None:
             return False
-        if len(self._valid) >= MAX_REMEMBERED:
+        if len(self._valid) >= MAX_CACHED:
             self._valid.clear()
         self._valid.add(fip)
         return True
@@ -69,21 +69,21 @@ class Peers:
 
 @dataclass(slots=True)
 class SourceMetrics:
-    """What a source heard that does not become an event."""
+    """What a source received that does not become an event."""
 
     other_calls: int = 0
-    """Calls that no type counts, or whose peer is no FIP."""
+    """Calls that no type counts, or of a peer that is not a FIP."""
     unknown_peer: int = 0
-    """Calls whose FIP is not known: the host is not mapped, or the ID is none."""
+    """Calls of an unknown FIP: its host is not configured, or its ID is invalid."""
     unreadable: int = 0
     """Lines, spans or events that are not what they should be."""
     out_of_time: int = 0
-    """Told for a moment in the future, or more than 7 days ago."""
+    """Reported for a time in the future, or more than 7 days ago."""
 
 
 @dataclass(slots=True)
 class SourceContext:
-    """What every source needs."""
+    """What every source needs to read its events."""
 
     clock: Clock
     routes: Routes = field(default_factory=Routes)
@@ -91,7 +91,7 @@ class SourceContext:
     metrics: SourceMetrics = field(default_factory=SourceMetrics)
 
     def is_reportable(self, wall: int, now: int) -> bool:
-        """Can a window of this moment still be told?"""
+        """Return whether a window of this time can still be reported."""
         if now - MAX_AGE <= wall <= now + AHEAD:
             return True
         self.metrics.out_of_time += 1

@@ -56,31 +56,33 @@ def dead_letters(directory: Path) -> list[Path]:
     return sorted((directory / FOLDER).glob("*.json"))
 
 
-def request_resend(directory: Path, letters: list[Path], now: int) -> tuple[list[Path], list[Path]]:
+def request_resend(directory: Path, paths: list[Path], now: int) -> tuple[list[Path], list[Path]]:
     """Have dead letters sent again; return those that will be, and those that are too old.
 
     The operator accepts windows of the last 7 days (decisions part 5). Raises OSError.
     """
     folder = directory / RESEND
     folder.mkdir(mode=0o700, exist_ok=True)
-    recent = [letter for letter in letters if _window(letter) > now - MAX_AGE]
-    for letter in recent:
-        letter.replace(folder / letter.name)
-    return recent, [letter for letter in letters if letter not in recent]
+    recent = [path for path in paths if _window(path) > now - MAX_AGE]
+    for path in recent:
+        path.replace(folder / path.name)
+    return recent, [path for path in paths if path not in recent]
 
 
 def requeue(directory: Path, spool: Spool) -> None:
     """Queue the dead letters that are to be sent again. Raises OSError."""
     for path in sorted((directory / RESEND).glob("*.json")):
         try:
-            letter = msgspec.json.decode(path.read_bytes(), type=DeadLetter)
+            dead_letter = msgspec.json.decode(path.read_bytes(), type=DeadLetter)
         except msgspec.DecodeError:
             path.replace(path.with_suffix(".unreadable"))
             continue
-        spool.requeue(Payload(_window(path), letter.tag, letter.txn_id, bytes(letter.payload)))
+        spool.requeue(
+            Payload(_window(path), dead_letter.tag, dead_letter.txn_id, bytes(dead_letter.payload))
+        )
         path.unlink()
 
 
-def _window(letter: Path) -> int:
-    start = letter.name.partition("-")[0]
+def _window(path: Path) -> int:
+    start = path.name.partition("-")[0]
     return int(start) if start.isdigit() else 0

@@ -1,4 +1,4 @@
-"""What the agent keeps on disk: payload files, and one SQLite file as their journal.
+"""What the agent stores on disk: payload files, and one SQLite file as their journal.
 
 - `payloads/`: the payloads that wait for delivery;
 - `journal`: events since the last snapshot, so that kill -9 loses none that was acknowledged;
@@ -266,13 +266,13 @@ def _is_usable(db: sqlite3.Connection) -> bool:
 
 def _move_aside(path: Path) -> Path:
     number = 1
-    while (kept := path.with_name(f"{path.name}.damaged-{number}")).exists():
+    while (copy := path.with_name(f"{path.name}.damaged-{number}")).exists():
         number += 1
     # The log first: a new file would take over the log that it finds next to it.
     for suffix in ("-wal", "-shm", ""):
         with contextlib.suppress(FileNotFoundError):
-            Path(f"{path}{suffix}").replace(f"{kept}{suffix}")
-    return kept
+            Path(f"{path}{suffix}").replace(f"{copy}{suffix}")
+    return copy
 
 
 def _is_intact(crc: object, body: object) -> bool:

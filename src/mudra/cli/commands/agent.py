@@ -14,7 +14,7 @@ import typer
 from mudra.agent.clock import MachineClock
 from mudra.agent.host.assembly import VERSION
 from mudra.agent.host.check import CheckResult
-from mudra.agent.host.check import check as look
+from mudra.agent.host.check import check as run_checks
 from mudra.agent.host.config import Config, ConfigError, log_of, read_config
 from mudra.agent.host.replay import Replay
 from mudra.agent.host.run import run as run_until_stopped
@@ -33,7 +33,7 @@ DEFAULT_CONFIG: Final = Path("/etc/mudra/agent.toml")
 ConfigPath = Annotated[
     Path, typer.Option("--config", "-c", help="The agent's configuration file.", metavar="FILE")
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON, for programs.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Write JSON, for programs.")]
 
 
 @app.command()
@@ -44,8 +44,8 @@ def run(config: ConfigPath = DEFAULT_CONFIG, *, as_json: AsJson = False) -> None
     """
     read = _read(config)
     if as_json:
-        told = {"aaId": read.aa_id, "agentVersion": VERSION, "listen": read.http.listen}
-        typer.echo(msgspec.json.encode(told).decode())
+        started = {"aaId": read.aa_id, "agentVersion": VERSION, "listen": read.http.listen}
+        typer.echo(msgspec.json.encode(started).decode())
     else:
         typer.echo(f"the agent of {read.aa_id} listens at {', '.join(read.http.listen)}")
     raise typer.Exit(run_until_stopped(read))
@@ -53,11 +53,11 @@ def run(config: ConfigPath = DEFAULT_CONFIG, *, as_json: AsJson = False) -> None
 
 @app.command()
 def check(config: ConfigPath = DEFAULT_CONFIG, *, as_json: AsJson = False) -> None:
-    """Look at configuration, credentials, reachability, clock and disk, each with the way out.
+    """Check configuration, credentials, reachability, clock and disk, each with the way out.
 
     Example: `mudra agent check --config agent.toml`; exits with 1 when something is wrong.
     """
-    checked = asyncio.run(look(_read(config), MachineClock(), random.SystemRandom().uniform))
+    checked = asyncio.run(run_checks(_read(config), MachineClock(), random.SystemRandom().uniform))
     if as_json:
         typer.echo(msgspec.json.encode(checked).decode())
     else:
@@ -71,7 +71,7 @@ def check(config: ConfigPath = DEFAULT_CONFIG, *, as_json: AsJson = False) -> No
 def status(config: ConfigPath = DEFAULT_CONFIG, *, as_json: AsJson = False) -> None:
     """Show last window, last receipt, backlog, drops and clock offset.
 
-    Asks the running agent; when it is down, tells what its disk knows.
+    Asks the running agent; when it is down, reads its disk.
 
     Example: `mudra agent status --json`; exits with 1 when the agent is not ready.
     """
@@ -91,7 +91,7 @@ def replay(
     file: Annotated[Path, typer.Argument(help="A JSON access log.", metavar="FILE")],
     config: ConfigPath = DEFAULT_CONFIG,
     log_format: Annotated[
-        str, typer.Option("--format", help="nginx, envoy or haproxy; taken from the configuration.")
+        str, typer.Option("--format", help="nginx, envoy or haproxy; default: as configured.")
     ] = "",
     *,
     from_fips: Annotated[
@@ -103,7 +103,7 @@ def replay(
 ) -> None:
     """Turn a log into payloads, one a line, without sending anything.
 
-    What kind of log it is stands in the configuration, also of one that was rotated.
+    The configuration names the format of each log; it applies to rotated files too.
 
     Example: `mudra agent replay /var/log/nginx/fips.json.1 | jq .fips[0]`
     """
@@ -115,7 +115,7 @@ def replay(
     if known is None and log_format not in FORMATS:
         typer.echo(
             f"--format must be one of {', '.join(FORMATS)}: "
-            f"{file} is no log of {config}, nor one that was rotated",
+            f"{file} is neither a log of {config} nor a rotated one",
             err=True,
         )
         raise typer.Exit(2)
@@ -133,8 +133,8 @@ def replay(
                 "unknownFip": left.unknown_peer,
                 "unreadable": left.unreadable,
             }
-            told = {"payloads": raws, "notCounted": counts}
-            typer.echo(msgspec.json.encode(told).decode())
+            document = {"payloads": raws, "notCounted": counts}
+            typer.echo(msgspec.json.encode(document).decode())
             return
         for body in payloads:
             sys.stdout.write(body.decode() + "\n")
@@ -152,7 +152,7 @@ def replay(
 @app.command()
 def resend(
     letters: Annotated[
-        list[Path] | None, typer.Argument(help="Dead letters; all when none is named.")
+        list[Path] | None, typer.Argument(help="Dead letters; default: all.")
     ] = None,
     config: ConfigPath = DEFAULT_CONFIG,
     *,
@@ -160,16 +160,16 @@ def resend(
 ) -> None:
     """Send dead letters again, once the reason of their refusal is gone.
 
-    The agent takes them within a minute, or when it starts. Windows of more than
-    7 days ago stay where they are: the operator takes them no more.
+    The agent queues them within a minute, or when it starts. Windows of more than
+    7 days ago stay where they are: the operator no longer accepts them.
 
     Example: `mudra agent resend --config agent.toml`
     """
     directory = Path(_read(config).directory)
     wanted = letters or dead_letters(directory)
-    missing = [letter for letter in wanted if not letter.is_file()]
+    missing = [path for path in wanted if not path.is_file()]
     if missing:
-        typer.echo(f"{missing[0]} is no dead letter; they lie in {directory / FOLDER}", err=True)
+        typer.echo(f"{missing[0]} is not a dead letter; they are in {directory / FOLDER}", err=True)
         raise typer.Exit(2)
     try:
         sent, old = request_resend(directory, wanted, MachineClock().wall())
@@ -177,10 +177,10 @@ def resend(
         typer.echo(f"{directory} cannot be written: {error.strerror}", err=True)
         raise typer.Exit(1) from None
     if as_json:
-        told = {"resent": [one.name for one in sent], "tooOld": [one.name for one in old]}
-        typer.echo(msgspec.json.encode(told).decode())
+        result = {"resent": [one.name for one in sent], "tooOld": [one.name for one in old]}
+        typer.echo(msgspec.json.encode(result).decode())
     else:
-        typer.echo(f"{len(sent)} are sent again, {len(old)} are too old for that")
+        typer.echo(f"{len(sent)} will be sent again, {len(old)} are too old")
 
 
 def _read(path: Path) -> Config:
@@ -199,8 +199,8 @@ def _line(one: CheckResult) -> str:
 
 
 def _table(found: Status) -> str:
-    told = json.loads(msgspec.json.encode(found))
-    return "\n".join(f"{name:<20} {_text(value)}" for name, value in told.items())
+    fields = json.loads(msgspec.json.encode(found))
+    return "\n".join(f"{name:<20} {_text(value)}" for name, value in fields.items())
 
 
 def _text(value: object) -> str:

@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from mudra.agent.counting.tally import EXACT, Tally, Times
+from mudra.agent.counting.tally import MAX_EXACT, Tally, Times
 from mudra.metrics.payload.catalogue import Position
 
 
@@ -14,7 +14,7 @@ def test_nothing_answered_gives_zeros() -> None:
     assert Times().percentiles() == (0, 0, 0, 0)
 
 
-@pytest.mark.parametrize("count", [1, 2, 19, 20, 21, 31, 100, EXACT - 1])
+@pytest.mark.parametrize("count", [1, 2, 19, 20, 21, 31, 100, MAX_EXACT - 1])
 def test_few_times_give_exact_percentiles(count: int) -> None:
     values = [random.Random(count).randint(0, 30_000) for _ in range(count)]
     times = Times()
@@ -25,7 +25,7 @@ def test_few_times_give_exact_percentiles(count: int) -> None:
     assert times.percentiles() == tuple(_nearest_rank(values, p) for p in (50, 95, 99, 100))
 
 
-@pytest.mark.parametrize("count", [EXACT, EXACT + 1, 5_000, 30_001])
+@pytest.mark.parametrize("count", [MAX_EXACT, MAX_EXACT + 1, 5_000, 30_001])
 @pytest.mark.parametrize("shape", ["even", "heavy tail", "constant"])
 def test_many_times_give_percentiles_within_one_percent_and_the_longest_exact(
     count: int, shape: str
@@ -50,7 +50,7 @@ def test_many_times_give_percentiles_within_one_percent_and_the_longest_exact(
     assert some == sorted(some)
 
 
-@pytest.mark.parametrize("count", [0, 5, EXACT, 3_000])
+@pytest.mark.parametrize("count", [0, 5, MAX_EXACT, 3_000])
 def test_a_snapshot_of_times_gives_the_same_percentiles_and_goes_on(count: int) -> None:
     times = Times()
     for value in range(count):

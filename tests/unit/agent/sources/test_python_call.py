@@ -9,7 +9,7 @@ from tests.support.manual_clock import MovedClock
 from mudra.agent.counting.event import CallEnded, CallStarted, FiStatus
 from mudra.agent.sources.http_event import read_events
 from mudra.agent.sources.middleware import ReportingApp, ReportingTransport
-from mudra.agent.sources.python_call import MAX_WAITING, Reporter
+from mudra.agent.sources.python_call import MAX_QUEUED, Reporter
 from mudra.agent.sources.route import SourceContext
 
 
@@ -54,11 +54,11 @@ def test_an_agent_that_is_away_costs_the_program_nothing_but_the_events() -> Non
         "http://agent", httpx.Client(transport=httpx.MockTransport(away)), MovedClock()
     )
 
-    for _ in range(MAX_WAITING):
+    for _ in range(MAX_QUEUED):
         reporter.call("FIP-1", "/Consent", took_ms=1, status=200)
     reporter.close()
 
-    assert reporter.metrics.dropped == MAX_WAITING
+    assert reporter.metrics.dropped == MAX_QUEUED
 
 
 def test_the_httpx_transport_tells_of_calls_and_leaves_bodies_alone() -> None:
