@@ -1,4 +1,4 @@
-"""A node believes its memory only while it is sure to hear of changes (quality S7)."""
+"""A node uses its cache only while it is sure to receive changes (quality S7)."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ import pytest
 from tests.support.nodes import Node, Nodes, two_nodes
 
 from mudra.bootstrap.dependencies import build_dependencies
-from mudra.storage.caching.cache_invalidation import BELIEF_S
+from mudra.storage.caching.cache_invalidation import VALID_S
 from mudra.storage.tokens.tokens import entity_key
 from mudra.tokens.authentication.secret_check import AuthenticatedEntity, SecretUnknown
 from mudra.tokens.secrets.secret_service import SecretDetails
@@ -48,11 +48,11 @@ def third(nodes: Nodes) -> Iterator[tuple[Node, int]]:
 def until(condition, seconds=10):
     deadline = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
+        assert time.monotonic() < deadline, "timed out"
         time.sleep(0.01)
 
 
-def test_a_node_whose_connection_falls_silent_believes_nothing_after_1_s(
+def test_a_node_whose_connection_is_silent_uses_no_cache_after_1_s(
     nodes: Nodes, third: tuple[Node, int]
 ) -> None:
     node, pid = third
@@ -69,10 +69,10 @@ def test_a_node_whose_connection_falls_silent_believes_nothing_after_1_s(
     try:
         stopped = time.monotonic()
         until(lambda: not node.dependencies.invalidation.is_valid(key))
-        believed_s = time.monotonic() - stopped
+        valid_for_s = time.monotonic() - stopped
         reset = nodes.do(nodes.a.reset("F-silent-FIP"))
 
-        assert believed_s < BELIEF_S + 0.1
+        assert valid_for_s < VALID_S + 0.1
         assert isinstance(reset, SecretDetails)
         verdict = nodes.do(node.check("F-silent-FIP", old))
         assert isinstance(verdict, SecretUnknown)  # read from the database
@@ -100,7 +100,7 @@ def test_a_reset_waits_out_a_node_that_fell_silent_just_before(
         os.kill(pid, signal.SIGCONT)
 
 
-def test_a_node_whose_connection_is_cut_believes_nothing_until_it_listens_again(
+def test_a_node_whose_connection_is_cut_uses_no_cache_until_it_listens_again(
     nodes: Nodes, third: tuple[Node, int]
 ) -> None:
     node, pid = third
@@ -109,7 +109,7 @@ def test_a_node_whose_connection_is_cut_believes_nothing_until_it_listens_again(
     assert isinstance(nodes.do(node.check("F-cut-FIP", old)), AuthenticatedEntity)
 
     os.kill(pid, signal.SIGTERM)
-    until(lambda: not node.dependencies.invalidation.is_valid(key), BELIEF_S + 0.1)
+    until(lambda: not node.dependencies.invalidation.is_valid(key), VALID_S + 0.1)
     until(lambda: node.dependencies.invalidation.is_valid(key))
 
     assert node.cache.get_cached("F-cut-FIP") is None  # anything may have changed meanwhile
@@ -130,7 +130,7 @@ def test_a_reset_whose_transaction_fails_leaves_the_old_secret_in_force(nodes: N
         assert isinstance(nodes.do(node.check("F-rolled-FIP", old)), AuthenticatedEntity)
 
 
-def test_a_node_that_joins_amid_a_change_believes_nothing_until_it_must_be_over(
+def test_a_node_that_joins_during_a_change_uses_no_cache_until_that_must_be_over(
     nodes: Nodes,
 ) -> None:
     key = entity_key("F-joins-FIP")
@@ -140,21 +140,21 @@ def test_a_node_that_joins_amid_a_change_believes_nothing_until_it_must_be_over(
         build_dependencies(dependencies.settings, nodes.conninfo, dependencies.encryption)
     )
 
-    async def joins_while_held() -> bool:
+    async def joins_while_fenced() -> bool:
         async with dependencies.database.transaction() as transaction:
             await transaction.changing(key, must_not_be_missed=True)
             await joining.dependencies.invalidation.start()
             return joining.dependencies.invalidation.is_valid(key)
 
     try:
-        assert not nodes.do(joins_while_held())
+        assert not nodes.do(joins_while_fenced())
         until(lambda: joining.dependencies.invalidation.is_valid(key))
     finally:
         nodes.do(joining.dependencies.invalidation.stop())
         nodes.do(joining.dependencies.database.close())
 
 
-def test_a_foreign_notification_makes_nodes_read_anew_and_listen_on(nodes: Nodes) -> None:
+def test_a_foreign_notification_makes_nodes_read_again_and_keep_listening(nodes: Nodes) -> None:
     old = nodes.do(nodes.a.onboard("F-foreign-FIP"))
 
     def kept() -> bool:

@@ -12,7 +12,7 @@ def test_tokens_noted_while_a_table_is_away_are_counted_once_it_is_back(member: 
     log = service.data_dir / "mudra.log"
 
     def complaints() -> int:
-        return log.read_text().count("what was gathered cannot be stored")
+        return log.read_text().count("collected events cannot be stored")
 
     before = complaints()
     with (

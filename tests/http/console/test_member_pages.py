@@ -301,7 +301,7 @@ def test_the_programs_of_the_page_give_a_token_that_verifies(
     assert command
     told = service.cli(*command[1].split(), stdin=token, check=False).output
     # The service's clock may be moved; the signature is looked at before the times.
-    assert "signature, issuer and times are good" in told or "becomes valid in" in told, told
+    assert "signature, issuer and times are valid" in told or "becomes valid in" in told, told
     _, nothing, refused = run_as_shown(resident, tmp_path, language, "a-wrong-secret")
     assert (nothing, refused.returncode) == ("", 1)
     assert "id or secret" in refused.stderr

@@ -1,4 +1,4 @@
-"""mudra login: get a User Access Token and keep it."""
+"""mudra login: get a User Access Token and save it."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -16,20 +16,20 @@ from mudra.shared.time_text import iso_ms
 
 
 def login(
-    email: Annotated[str, typer.Argument(help="Your user name, an e-mail address.")],
+    email: Annotated[str, typer.Argument(help="Your user name, an email address.")],
     base_url: BaseUrl = None,
     password_stdin: Annotated[
         bool, typer.Option("--password-stdin", help="Read the password from standard input.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Sign in: gets a User Access Token (180 days) and keeps it in a file only you can read."""
+    """Sign in: get a User Access Token (180 days) and save it in a file that only you can read."""
     password = typed_password(from_stdin=password_stdin)
     base = base_address(base_url)
-    answer = post_form(
+    response = post_form(
         f"{base}/v1/user/token/generate", {"username": email, "password": password.reveal()}
     )
-    token = SecretText(str(answer["accessToken"]))
+    token = SecretText(str(response["accessToken"]))
     expires_at = claims_of(token).get("exp", 0)
     assert isinstance(expires_at, int)
     try:
@@ -39,8 +39,8 @@ def login(
     except (TokensFileError, OSError) as error:
         fail(str(error))
     until = iso_ms(datetime.fromtimestamp(expires_at, UTC))
-    facts = {"user": email, "baseUrl": base, "expiresAt": until, "keptIn": str(path)}
+    fields = {"user": email, "baseUrl": base, "expiresAt": until, "keptIn": str(path)}
     if as_json:
-        show_json(facts)
+        show_json(fields)
     else:
-        show_facts({"signed in as": email, "at": base, "until": until, "kept in": path})
+        show_facts({"signed in as": email, "at": base, "until": until, "saved in": path})

@@ -19,9 +19,9 @@ EntityId = Annotated[str, typer.Argument(help="The entity's ID.")]
 def read(entity_id: EntityId, base_url: BaseUrl = None, as_json: AsJson = False) -> None:
     """Show the entity's secret and when it expires."""
     entry = signed_in(base_url)
-    answer = post_json(f"{entry.base_url}/v1/entity/secret/read", {"entityId": entity_id}, entry)
-    used = {} if as_json else _used(entity_id, entry)
-    _show(answer, as_json=as_json, used=used)
+    response = post_json(f"{entry.base_url}/v1/entity/secret/read", {"entityId": entity_id}, entry)
+    usage = {} if as_json else _usage_lines(entity_id, entry)
+    _show(response, as_json=as_json, usage=usage)
 
 
 @app.command(epilog="Example: mudra secret use KAVERI-FIP --json")
@@ -31,7 +31,7 @@ def use(entity_id: EntityId, base_url: BaseUrl = None, as_json: AsJson = False) 
     if as_json:
         show_json(_use(entity_id, entry))
     else:
-        show_facts({"entity": entity_id, **_used(entity_id, entry)})
+        show_facts({"entity": entity_id, **_usage_lines(entity_id, entry)})
 
 
 @app.command(epilog="Example: mudra secret reset KAVERI-FIP --keep-old-days 7")
@@ -44,7 +44,7 @@ def reset(
     keep_old_days: Annotated[
         int | None,
         typer.Option(
-            min=0, max=MAX_GRACE_DAYS, help="Days for which the old secret stays valid; 0: none."
+            min=0, max=MAX_GRACE_DAYS, help="Days to keep the old secret working; 0: none."
         ),
     ] = None,
     base_url: BaseUrl = None,
@@ -64,9 +64,10 @@ def reset(
 def retire(entity_id: EntityId, base_url: BaseUrl = None, as_json: AsJson = False) -> None:
     """End the grace period of the old secret now."""
     entry = signed_in(base_url)
-    answer = post_json(f"{entry.base_url}/v1/entity/secret/retire", {"entityId": entity_id}, entry)
+    url = f"{entry.base_url}/v1/entity/secret/retire"
+    response = post_json(url, {"entityId": entity_id}, entry)
     if as_json:
-        show_json(answer)
+        show_json(response)
     else:
         show_facts({"entity": entity_id, "old secret": "ended"})
 
@@ -75,36 +76,31 @@ def _use(entity_id: str, entry: SignedIn) -> dict[str, object]:
     return get_json(f"{entry.base_url}/v1/entity/secret/use", {"entityId": entity_id}, entry)
 
 
-def _used(entity_id: str, entry: SignedIn) -> dict[str, object]:
-    """Say it in a line for each secret, with the latest addresses."""
-    answer = _use(entity_id, entry)
-    facts: dict[str, object] = {}
-    for name, words in (("current", "this secret"), ("old", "the old secret")):
-        secret = answer.get(name)
+def _usage_lines(entity_id: str, entry: SignedIn) -> dict[str, object]:
+    """Return a line for each secret, with the latest addresses."""
+    response = _use(entity_id, entry)
+    lines: dict[str, object] = {}
+    for name, label in (("current", "this secret"), ("old", "the old secret")):
+        secret = response.get(name)
         if isinstance(secret, dict):
-            places = ", ".join(str(one["address"]) for one in secret["addresses"])
-            facts[words] = f"{secret['summary']}" + (f" ({places})" if places else "")
-    return facts
-
-
-def _told_apart(used: dict[str, object]) -> dict[str, object]:
-    """Name the lines of use so that they stand beside those of the secrets themselves."""
-    return {f"use of {words}": text for words, text in used.items()}
+            addresses = ", ".join(str(one["address"]) for one in secret["addresses"])
+            lines[label] = f"{secret['summary']}" + (f" ({addresses})" if addresses else "")
+    return lines
 
 
 def _show(
-    answer: dict[str, object], *, as_json: bool, used: dict[str, object] | None = None
+    response: dict[str, object], *, as_json: bool, usage: dict[str, object] | None = None
 ) -> None:
     if as_json:
-        show_json(answer)
+        show_json(response)
         return
-    facts = {
-        "entity": answer["entityId"],
-        "secret": answer["secret"],
-        "expires": answer["expirationDate"],
+    fields = {
+        "entity": response["entityId"],
+        "secret": response["secret"],
+        "expires": response["expirationDate"],
     }
-    if answer.get("oldSecretValidity"):
-        facts["old secret"] = f"valid for {answer['oldSecretValidity']} days from the reset"
-    if answer.get("oldSecretExpirationDate"):
-        facts["old secret"] = f"valid until {answer['oldSecretExpirationDate']}"
-    show_facts(facts | _told_apart(used or {}))
+    if response.get("oldSecretValidity"):
+        fields["old secret"] = f"valid for {response['oldSecretValidity']} days from the reset"
+    if response.get("oldSecretExpirationDate"):
+        fields["old secret"] = f"valid until {response['oldSecretExpirationDate']}"
+    show_facts(fields | {f"use of {label}": text for label, text in (usage or {}).items()})

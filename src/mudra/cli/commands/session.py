@@ -14,7 +14,7 @@ _NAMES = ("sessionId", "beganAt", "lastUsedAt", "address")
 
 @app.command("list", epilog="Example: mudra session list --json")
 def list_sessions(base_url: BaseUrl = None, as_json: AsJson = False) -> None:
-    """List where you are signed in to the console, the newest first."""
+    """List your open sessions of the console, newest first."""
     entry = signed_in(base_url)
     rows = get_json(f"{entry.base_url}/v1/user/session/list", {}, entry)["sessions"]
     assert isinstance(rows, list)
@@ -22,7 +22,7 @@ def list_sessions(base_url: BaseUrl = None, as_json: AsJson = False) -> None:
         show_json(rows)
     elif rows:
         show_table(
-            ["SESSION", "BEGAN", "LAST USED", "FROM"],
+            ["SESSION", "STARTED", "LAST USED", "FROM"],
             [[str(row[name]) for name in _NAMES] for row in rows],
         )
     else:
@@ -31,17 +31,15 @@ def list_sessions(base_url: BaseUrl = None, as_json: AsJson = False) -> None:
 
 @app.command(epilog="Example: mudra session end 5d0c9a3e71f2b846")
 def end(
-    session_id: Annotated[
-        str, typer.Argument(help="ID of the session, as mudra session list shows it.")
-    ],
+    session_id: Annotated[str, typer.Argument(help="ID of the session, from mudra session list.")],
     base_url: BaseUrl = None,
     as_json: AsJson = False,
 ) -> None:
-    """End one of your sessions at once: that browser must sign in again."""
+    """End one of your sessions: that browser must sign in again."""
     entry = signed_in(base_url)
     url = f"{entry.base_url}/v1/user/session/end"
-    answer = post_json(url, {"sessionId": session_id}, entry)
+    response = post_json(url, {"sessionId": session_id}, entry)
     if as_json:
-        show_json(answer)
+        show_json(response)
     else:
-        show_facts({"session": session_id, "result": answer["status"]})
+        show_facts({"session": session_id, "result": response["status"]})

@@ -1,4 +1,4 @@
-"""mudra token: get tokens, look into them, verify them."""
+"""mudra token: get, inspect and verify tokens."""
 
 import sys
 from datetime import UTC, datetime
@@ -37,18 +37,18 @@ def entity(
 ) -> None:
     """Print an Entity Access Token (24 hours): reads the secret and generates one with it."""
     entry = signed_in(base_url)
-    answer = entity_token(entity_id, entry)
-    if answer.get("message"):
-        sys.stderr.write(f"mudra: {answer['message']}\n")
+    response = entity_token(entity_id, entry)
+    if response.get("message"):
+        sys.stderr.write(f"mudra: {response['message']}\n")
     if as_json:
-        show_json(answer)
+        show_json(response)
     else:
-        sys.stdout.write(f"{answer['accessToken']}\n")
+        sys.stdout.write(f"{response['accessToken']}\n")
 
 
 @app.command(epilog='Example: curl -H "Authorization: Bearer $(mudra token user)" …')
 def user(base_url: BaseUrl = None, as_json: AsJson = False) -> None:
-    """Print the User Access Token that the last login kept."""
+    """Print the User Access Token that the last login saved."""
     entry = signed_in(base_url)
     if as_json:
         show_json(
@@ -65,10 +65,10 @@ def user(base_url: BaseUrl = None, as_json: AsJson = False) -> None:
 
 @app.command(epilog="Example: mudra token inspect < token.jwt")
 def inspect(token: Token = None, as_json: AsJson = False) -> None:
-    """Show what a token says, without checking it."""
-    given = _given(token)
+    """Show the claims of a token, without verifying it."""
+    text = _token_text(token)
     try:
-        header, claims = header_of(given), claims_of(given)
+        header, claims = header_of(text), claims_of(text)
     except ValueError as error:
         fail(str(error), Exit.USAGE)
     if as_json:
@@ -76,7 +76,7 @@ def inspect(token: Token = None, as_json: AsJson = False) -> None:
         return
     show_facts({f"header {name}": value for name, value in header.items()})
     show_facts({name: _readable(name, value) for name, value in claims.items()})
-    sys.stdout.write("Not verified: mudra token verify does that.\n")
+    sys.stdout.write("Not verified. To verify it: mudra token verify\n")
 
 
 @app.command(epilog="Example: mudra token entity FINSIGHT-FIU | mudra token verify")
@@ -84,23 +84,23 @@ def verify(
     token: Token = None,
     issuer: Annotated[
         str | None,
-        typer.Option(help="Issuer to trust; else the one that the other commands talk to."),
+        typer.Option(help="Issuer to trust; by default the one that the other commands use."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Verify an Entity Access Token offline, by the keys that its issuer publishes."""
-    given = _given(token)
+    """Verify an Entity Access Token offline, with the keys that its issuer publishes."""
+    text = _token_text(token)
     trusted = issuer or base_address(None)
     try:
         verifier = TokenVerifier(trusted)
-        verified = verifier.verify(given.reveal())
+        verified = verifier.verify(text.reveal())
     except ValueError as error:
         fail(str(error), Exit.USAGE)
     except KeysUnavailable as error:
         fail(str(error), Exit.UNREACHABLE)
     except TokenRefused as error:
         fail(f"the token is not valid: {error}")
-    facts = {
+    fields = {
         "valid": True,
         "entityId": verified.entity_id,
         "role": verified.role,
@@ -109,14 +109,14 @@ def verify(
         "tokenId": verified.jti,
     }
     if as_json:
-        show_json(facts)
+        show_json(fields)
     else:
-        show_facts({**facts, "valid": "yes: signature, issuer and times are good"})
+        show_facts({**fields, "valid": "yes: signature, issuer and times are valid"})
 
 
 @app.command("list", epilog="Example: mudra token list --json")
 def list_tokens(base_url: BaseUrl = None, as_json: AsJson = False) -> None:
-    """List your own User Access Tokens with the last use of each; never their text."""
+    """List your own User Access Tokens and when each was last used; never their text."""
     entry = signed_in(base_url)
     rows = get_json(f"{entry.base_url}/v1/user/token/list", {}, entry)["tokens"]
     assert isinstance(rows, list)
@@ -125,22 +125,22 @@ def list_tokens(base_url: BaseUrl = None, as_json: AsJson = False) -> None:
 
 @app.command(epilog="Example: mudra token revoke 7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d")
 def revoke(
-    token_id: Annotated[str, typer.Argument(help="ID of the token, as mudra token list shows it.")],
+    token_id: Annotated[str, typer.Argument(help="ID of the token, from mudra token list.")],
     base_url: BaseUrl = None,
     as_json: AsJson = False,
 ) -> None:
-    """End one of your own User Access Tokens at once."""
+    """Revoke one of your own User Access Tokens."""
     entry = signed_in(base_url)
-    answer = post_json(f"{entry.base_url}/v1/user/token/revoke", {"jti": token_id}, entry)
+    response = post_json(f"{entry.base_url}/v1/user/token/revoke", {"jti": token_id}, entry)
     if as_json:
-        show_json(answer)
+        show_json(response)
     else:
-        show_facts({"token": token_id, "result": answer["status"]})
+        show_facts({"token": token_id, "result": response["status"]})
 
 
-def _given(token: str | None) -> SecretText:
+def _token_text(token: str | None) -> SecretText:
     if token is None and sys.stdin.isatty():
-        fail("give a token, or one on standard input: mudra token verify < token.jwt", Exit.USAGE)
+        fail("pass a token, or pipe one in: mudra token verify < token.jwt", Exit.USAGE)
     text = (token if token is not None else sys.stdin.read(65536)).strip()
     if not text:
         fail("the token is empty", Exit.USAGE)

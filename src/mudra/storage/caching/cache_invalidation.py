@@ -1,17 +1,17 @@
-"""What a node may keep in memory, and how long it may believe it.
+"""Whether what a node has in memory is still valid.
 
-A node keeps what issuing needs in memory. Two things keep that true on many nodes:
+A node caches what issuing needs. Two things keep the caches of many nodes valid:
 
-* Every change is announced by `NOTIFY`. A node whose listening connection was
-  not proven alive within the last second believes nothing and reads the database.
-* A change that must not be missed is *held* first: the acting node announces
-  the key, waits until every live node has answered (or until a silent node
-  must have stopped believing), and only then commits. From the hold to the
-  announcement of the commit, nodes read that key from the database. So no node
-  acts on an old value after the commit (quality S7).
+* Every change is announced by `NOTIFY`. A node whose listening connection was not
+  proven alive within the last second uses no cache and reads the database.
+* A change that must not be missed is *fenced* first: the changing node announces
+  the key, waits until every live node has acknowledged (or until the cache of a
+  silent node must have become invalid), and only then commits. From the fence to
+  the announcement of the commit, nodes read that key from the database. So no node
+  uses an old value after the commit (quality S7).
 
-A node that begins to listen, or listens again, cannot know what was held just
-before. It believes nothing until every such hold must have ended.
+A node that begins to listen, or listens again, cannot know what was fenced just
+before. It uses no cache until every such fence must have ended.
 """
 
 import asyncio
@@ -30,13 +30,13 @@ from mudra.shared.ids import fresh_id
 from mudra.storage.database.deadline import TRANSACTION_S, abort_after
 
 CHANNEL: Final = "mudra_changes"
-BELIEF_S: Final = 1.0
-"""How long a proof of the listening connection holds."""
+VALID_S: Final = 1.0
+"""How long a proof that the listening connection is alive counts."""
 _PROOF_EVERY_S: Final = 0.25
-_HOLD_S: Final = 10.0
-"""A hold whose transaction never ends is let go after this long."""
+_FENCE_S: Final = 10.0
+"""A fence whose transaction never ends is dropped after this long."""
 _ANSWER_S: Final = 2.0
-_SILENT_NODE_S: Final = BELIEF_S + 0.15
+_SILENT_NODE_S: Final = VALID_S + 0.15
 
 _log = structlog.get_logger()
 
@@ -51,34 +51,34 @@ class Announcement(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 @dataclass
-class _Fence:
+class _PendingFence:
     awaited: set[str]
-    answered: set[str] = field(default_factory=set)
+    acknowledged: set[str] = field(default_factory=set)
     complete: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def heard(self, node_id: str) -> None:
-        self.answered.add(node_id)
+    def acknowledge(self, node_id: str) -> None:
+        self.acknowledged.add(node_id)
         self.check()
 
     def check(self) -> None:
-        if self.awaited <= self.answered:
+        if self.awaited <= self.acknowledged:
             self.complete.set()
 
 
 class CacheInvalidation:
-    """This node's knowledge of what changed, and its part in telling others."""
+    """What this node knows of changes, and how it announces its own."""
 
     def __init__(self, conninfo: str) -> None:
         self._conninfo = conninfo
         self.node_id = fresh_id()
         self._proven_at = float("-inf")
         self._settled_at = float("inf")
-        self._held: dict[str, float] = {}
-        self._fences: dict[str, _Fence] = {}
+        self._fenced: dict[str, float] = {}
+        self._fences: dict[str, _PendingFence] = {}
         self._listeners: list[Callable[[str], None]] = []
         self._generation = 0
-        self._speaker: psycopg.AsyncConnection[tuple[object, ...]] | None = None
-        self._speaking = asyncio.Lock()
+        self._sender: psycopg.AsyncConnection[tuple[object, ...]] | None = None
+        self._sending = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
 
     def on_change(self, listener: Callable[[str], None]) -> None:
@@ -87,21 +87,21 @@ class CacheInvalidation:
 
     @property
     def generation(self) -> int:
-        """A number that grows with every change heard: what was read before may be old."""
+        """A number that grows with every change: what was read before may be outdated."""
         return self._generation
 
     def is_valid(self, key: str) -> bool:
-        """Tell whether memory may be believed about `key` right now."""
+        """Return whether what memory has of `key` is valid right now."""
         now = monotonic()
-        if now - self._proven_at > BELIEF_S or now < self._settled_at:
+        if now - self._proven_at > VALID_S or now < self._settled_at:
             return False
-        until = self._held.get(key)
+        until = self._fenced.get(key)
         return until is None or now > until
 
     async def start(self) -> None:
-        """Listen from now on; returns when the connection was proven once, or the try failed."""
+        """Listen from now on; returns when the connection was proven alive once, or failed."""
         first = asyncio.Event()
-        self._task = asyncio.create_task(self._listen_always(first), name="freshness")
+        self._task = asyncio.create_task(self._listen_always(first), name="cache-invalidation")
         await first.wait()
 
     async def stop(self) -> None:
@@ -110,24 +110,24 @@ class CacheInvalidation:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
-        # Also a node that never spoke is on the list, and others would wait for it: a command.
+        # A node that never sent anything, such as a command, is also on the list others wait for.
         with contextlib.suppress(psycopg.Error, OSError):
-            speaker = await self._connected_speaker()
-            with abort_after(speaker, _ANSWER_S):
-                await speaker.execute("DELETE FROM node WHERE node_id = %s", [self.node_id])
-        if self._speaker is not None:
-            await self._speaker.close()
-            self._speaker = None
+            connection = await self._connected_sender()
+            with abort_after(connection, _ANSWER_S):
+                await connection.execute("DELETE FROM node WHERE node_id = %s", [self.node_id])
+        if self._sender is not None:
+            await self._sender.close()
+            self._sender = None
 
-    async def hold(self, key: str) -> None:
+    async def fence(self, key: str) -> None:
         """Make every node read `key` from the database from now on; returns when all do."""
-        self._hold_here(key)
+        self._fence_here(key)
         fence_id = fresh_id()
-        message = Announcement("hold", key, self.node_id, fence_id)
-        fence = _Fence(awaited={self.node_id})
+        message = Announcement("fence", key, self.node_id, fence_id)
+        fence = _PendingFence(awaited={self.node_id})
         self._fences[fence_id] = fence
         try:
-            live = await self._say(message)
+            live = await self._send(message)
             fence.awaited = live - {self.node_id}
             fence.check()
             with contextlib.suppress(TimeoutError):
@@ -136,40 +136,40 @@ class CacheInvalidation:
             del self._fences[fence_id]
 
     def changed_here(self, key: str) -> None:
-        """Drop what this node's memory holds of `key`, its change being committed."""
+        """Drop what this node has in memory of `key`, after its change was committed."""
         self._generation += 1
-        self._held.pop(key, None)
+        self._fenced.pop(key, None)
         for listener in self._listeners:
             listener(key)
 
     def change_message(self, key: str) -> str:
-        """The text that the changing transaction sends with `pg_notify`, heard at its commit."""
+        """Return what the changing transaction sends with `pg_notify`, delivered at its commit."""
         return _encoded(Announcement("changed", key, self.node_id))
 
-    async def _say(self, message: Announcement) -> set[str]:
-        """Send a message outside of any transaction and tell which nodes are live."""
-        async with self._speaking:
+    async def _send(self, message: Announcement) -> set[str]:
+        """Send a message outside of any transaction and return which nodes are live."""
+        async with self._sending:
             for attempt in (1, 2):
                 try:
-                    speaker = await self._connected_speaker()
-                    with abort_after(speaker, _ANSWER_S):
-                        return await _announce(speaker, message)
+                    connection = await self._connected_sender()
+                    with abort_after(connection, _ANSWER_S):
+                        return await _announce(connection, message)
                 except psycopg.OperationalError:
-                    self._speaker = None
-                    if attempt == 2:  # noqa: PLR2004  # the second try has a fresh connection
+                    self._sender = None
+                    if attempt == 2:  # noqa: PLR2004  # the second attempt has a new connection
                         raise
         raise AssertionError
 
-    async def _connected_speaker(self) -> psycopg.AsyncConnection[tuple[object, ...]]:
-        if self._speaker is None or self._speaker.closed:
-            self._speaker = await psycopg.AsyncConnection.connect(
+    async def _connected_sender(self) -> psycopg.AsyncConnection[tuple[object, ...]]:
+        if self._sender is None or self._sender.closed:
+            self._sender = await psycopg.AsyncConnection.connect(
                 self._conninfo, autocommit=True, connect_timeout=2
             )
-        return self._speaker
+        return self._sender
 
-    def _hold_here(self, key: str) -> None:
+    def _fence_here(self, key: str) -> None:
         self._generation += 1
-        self._held[key] = monotonic() + _HOLD_S
+        self._fenced[key] = monotonic() + _FENCE_S
         for listener in self._listeners:
             listener(key)
 
@@ -183,12 +183,12 @@ class CacheInvalidation:
                         await self._prove(connection)
                         first.set()
                         async for notice in connection.notifies(timeout=_PROOF_EVERY_S):
-                            await self._hear(notice.payload)
+                            await self._apply(notice.payload)
             except (psycopg.Error, OSError) as error:
                 _log.warning("listening connection lost", error=type(error).__name__)
                 first.set()
-            except Exception:  # noqa: BLE001  # a node that stays deaf would never believe again
-                _log.exception("listening failed, beginning anew")
+            except Exception:  # noqa: BLE001  # a node that never listens would never use its cache again
+                _log.exception("listening failed, trying again")
                 first.set()
             await asyncio.sleep(pause)
             pause = min(pause * 2, 0.5)
@@ -201,61 +201,61 @@ class CacheInvalidation:
             self._conninfo, autocommit=True, connect_timeout=2
         )
         try:
-            # A lost heartbeat is replaced by the next one: no fsync for it.
+            # A lost heartbeat is replaced by the next one: it needs no fsync.
             await connection.execute("SET synchronous_commit = off")
             await connection.execute("SET statement_timeout = '2s'")
             await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(CHANNEL)))
             self._settled_at = monotonic() + TRANSACTION_S
-            self._everything_may_have_changed()
+            self._invalidate_everything()
             yield connection
         finally:
             self._proven_at = float("-inf")
             await connection.close()
 
     async def _prove(self, connection: psycopg.AsyncConnection[tuple[object, ...]]) -> None:
-        asked_at = monotonic()
+        sent_at = monotonic()
         with abort_after(connection, _ANSWER_S):
             await connection.execute(
                 "INSERT INTO node (node_id, proven_at) VALUES (%s, clock_timestamp())"
                 " ON CONFLICT (node_id) DO UPDATE SET proven_at = clock_timestamp()",
                 [self.node_id],
             )
-        # What arrived with the answer counts as heard only once it was heeded.
+        # What arrived with the result counts only once it was applied.
         async for notice in connection.notifies(timeout=0):
-            await self._hear(notice.payload)
-        self._proven_at = asked_at
+            await self._apply(notice.payload)
+        self._proven_at = sent_at
 
-    async def _hear(self, payload: str) -> None:
+    async def _apply(self, payload: str) -> None:
         try:
             message = msgspec.json.decode(payload, type=Announcement)
         except msgspec.MsgspecError:
-            # Another program's, or a later version's: who knows what it says has changed.
-            _log.warning("a notification that is no announcement", channel=CHANNEL)
-            self._everything_may_have_changed()
+            # From another program or a later version: anything may have changed.
+            _log.warning("unreadable notification", channel=CHANNEL)
+            self._invalidate_everything()
             return
-        if message.kind == "answer":
+        if message.kind == "acknowledge":
             fence = self._fences.get(message.fence)
             if fence is not None:
-                fence.heard(message.sender)
+                fence.acknowledge(message.sender)
         elif message.sender == self.node_id:
             return
-        elif message.kind == "hold":
-            self._hold_here(message.key)
-            await self._say(Announcement("answer", message.key, self.node_id, message.fence))
+        elif message.kind == "fence":
+            self._fence_here(message.key)
+            await self._send(Announcement("acknowledge", message.key, self.node_id, message.fence))
         else:
             self.changed_here(message.key)
 
-    def _everything_may_have_changed(self) -> None:
+    def _invalidate_everything(self) -> None:
         self._generation += 1
         for listener in self._listeners:
             listener("*")
 
 
 async def _announce(
-    speaker: psycopg.AsyncConnection[tuple[object, ...]], message: Announcement
+    connection: psycopg.AsyncConnection[tuple[object, ...]], message: Announcement
 ) -> set[str]:
-    await speaker.execute("SELECT pg_notify(%s, %s)", [CHANNEL, _encoded(message)])
-    cursor = await speaker.execute(
+    await connection.execute("SELECT pg_notify(%s, %s)", [CHANNEL, _encoded(message)])
+    cursor = await connection.execute(
         "SELECT node_id::text FROM node WHERE proven_at > clock_timestamp() - interval '2 seconds'"
     )
     return {str(row[0]) for row in await cursor.fetchall()}

@@ -1,4 +1,4 @@
-"""A task that writes what has gathered in memory, every so often, as long as the node lives."""
+"""A task that regularly writes what has been collected in memory."""
 
 import asyncio
 import contextlib
@@ -10,9 +10,9 @@ _log = structlog.get_logger()
 
 
 class WriteBehind:
-    """Calls `write` every `every_s` seconds; an error of one turn is logged and does not end it.
+    """Calls `write` every `every_s` seconds; an error is logged and does not end the task.
 
-    `write` takes back what it could not store, so that the next turn tries again.
+    `write` requeues what it could not store, so that the next call tries again.
     """
 
     def __init__(self, name: str, every_s: float, write: Callable[[], Awaitable[None]]) -> None:
@@ -24,20 +24,20 @@ class WriteBehind:
 
     def start(self) -> None:
         """Write from now on."""
-        self._task = asyncio.create_task(self._always(), name=self._name)
+        self._task = asyncio.create_task(self._run(), name=self._name)
 
     async def stop(self) -> None:
-        """Write what is left. A turn under way ends first: cut off, it might count twice."""
+        """Write what is left. A call in progress ends first: cancelled, it might count twice."""
         self._stopping.set()
         if self._task is not None:
             await self._task
         await self._write()
 
-    async def _always(self) -> None:
+    async def _run(self) -> None:
         while not self._stopping.is_set():
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), self._every_s)
             try:
                 await self._write()
-            except Exception:  # noqa: BLE001  # nothing may silence what is noted later
-                _log.exception("what was gathered cannot be stored, trying again", task=self._name)
+            except Exception:  # noqa: BLE001  # later events must still be written
+                _log.exception("collected events cannot be stored, trying again", task=self._name)

@@ -54,7 +54,7 @@ class Transaction:
         before this returns, so that none acts on the old value after the commit.
         """
         if must_not_be_missed:
-            await self.invalidation.hold(key)
+            await self.invalidation.fence(key)
         await self.connection.execute(
             sa.select(sa.func.pg_notify(CHANNEL, self.invalidation.change_message(key)))
         )

@@ -34,7 +34,7 @@ class PostgresTimeMachine:
         self, database: Database, invalidation: CacheInvalidation, clock: MovableClock
     ) -> None:
         self._database = database
-        self._freshness = invalidation
+        self._invalidation = invalidation
         self._clock = clock
         self._moving: set[asyncio.Task[None]] = set()
         invalidation.on_change(self._changed)
@@ -67,8 +67,8 @@ class PostgresTimeMachine:
                 )
             )
             await transaction.changing(f"{_CLOCK}{value}")
-        # Nodes heed messages in order: who answers this one has moved its clock.
-        await self._freshness.hold("clock")
+        # Nodes apply messages in order: one that acknowledges the fence has moved its clock.
+        await self._invalidation.fence("clock")
         await self._wait_for_the_absent()
         return self._clock()
 

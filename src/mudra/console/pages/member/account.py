@@ -1,4 +1,4 @@
-"""One's own account: User Access Tokens and sessions of the console, each with an end to it."""
+"""The user's own account: User Access Tokens and sessions of the console, and ending them."""
 
 from typing import Final
 
@@ -19,46 +19,46 @@ from mudra.identity.sessions.session import end_own_session, open_sessions
 async def account(
     request: AnyRequest, service: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
-    """Show where the visitor is signed in, and the tokens that programs of theirs hold."""
+    """Show the sessions of the user, and the tokens that their programs hold."""
 
-    async def look(page_context: PageContext) -> Outcome:
+    async def handle(page_context: PageContext) -> Outcome:
         user_id, work = page_context.user.user_id, page_context.work
-        held = await work.memberships.tokens(user_id)
+        issued = await work.memberships.tokens(user_id)
         return RenderedPage(
             "account.html",
             {
-                "tokens": [one for one in held if one.revoked_at is None],
+                "tokens": [one for one in issued if one.revoked_at is None],
                 "sessions": await open_sessions(user_id, page_context.now, work.sessions),
                 "here_id": page_context.session.session_id,
-                "told": page_context.query.get("told", ""),
+                "done": page_context.query.get("told", ""),
             },
         )
 
-    return await own_page(request, service, look)
+    return await own_page(request, service, handle)
 
 
 @post("/account/token", include_in_schema=False)
 async def end_token(
     request: AnyRequest, service: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
-    """End one of the visitor's tokens."""
+    """End one of the user's tokens."""
 
-    async def do(page_context: PageContext, fields: Fields) -> Outcome:
+    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
         jti = fields.get("jti", "")
         user_id = page_context.user.user_id
         ended = await end_user_token(page_context.work, user_id, jti, page_context.caller)
         return GoTo(f"{ACCOUNT}?told={'token' if ended else 'nothing'}")
 
-    return await own_act(request, service, do)
+    return await own_act(request, service, handle)
 
 
 @post("/account/session", include_in_schema=False)
 async def end_session(
     request: AnyRequest, service: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
-    """End one of the visitor's sessions."""
+    """End one of the user's sessions."""
 
-    async def do(page_context: PageContext, fields: Fields) -> Outcome:
+    async def handle(page_context: PageContext, fields: Fields) -> Outcome:
         work = page_context.work
         ended = await end_own_session(
             page_context.user.user_id,
@@ -69,7 +69,7 @@ async def end_session(
         )
         return GoTo(f"{ACCOUNT}?told={'session' if ended else 'nothing'}")
 
-    return await own_act(request, service, do)
+    return await own_act(request, service, handle)
 
 
 handlers: Final[list[ControllerRouterHandler]] = [account, end_token, end_session]

@@ -1,4 +1,4 @@
-"""What happened to an entity: tokens by day, and its audit."""
+"""Activity of an entity: tokens by day, and its audit log."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -34,10 +34,10 @@ _TOKENS = Table(
 def _audit(names: Mapping[str, str]) -> Table[AuditRow]:
     return Table(
         "audit",
-        "Audit of this entity",
+        "Audit log of this entity",
         (
-            Column[AuditRow]("at", "When", lambda row: row.at, "time"),
-            Column[AuditRow]("event", "What", lambda row: row.event, "code"),
+            Column[AuditRow]("at", "Time", lambda row: row.at, "time"),
+            Column[AuditRow]("event", "Event", lambda row: row.event, "code"),
             Column[AuditRow](
                 "outcome",
                 "Outcome",
@@ -45,7 +45,7 @@ def _audit(names: Mapping[str, str]) -> Table[AuditRow]:
                 "tag",
                 tone=lambda row: _TONES.get(row.outcome, "quiet"),
             ),
-            Column[AuditRow]("who", "Who", lambda row: names.get(row.actor, row.actor)),
+            Column[AuditRow]("who", "By", lambda row: names.get(row.actor, row.actor)),
             Column[AuditRow]("reason", "Reason", lambda row: row.reason or None, "below"),
             Column[AuditRow]("address", "From", lambda row: from_where(row) or None, "code"),
             Column[AuditRow]("txn", "Transaction", lambda row: row.txn_id or None, "below"),
@@ -60,13 +60,13 @@ async def activity(
 ) -> Response[str] | Response[bytes]:
     """Show tokens by day, and the latest events."""
 
-    async def look(page_context: PageContext) -> Outcome:  # noqa: ARG001  # its opening is the frame's
-        return StreamedPage("activity.html", {}, lambda then: _figures(then, entity_id))
+    async def handle(_: PageContext) -> Outcome:
+        return StreamedPage("activity.html", {}, lambda streamed: _tables(streamed, entity_id))
 
-    return await member_page(request, service, entity_id, look)
+    return await member_page(request, service, entity_id, handle)
 
 
-async def _figures(page_context: PageContext, entity_id: str) -> Mapping[str, object] | Download:
+async def _tables(page_context: PageContext, entity_id: str) -> Mapping[str, object] | Download:
     work = page_context.work
     days = await work.audit_search.tokens_by_day(entity_id, page_context.now - DAYS)
     events = await work.audit_search.events(AuditFilter(entity_id=entity_id), None, _MAX_COUNT)

@@ -1,7 +1,7 @@
 """Programs that get an Entity Access Token, with a member's own values filled in.
 
-The secret comes from the variable `ENTITY_SECRET`, so that it is in no file and
-in no history of a shell. Tests run them.
+The secret comes from the variable `ENTITY_SECRET`, so that it is in no file and in
+no shell history. Tests run the programs.
 """
 
 from collections.abc import Sequence
@@ -12,18 +12,18 @@ from typing import Final
 from msgspec import Struct
 
 _LANGUAGES: Final = (
-    # token.py would be taken for the module of that name, which Python itself imports.
+    # Not token.py: Python itself imports a module of that name.
     ("curl", "curl", "get_token.sh", "sh get_token.sh"),
     ("python", "Python", "get_token.py", "python3 get_token.py"),
     ("java", "Java", "GetToken.java", "java GetToken.java"),
     ("node", "Node.js", "get_token.mjs", "node get_token.mjs"),
 )
-KEPT: Final = "token.jwt"
-"""Where the page keeps the token, to verify it from there."""
+TOKEN_FILE: Final = "token.jwt"  # noqa: S105  # a file name
+"""Where the commands of the page save the token, to verify it from there."""
 
 
 class Snippet(Struct, frozen=True):
-    """One program: its file name, how it is run, its text. It writes the token and no more."""
+    """One program: its file name, how to run it, its text. It writes the token and nothing else."""
 
     key: str
     title: str
@@ -41,18 +41,18 @@ def snippets(issuer: str, entity_id: str) -> Sequence[Snippet]:
             key,
             title,
             file,
-            f"{run} > {KEPT}",
+            f"{run} > {TOKEN_FILE}",
             _filled(folder.joinpath(f"{file}.txt").read_text(), values),
         )
         for key, title, file, run in _LANGUAGES
     ]
 
 
-class _At(Template):
-    """`@{name}`, since `$` means something in a shell and in Java Script."""
+class _AtTemplate(Template):
+    """`@{name}`, since `$` has a meaning in shells and in JavaScript."""
 
     delimiter = "@"
 
 
 def _filled(text: str, values: dict[str, str]) -> str:
-    return _At(text).substitute(values)
+    return _AtTemplate(text).substitute(values)

@@ -1,4 +1,4 @@
-"""Programs to get a token with, filled in with the member's own values."""
+"""Programs that get a token, filled in with the member's own values."""
 
 from typing import Final
 
@@ -9,7 +9,7 @@ from litestar.types import ControllerRouterHandler
 from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import member_page
 from mudra.console.framework.page_results import Outcome, RenderedPage
-from mudra.console.pages.member.snippets import KEPT, snippets
+from mudra.console.pages.member.snippets import TOKEN_FILE, snippets
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 
@@ -20,12 +20,18 @@ async def try_it(
 ) -> Response[str] | Response[bytes]:
     """Show the programs."""
 
-    async def look(_: PageContext) -> Outcome:
+    async def handle(_: PageContext) -> Outcome:
         issuer = service.settings.issuer
-        facts = {"snippets": snippets(issuer, entity_id), "issuer": issuer, "kept": KEPT}
-        return RenderedPage("try_it.html", facts)
+        return RenderedPage(
+            "try_it.html",
+            {
+                "snippets": snippets(issuer, entity_id),
+                "issuer": issuer,
+                "token_file": TOKEN_FILE,
+            },
+        )
 
-    return await member_page(request, service, entity_id, look)
+    return await member_page(request, service, entity_id, handle)
 
 
 handlers: Final[list[ControllerRouterHandler]] = [try_it]
