@@ -23,7 +23,13 @@ class InProcess(httpx.BaseTransport):
     edge: Edge
 
     def __post_init__(self) -> None:
-        self._inner = httpx.ASGITransport(application(self.edge))
+        app = application(self.edge)
+
+        async def with_state(scope, receive, send):
+            """Add what a server puts into each request's scope."""
+            await app({**scope, "state": {}}, receive, send)
+
+        self._inner = httpx.ASGITransport(with_state)
 
     def do(self, work: Coroutine[object, object, Any]) -> Any:
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(60)
