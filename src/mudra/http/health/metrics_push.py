@@ -40,7 +40,9 @@ def push_route(prefixes: Sequence[str]) -> HTTPRouteHandler:
     @post(
         [f"{prefix}/push" for prefix in prefixes],
         status_code=200,
-        operation_class=described("Push metrics", Report, PushResponse, bearer=True, conflict=True),
+        operation_class=described(
+            "Push metrics", Report, PushResponse, bearer=True, conflict=True, findings=True
+        ),
     )
     async def push(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
         """Store a report; the response is sent once it is durable."""

@@ -1,7 +1,7 @@
 """Named parts of the OpenAPI document: each schema once, and the errors that many calls share.
 
-Who generates a client from the document gets a class for each name. With every schema in its
-place the document was ten times as long, and a client had a class for each error of each call.
+A client that is generated from the document gets a class for each name. Without names the
+document was ten times as long, and a client had a class for each error of each call.
 """
 
 from collections import Counter
@@ -15,11 +15,11 @@ Document: TypeAlias = dict[str, object]
 
 
 class NamedTwice(ValueError):
-    """Two schemas of one name that differ: a client could have a class for one of them only."""
+    """Two schemas have one name and differ: a client could have a class for only one of them."""
 
 
 def with_components(document: Document) -> Document:
-    """Give the same document with references (OpenAPI 3.1, 4.8.7); `document` stays as it is.
+    """Return the document with references (OpenAPI 3.1, 4.8.7); `document` is not changed.
 
     Raises NamedTwice.
     """
@@ -46,7 +46,7 @@ def _with_references(node: object, schemas: Document) -> object:
         return node
     whole = {name: _with_references(part, schemas) for name, part in node.items()}
     title = whole.get("title")
-    # A member may be called title, too: then it is described by a mapping.
+    # A field may be called title, too: then its description is a mapping.
     if not isinstance(title, str) or not ({"properties", "enum"} & whole.keys()):
         return whole
     if schemas.setdefault(title, whole) != whole:
@@ -55,15 +55,15 @@ def _with_references(node: object, schemas: Document) -> object:
 
 
 def _shared_errors(paths: object) -> Mapping[str, object]:
-    """Of each error what most operations say."""
-    said: dict[str, Counter[bytes]] = {}
+    """Return the most common description of each error."""
+    counted: dict[str, Counter[bytes]] = {}
     for responses in _responses(paths):
         for status, response in responses.items():
             if name := _error_name(status):
-                said.setdefault(name, Counter())[msgspec.json.encode(response)] += 1
+                counted.setdefault(name, Counter())[msgspec.json.encode(response)] += 1
     return {
         name: msgspec.json.decode(count.most_common(1)[0][0], type=dict[str, object])
-        for name, count in said.items()
+        for name, count in counted.items()
     }
 
 
@@ -75,13 +75,13 @@ def _responses(paths: object) -> Iterator[Document]:
 
 
 def _error_name(status: str) -> str:
-    """`TooManyRequests` of 429; nothing of what is no error."""
+    """Return `TooManyRequests` for 429; empty for what is no error."""
     if not status.isdigit() or int(status) < HTTPStatus.BAD_REQUEST:
         return ""
     return HTTPStatus(int(status)).phrase.replace(" ", "")
 
 
 def mapping(value: object) -> Document:
-    """Take a part of a document for the object that it is."""
+    """Return a part of a document that is an object."""
     assert isinstance(value, dict)
     return value

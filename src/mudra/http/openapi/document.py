@@ -1,7 +1,7 @@
 """GET /schema/openapi.json and .yaml: the whole OpenAPI document.
 
-Making it takes a second of CPU. It is made at the first request, and in a thread: a worker goes on
-answering token requests meanwhile.
+It takes a second of CPU, so it is made at the first request and in a thread: the worker goes
+on answering token requests.
 """
 
 import asyncio
@@ -30,15 +30,15 @@ class _Document(Struct, frozen=True):
 
 
 class _NotTheFrameworks(Router):
-    """Takes none of the framework's own handlers: they make the document in the event loop."""
+    """Mounts none of the framework's own handlers: they make the document in the event loop."""
 
     def register(self, value: ControllerRouterHandler) -> list[BaseRoute]:  # noqa: ARG002
-        """Leave out what the framework would serve."""
+        """Mount nothing."""
         return []
 
 
 def openapi_config() -> OpenAPIConfig:
-    """What the framework describes handlers with; `document_router` serves the result."""
+    """Return the framework's configuration; `document_router` serves the result."""
     return OpenAPIConfig(
         title="Mudra",
         version="2.1.0",
@@ -52,9 +52,9 @@ def openapi_config() -> OpenAPIConfig:
 
 
 def document_router() -> Router:
-    """Serve the document of the application that this is registered in; it never changes.
+    """Serve the document of the application that this is mounted in; it never changes.
 
-    Without a viewer: those that come with the framework load scripts from elsewhere.
+    There is no viewer: those of the framework load scripts from other sites.
     """
     made: asyncio.Task[_Document] | None = None
 

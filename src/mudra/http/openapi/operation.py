@@ -1,6 +1,6 @@
-"""The OpenAPI description of a handler, made from the structs that it reads and answers with.
+"""The OpenAPI description of a handler, made from the structs that it reads and returns.
 
-Examples come from the structs' own fields, so that none can go stale.
+Examples come from the structs' own fields, so that none can become outdated.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,34 +21,39 @@ from litestar.openapi.spec import (
 from litestar.openapi.spec.enums import OpenAPIType
 
 from mudra.http.openapi.components import mapping
-from mudra.http.response.response_body import ENVELOPE_FIELDS, ErrorBody, ResponseBody
+from mudra.http.response.response_body import (
+    ENVELOPE_FIELDS,
+    ErrorBody,
+    FindingsErrorBody,
+    ResponseBody,
+)
 from mudra.http.token.requests import EnvelopeMembers
 from mudra.shared.secret_text import SecretText
 
 JSON: Final = "application/json"
 FORM: Final = "application/x-www-form-urlencoded"
 ERRORS: Final[Mapping[str, str]] = {
-    "400": "The request is wrong; errorMsg names the member and what is allowed.",
-    "401": "Credentials, tokens or rights.",
-    "404": "There is nothing by this name.",
+    "400": "The request is wrong; errorMsg names the field and what is allowed.",
+    "401": "Credentials, token or rights are missing or wrong.",
+    "404": "Nothing has this name.",
     "405": "Another method than the documented one.",
     "408": "The body came too slowly.",
-    "409": "The present state does not permit it.",
+    "409": "The current state does not permit it.",
     "413": "The body is too large.",
     "415": "Another media type than the documented one.",
-    "429": "A limit is reached; Retry-After says when to come back.",
-    "500": "An unexpected fault; the operator finds it by the txnId.",
-    "503": "Not available now; Retry-After says when to come back.",
+    "429": "A limit is reached; Retry-After says when to retry.",
+    "500": "An unexpected error; the operator finds it by the txnId.",
+    "503": "Not available now; Retry-After says when to retry.",
 }
 _HEADERS_OF: Final[Mapping[str, Mapping[str, str]]] = {
     "401": {"WWW-Authenticate": 'Bearer realm="mudra"'},
-    "405": {"Allow": "The methods that this path takes."},
+    "405": {"Allow": "The methods that this path accepts."},
     "429": {"Retry-After": "Whole seconds until the next permitted time."},
     "503": {"Retry-After": "Whole seconds."},
 }
 _ALWAYS: Final[Mapping[str, str]] = {
-    "X-Request-Id": "The txnId of the answer.",
-    "Cache-Control": "no-store: an answer may carry a token.",
+    "X-Request-Id": "The txnId of the response.",
+    "Cache-Control": "no-store: a response may carry a token.",
 }
 _NO_MORE: Final[Mapping[str, str]] = MappingProxyType({})
 _TEXT: Final = OpenAPIMediaType(schema=Schema(type=OpenAPIType.STRING))
@@ -65,15 +70,17 @@ def described(  # noqa: PLR0913  # each argument is one fact of the description
     status: str = "200",
     query: type[msgspec.Struct] | None = None,
     conflict: bool = False,
+    findings: bool = False,
     headers: Mapping[str, str] = _NO_MORE,
     forms: Sequence[str] = (JSON,),
 ) -> type[Operation]:
     """Make the Operation class of one handler.
 
-    `reads` is a struct, to which the envelope's members are added, or a written JSON Schema.
-    `conflict` when it may answer 409; `headers` are those of an answer that can be
-    revalidated, with what each is: such a handler may answer 304. `forms` are the media
-    types that it answers with; `answers` is written as JSON, any other as text.
+    `reads` is a struct, to which the envelope's fields are added, or a JSON Schema.
+    `conflict`: it may return 409. `findings`: its 400 may list all findings in a document.
+    `headers`: those of a response that can be revalidated, with their descriptions; such a
+    handler may return 304. `forms`: the media types that it returns; `answers` describes the
+    JSON, any other form is text.
     """
 
     class Described(Operation):
@@ -92,10 +99,11 @@ def described(  # noqa: PLR0913  # each argument is one fact of the description
                 headers=_headers({**_ALWAYS, **headers}),
                 content={form: _content(answers) if form == JSON else _TEXT for form in forms},
             )
-            self.responses = {status: ok, **_errors(conflict=conflict)}
+            self.responses = {status: ok, **_errors(conflict=conflict, findings=findings)}
             if headers:
                 self.responses["304"] = OpenAPIResponse(
-                    description="The caller has it.", headers=_headers({**_ALWAYS, **headers})
+                    description="Not modified: the caller has it.",
+                    headers=_headers({**_ALWAYS, **headers}),
                 )
             if query is not None:
                 self.parameters = [*(self.parameters or []), *_parameters(query)]
@@ -105,10 +113,10 @@ def described(  # noqa: PLR0913  # each argument is one fact of the description
 
 
 def _parameters(query: type[msgspec.Struct]) -> list[Parameter | Reference]:
-    """Describe each member of a query."""
+    """Describe each parameter of a query."""
     schema = _schema_of(query)
     needed = schema.get("required", [])
-    members = _portable(mapping(schema["properties"]))
+    members = mapping(schema["properties"])
     assert isinstance(needed, list)
     return [
         Parameter(
@@ -122,23 +130,25 @@ def _parameters(query: type[msgspec.Struct]) -> list[Parameter | Reference]:
 
 
 class _Written(Schema):
-    """A schema that is written already."""
+    """A JSON Schema that is written by hand."""
 
     def __init__(self, written: dict[str, object]) -> None:
         super().__init__()
         self._written = written
 
     def to_schema(self) -> dict[str, object]:
-        """Give it as it is."""
+        """Return it unchanged."""
         return self._written
 
 
-def _errors(*, conflict: bool) -> dict[str, OpenAPIResponse]:
+def _errors(*, conflict: bool, findings: bool) -> dict[str, OpenAPIResponse]:
     return {
         status: OpenAPIResponse(
             description=text,
             headers=_headers({**_ALWAYS, **_HEADERS_OF.get(status, {})}),
-            content={JSON: _content(ErrorBody)},
+            content={
+                JSON: _content(FindingsErrorBody if findings and status == "400" else ErrorBody)
+            },
         )
         for status, text in ERRORS.items()
         if conflict or status != "409"
@@ -172,7 +182,7 @@ def _content(shape: object, *, envelope_of: str = "") -> OpenAPIMediaType:
 
 
 class _Inline(Schema):
-    """A schema that msgspec wrote, set in place."""
+    """A schema that msgspec made, with its references resolved."""
 
     def __init__(self, shape: object, envelope_of: str) -> None:
         super().__init__()
@@ -180,7 +190,7 @@ class _Inline(Schema):
         self._envelope_of = envelope_of
 
     def to_schema(self) -> dict[str, object]:
-        """Write the JSON Schema of the struct, with nothing to resolve."""
+        """Return the JSON Schema of the struct without references."""
         schema = _schema_of(self._shape)
         if isinstance(self._shape, type) and issubclass(self._shape, ResponseBody):
             schema["required"] = [*ENVELOPE_FIELDS, *_names(schema)]
@@ -190,7 +200,7 @@ class _Inline(Schema):
                 del member["default"]
                 if self._envelope_of == JSON:
                     member["type"] = ["string", "null"]
-            schema["properties"] = _portable({**members, **mapping(schema["properties"])})
+            schema["properties"] = {**members, **mapping(schema["properties"])}
         return schema
 
 
@@ -217,16 +227,15 @@ def _inlined(schema: object, components: Mapping[str, object]) -> object:
         return _inlined(components[schema["$ref"]], components)
     # A discriminator may point to named schemas only; the constant tags say the same.
     return {
-        name: _inlined(part, components) for name, part in schema.items() if name != "discriminator"
+        name: _ecma(part) if name == "pattern" else _inlined(part, components)
+        for name, part in schema.items()
+        if name != "discriminator"
     }
 
 
-def _portable(properties: dict[str, object]) -> dict[str, object]:
-    r"""Write patterns as ECMA 262 has them: its `$` is Python's `\Z`."""
-    for member in map(mapping, properties.values()):
-        if "pattern" in member:
-            member["pattern"] = str(member["pattern"]).replace(r"\Z", "$")
-    return properties
+def _ecma(pattern: object) -> object:
+    r"""Write a pattern as ECMA 262 has it: its `$` is Python's `\Z`."""
+    return pattern.replace(r"\Z", "$") if isinstance(pattern, str) else pattern
 
 
 def _text_for_secret(wanted: type) -> dict[str, object]:

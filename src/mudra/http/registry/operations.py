@@ -101,8 +101,12 @@ _SIGNED: Final = {
     "x-jws-signature": "Detached JWS over the bytes of the body (RFC 7515 F, RFC 7797).",
 }
 
-submit = described("Submit an entry", SUBMISSION, WriteResponse, bearer=True, conflict=True)
-update = described("Update an entry", SUBMISSION, WriteResponse, bearer=True, conflict=True)
+submit = described(
+    "Submit an entry", SUBMISSION, WriteResponse, bearer=True, conflict=True, findings=True
+)
+update = described(
+    "Update an entry", SUBMISSION, WriteResponse, bearer=True, conflict=True, findings=True
+)
 # Any JSON value: this call exists to say why a submission would refuse it.
 lint = described(
     "Lint an entry",

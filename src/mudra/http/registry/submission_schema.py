@@ -1,9 +1,9 @@
 """The registration payload as JSON Schema: what POST and PUT of an entry read (spec 2.7).
 
-Written out, not made from the structs of an entry: those hold what is kept, and a
-sender may leave out, or send in any of the empty forms of decisions part 4, much that
-answers always hold. What no schema can say (whether a modulus is one of an RSA key,
-which members a type fills) is told by the findings of a refused payload.
+Written by hand, not made from the structs of an entry: those hold what is stored. A
+sender may leave out much that responses always hold, or send it in any of the empty
+forms of decisions part 4. The findings of a refused payload say what no schema can:
+whether a modulus is that of an RSA key, which fields a type needs.
 """
 
 from typing import Final, TypeAlias
@@ -49,9 +49,10 @@ def _or_empty(schema: JsonSchema, description: str) -> JsonSchema:
 
 
 def _object(
-    needed: dict[str, JsonSchema], others: dict[str, JsonSchema] | None = None
+    title: str, needed: dict[str, JsonSchema], others: dict[str, JsonSchema] | None = None
 ) -> JsonSchema:
     return {
+        "title": title,
         "type": "object",
         "properties": {**needed, **(others or {})},
         "required": list(needed),
@@ -66,6 +67,7 @@ _PORTS: Final = _list(
     "ports 1 to 65535 or ranges, as strings",
 )
 _CERTIFICATE: Final = _object(
+    "SubmittedCertificate",
     {
         "alg": _words(Algorithm),
         "kty": {"type": "string", "enum": ["RSA"]},
@@ -73,18 +75,22 @@ _CERTIFICATE: Final = _object(
         "kid": _text(256, description="unique over the registry"),
         "e": _text(16, "[A-Za-z0-9_-]+", description="Base64url, odd, at least 65537"),
         "n": _text(1373, "[A-Za-z0-9_-]+", description="Base64url, 2048 to 8192 bits, unique"),
-    }
+    },
 )
-_IDENTIFIER: Final = _object({"category": _words(Category), "type": _text(200)})
+_IDENTIFIER: Final = _object(
+    "SubmittedIdentifier", {"category": _words(Category), "type": _text(200)}
+)
 _GATEWAY: Final = _object(
+    "SubmittedGateway",
     {
         "id": _ENTITY_ID,
         "name": _text(200),
         "ip": _text(64, description="an IP address"),
         "url": _URL,
-    }
+    },
 )
 _INFO: Final = _object(
+    "SubmittedEntityInfo",
     {
         "name": _text(200),
         "id": _ENTITY_ID,
@@ -107,8 +113,8 @@ _INFO: Final = _object(
             "anyOf": [_GATEWAY, _EMPTY, {"type": "object", "additionalProperties": _EMPTY}],
             "description": "FIP only; reserved",
         },
-        "tokeninfo": {"description": "reserved: anything is taken and nothing kept"},
-        "signature": {"description": "reserved: anything is taken and nothing kept"},
+        "tokeninfo": {"description": "reserved: anything is accepted and nothing stored"},
+        "signature": {"description": "reserved: anything is accepted and nothing stored"},
     },
 )
 EXAMPLE: Final[dict[str, object]] = {
@@ -152,6 +158,7 @@ EXAMPLE: Final[dict[str, object]] = {
 }
 SUBMISSION: Final[JsonSchema] = {
     **_object(
+        "Submission",
         {
             "ver": _text(16, "[0-9A-Za-z][0-9A-Za-z._-]{0,15}"),
             "timestamp": {
@@ -163,9 +170,9 @@ SUBMISSION: Final[JsonSchema] = {
             },
             "txnid": {"type": "string", "format": "uuid"},
             "type": _words(EntityType),
-            "requester": _object({"name": _text(200), "id": _ENTITY_ID}),
+            "requester": _object("SubmittedRequester", {"name": _text(200), "id": _ENTITY_ID}),
             "entityinfo": _INFO,
-        }
+        },
     ),
     "examples": [EXAMPLE],
 }

@@ -77,6 +77,6 @@ class ErrorBody(ResponseBody, kw_only=True):
 
 
 class FindingsErrorBody(ErrorBody, kw_only=True):
-    """Error body with everything that is wrong with a document."""
+    """Error body with everything that is wrong with a document, if it could be read."""
 
-    findings: Sequence[Finding]
+    findings: Sequence[Finding] | UnsetType = UNSET
