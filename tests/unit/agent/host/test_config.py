@@ -98,5 +98,5 @@ def test_a_missing_file_is_said_with_the_option_that_names_it(tmp_path: Path) ->
 def test_a_path_twice_is_refused(tmp_path: Path) -> None:
     log = GOOD[GOOD.index("[[log]]") : GOOD.index("[fips]")]
 
-    with pytest.raises(ConfigError, match="names a path twice"):
+    with pytest.raises(ConfigError, match="has a path twice"):
         _read(GOOD.replace("[fips]", f"{log}\n[fips]"), tmp_path)

@@ -126,4 +126,4 @@ def test_a_line_that_cannot_be_read_is_counted_and_stops_nothing(line: bytes) ->
     calls = reader.calls([line, b"", _line("nginx")])
 
     assert len(calls) == 1
-    assert reader._listener.metrics.unreadable == 1
+    assert reader._context.metrics.unreadable == 1

@@ -18,10 +18,10 @@ class Heard:
 
     def __init__(self, clock: MovedClock, status: int = 200) -> None:
         self.events: list[CallStarted | CallEnded] = []
-        self.status, self._listener = status, SourceContext(clock)
+        self.status, self._context = status, SourceContext(clock)
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
-        events, rejected = read_events(request.content, self._listener)
+        events, rejected = read_events(request.content, self._context)
         assert not rejected
         self.events += events
         return httpx.Response(self.status, json={"message": "accepted"})

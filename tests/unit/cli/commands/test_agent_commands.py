@@ -243,7 +243,7 @@ def test_a_dead_letter_is_sent_again_once_the_reason_is_gone(tmp_path: Path) -> 
     asyncio.run(story())
 
 
-def test_letters_that_nobody_takes_any_more_stay_where_they_are(tmp_path: Path) -> None:
+def test_dead_letters_that_are_too_old_stay_where_they_are(tmp_path: Path) -> None:
     folder = tmp_path / "spool" / "dead-letters"
     folder.mkdir(parents=True)
     (folder / "1000000000000-req-fipMetrics-aa-1.json").write_text("{}")
@@ -252,7 +252,7 @@ def test_letters_that_nobody_takes_any_more_stay_where_they_are(tmp_path: Path) 
     answer = CliRunner().invoke(app, ["resend", "--config", config])
     unknown = CliRunner().invoke(app, ["resend", str(folder / "none.json"), "--config", config])
 
-    assert answer.output == "0 are sent again, 1 are too old for that\n"
+    assert answer.output == "0 will be sent again, 1 are too old\n"
     assert len(list(folder.iterdir())) == 1
     assert unknown.exit_code == 2
     assert str(folder) in unknown.output
