@@ -122,15 +122,15 @@ def test_charts_that_do_not_come_are_said_to_be_missing(
     page.route("**/*over-time=part*", lambda route: route.fulfill(status=503, body="busy"))
 
     page.goto(f"{network.root}/console/operator/health/fip/DECCAN-FIP?range=6h")
-    expect(page.get_by_text("The figures over time did not come.")).to_be_visible()
-    expect(page.get_by_text("are on their way")).to_have_count(0)
+    expect(page.get_by_text("Metrics over time could not be loaded.")).to_be_visible()
+    expect(page.get_by_text("Loading metrics over time")).to_have_count(0)
     assert visit.violations() == []
     page.get_by_role("link", name="Show them as a table").click()
     expect(page.get_by_role("region", name="Figures for each")).to_be_visible()
 
     page.goto(f"{network.root}/console/operator/health/pair/SAARTHI-AA/DECCAN-FIP?range=6h")
     expect(page.get_by_role("region", name="The fifteen counts")).to_be_visible()
-    expect(page.get_by_text("The figures over time did not come.")).to_be_visible()
+    expect(page.get_by_text("Metrics over time could not be loaded.")).to_be_visible()
     assert visit.violations() == []
     assert visit.strangers == []
     assert all("over-time=part" in words for words in visit.complaints), visit.complaints
@@ -147,7 +147,7 @@ def test_an_incident_is_seen_looked_after_and_over(
     is_sound(wide)
     page.goto(f"{network.root}/console/operator/health?range=1h&type=cns")
     bad = page.get_by_role("link", name="SAARTHI-AA to DECCAN-FIP: bad")
-    expect(page.get_by_text("DECCAN-FIP is at fault")).to_be_visible()
+    expect(page.get_by_text("DECCAN-FIP is failing")).to_be_visible()
     bad.click()
     expect(page.get_by_role("heading", name="Counts as reported")).to_be_visible()
     has_charts(page)
@@ -157,8 +157,8 @@ def test_an_incident_is_seen_looked_after_and_over(
     opened.click()
     expect(page.get_by_text("first bad window")).to_be_visible()
     expect(page.get_by_text("over once 3 windows in a row are good")).to_be_visible()
-    assert comes_down(page, "Whose fault") == comes_down(page, "Over time")  # side by side
-    page.get_by_role("button", name="I look after it").click()
+    assert comes_down(page, "Likely cause") == comes_down(page, "Over time")  # side by side
+    page.get_by_role("button", name="Assign to me").click()
     expect(page.get_by_text(f"By {noc.email} since")).to_be_visible()
     is_sound(wide)
     incident = page.url
@@ -176,7 +176,7 @@ def test_an_incident_is_seen_looked_after_and_over(
     page.goto(incident)
     comes(page, page.get_by_text("good again"))  # a job finds the end within seconds
     expect(page.get_by_text("recovered")).to_be_visible()
-    assert comes_down(page, "Looked after") < comes_down(page, "Over time")
+    assert comes_down(page, "Owner") < comes_down(page, "Over time")
     has_charts(page)
     is_sound(narrow)
 

@@ -7,7 +7,7 @@ import httpx
 from tests.faults.test_database_gone import freeze
 from tests.support.service import NO_TLS, onboard, running_service
 
-TOLD = "The live figures are out of reach"
+TOLD = "Live data is not available right now"
 
 
 def test_the_status_is_shown_from_the_last_snapshot(data_dir: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Final
 from msgspec import Struct
 
 from mudra.identity.accounts.user import UserState
-from mudra.metrics.health.status_history import api_words
+from mudra.metrics.health.status_history import api_name
 from mudra.metrics.incidents.incident import AaCalls, AaReporting, FipApi, Incident
 from mudra.registry.lifecycle.record import EntityStatus, Record, VersionStatus
 from mudra.shared.entity_type import EntityType
@@ -107,7 +107,7 @@ def _incident(incident: Incident, now: datetime) -> ActionItem:
     counts = f"{incident.succeeded:,} of {incident.judged:,} calls succeeded in its bad windows"
     match incident.subject:
         case FipApi(_, code):
-            api = api_words(code)
+            api = api_name(code)
             what, act = f"{api[:1].upper()}{api[1:]} is bad", "See it by AA"
             why = f"{lasts}, as the AAs report it: {counts}."
         case AaCalls():

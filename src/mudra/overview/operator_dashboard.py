@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from mudra.identity.memberships.member_search import ExpiringSecret, MemberFilter, MemberRow
 from mudra.identity.operators.operator import Scope
-from mudra.metrics.health.status_history import api_words
+from mudra.metrics.health.status_history import api_name
 from mudra.metrics.incidents.incident import AaCalls, AaReporting, FipApi, StoredIncident
 from mudra.overview.mail_queue import QueuedMail
 from mudra.registry.lifecycle.pending_entries import PendingEntry
@@ -121,7 +121,7 @@ def _incident(stored: StoredIncident) -> BoardRow:
         case AaCalls(aa_id):
             entity_id, what = aa_id, f"calls of {aa_id} fail"
         case FipApi(fip_id, code):
-            entity_id, what = fip_id, f"{fip_id} fails at {api_words(code)}"
+            entity_id, what = fip_id, f"{fip_id} fails at {api_name(code)}"
     share = _share(incident.succeeded, incident.judged)
     return BoardRow(
         Kind.INCIDENT,

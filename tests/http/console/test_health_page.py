@@ -36,7 +36,7 @@ def test_a_fip_without_any_report_is_told_that_nothing_can_be_said(service: Serv
 
     shown = page(service, fip.email, fip.entity_id, "?days=7")
     assert "nothing can be said" in shown
-    assert "Windows that did not come" not in shown
+    assert "Missing reports" not in shown
     assert "100" not in re.sub(r"<[^>]+>", "", shown.partition("By AA and API")[2])
 
 

@@ -117,7 +117,7 @@ def test_an_unknown_institution_is_not_found(service: Service) -> None:
     assert_error(get(service, "/status/v1/nothing"), 404, "NotFound")
 
 
-def test_what_was_trouble_is_told_however_many_incidents_came_later(tmp_path: Path) -> None:
+def test_a_disrupted_day_is_shown_however_many_incidents_came_later(tmp_path: Path) -> None:
     with running_service(tmp_path / "data") as service:  # whose clock nobody has moved
         aa, (fip_id, _) = pushing_aa(service), onboard(service, "FIP", name="Narmada Bank")
         midnight = aa.now().replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=3)
@@ -150,15 +150,15 @@ def test_what_was_trouble_is_told_however_many_incidents_came_later(tmp_path: Pa
         assert list(days.values()) == ["good", "partly", "partly", "good"]
         assert min(days) == (midnight - timedelta(days=2)).date()
         assert [one.fip_id for one in found[-1].incidents] == [fip_id]  # of AAs nothing is told
-        assert "2 of 4 days without trouble, 86 without data" in get(service, "/status").text
-        the_headline_tells_of_trouble_that_is_over(service, aa)
+        assert "2 of 4 days without disruption, 86 without data" in get(service, "/status").text
+        the_headline_names_a_past_disruption(service, aa)
 
 
-def the_headline_tells_of_trouble_that_is_over(service: Service, aa: PushingAa) -> None:
+def the_headline_names_a_past_disruption(service: Service, aa: PushingAa) -> None:
     """One bad window is no incident, but the day of this institution was not without trouble."""
     fip_id, _ = onboard(service, "FIP", name="Tapti Bank")
     says_consent(aa, aa.last_window() - timedelta(hours=2), fip_id, failed=100)
-    told = "<h1>No trouble now; Tapti Bank had some within 24 hours</h1>"
+    told = "<h1>Operational now; Tapti Bank disrupted within 24 hours</h1>"
     service.wait_until(lambda: told in get(service, "/status").text, 60)
     assert 'class="banner warn"' in get(service, "/status").text
 

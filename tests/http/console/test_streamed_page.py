@@ -13,7 +13,7 @@ from tests.support.service import Member, Service, new_member
 
 from mudra.storage.database.embedded.server import embedded_server
 
-FIGURES = "Windows that did not come"
+FIGURES = "Missing reports"
 """What the health page of an AA says behind its title, and what it reads of `metrics_refused`."""
 
 

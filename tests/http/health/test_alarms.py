@@ -177,7 +177,7 @@ def test_somebody_looks_after_an_incident_by_command_and_is_named(network):
     page = f"/console/operator/incidents/{incident_id}"
     desk = reader(network.service)
     desk.sign_in(network.noc.email)
-    assert "I look after it" in desk.get(page).text
+    assert "Assign to me" in desk.get(page).text
 
     network.service.cli("health", "acknowledge", incident_id)
 
@@ -190,12 +190,12 @@ def test_somebody_looks_after_an_incident_by_command_and_is_named(network):
     behind = desk.act(page, f"{page}/acknowledge", instead_of="")
     assert (behind.status_code, first.removeprefix("operator:") in behind.text) == (409, True)
     assert "nothing was changed" in behind.text
-    assert "Take it over" in desk.get(page).text
+    assert "Take over" in desk.get(page).text
     assert desk.act(page, f"{page}/acknowledge", instead_of=first).status_code == 303
     taken = network.noc.get(f"/incidents/{incident_id}").json()["incident"]["acknowledgedBy"]
     assert taken == f"operator:{network.noc.email}"
     assert desk.act(page, f"{page}/acknowledge", instead_of=first).status_code == 303, "sent twice"
-    assert "Take it over" not in desk.get(page).text
+    assert "Take over" not in desk.get(page).text
 
 
 def test_a_silence_is_begun_and_ended_on_the_page_of_incidents(network, fip):

@@ -1,4 +1,4 @@
-"""The AA x FIP matrix as a table: FIPs down, AAs across, the worst on top."""
+"""The AA x FIP matrix as a table: FIPs down, AAs across, failing FIPs first."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
@@ -15,12 +15,12 @@ HEALTH: Final = "/console/operator/health"
 
 
 class GridCell(Struct, frozen=True):
-    """One pair. `kind` is good, bad, unsure or none; `mark` the letter of whose fault it is."""
+    """One pair. `kind` is good, bad, unsure or none; `mark` is the letter of the likely cause."""
 
     kind: str
     mark: str
     figure: str
-    told: str
+    label: str
     path: str
 
 
@@ -42,20 +42,20 @@ class Grid(Struct, frozen=True):
 
 
 def pair_path(aa_id: str, fip_id: str) -> str:
-    """The page of a pair."""
+    """Returns the address of the page of a pair."""
     return f"{HEALTH}/pair/{aa_id}/{fip_id}"
 
 
 def grid_of(
     matrix: Matrix, aas: Collection[str], fips: Collection[str], names: Mapping[str, str]
 ) -> Grid:
-    """Lay a matrix out; `aas` and `fips` are shown even where nobody called."""
+    """Returns the rows of a matrix; `aas` and `fips` are shown even without calls."""
     cells = {(cell.aa_id, cell.fip_id): cell for cell in matrix.cells}
     verdicts = {(one.cell.aa_id, one.cell.fip_id): one for one in matrix.verdicts}
     columns = sorted({*aas, *(aa for aa, _ in cells)})
     lines = sorted({*fips, *(fip for _, fip in cells)})
-    trouble = {fip for _, fip in verdicts}
-    lines.sort(key=lambda fip: fip not in trouble)  # stable: else by ID, so eyes find them again
+    failing = {fip for _, fip in verdicts}
+    lines.sort(key=lambda fip: fip not in failing)  # stable: else by ID, so eyes find them again
     rows = [
         GridRow(
             fip,
@@ -73,11 +73,11 @@ def _cell(aa_id: str, fip_id: str, cell: MatrixCell | None, verdict: Verdict | N
     if cell is None:
         return GridCell("none", "", "-", f"{pair}: no calls", path)
     share = percentage(cell.succeeded / cell.judged, 1) if cell.judged else None
-    counts = f"{cell.succeeded:,} of {cell.judged:,} judged calls succeeded"
+    counts = f"{cell.succeeded:,} of {cell.judged:,} calls succeeded"
     if cell.status is Status.UNSURE or share is None:
-        return GridCell("unsure", "", "?", f"{pair}: nothing can be said, {counts}", path)
+        return GridCell("unsure", "", "?", f"{pair}: not enough data, {counts}", path)
     figure = f"{share:.1f} %"
     if verdict is None:
         return GridCell("good", "", figure, f"{pair}: good, {counts}", path)
-    told = f"{pair}: bad, {counts}; {BLAMED[verdict.blame]}"
-    return GridCell("bad", LETTERS[verdict.blame], figure, told, path)
+    label = f"{pair}: bad, {counts}; {BLAMED[verdict.blame]}"
+    return GridCell("bad", LETTERS[verdict.blame], figure, label, path)

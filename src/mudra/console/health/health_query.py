@@ -14,7 +14,7 @@ from msgspec import Struct
 from mudra.http.health.health_requests import TimeParameters, time_range
 from mudra.http.request.validation import decode_struct
 from mudra.http.response.http_refusals import InvalidField
-from mudra.metrics.health.status_history import api_words
+from mudra.metrics.health.status_history import api_name
 from mudra.metrics.payload.catalogue import TIMINGS, RequestType, window_start
 from mudra.metrics.rollup.coverage import TimeRange
 
@@ -54,7 +54,7 @@ class HealthQuery(Struct, frozen=True):
     @property
     def api(self) -> str:
         """The API in words."""
-        return api_words(self.code) if self.code else "all calls"
+        return api_name(self.code) if self.code else "all calls"
 
     def query(self, **changes: str) -> str:
         """The query that gives this view, with changes; empty values are left out."""
@@ -84,7 +84,7 @@ class HealthQuery(Struct, frozen=True):
     @property
     def apis(self) -> list[Choice]:
         """The picker of APIs."""
-        one = [Choice(api_words(code), self.query(type=code), code == self.code) for code in CALLS]
+        one = [Choice(api_name(code), self.query(type=code), code == self.code) for code in CALLS]
         return [Choice("All calls", self.query(type=""), not self.code), *one]
 
     def _pinned(self) -> dict[str, str]:

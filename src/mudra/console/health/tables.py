@@ -9,10 +9,10 @@ from mudra.console.framework.table import Column, Table
 from mudra.console.health.charts import Moment
 from mudra.console.health.grid import HEALTH, pair_path
 from mudra.console.health.health_query import HealthQuery
-from mudra.console.health.labels import state_words, subject_words
+from mudra.console.health.labels import state_label, subject_label
 from mudra.metrics.health.health import Health, Status
 from mudra.metrics.health.picture import ApiPicture
-from mudra.metrics.health.status_history import api_words, notification_words
+from mudra.metrics.health.status_history import api_name, notification_name
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.payload.catalogue import (
     Tag,
@@ -34,7 +34,7 @@ class ApiRow(Struct, frozen=True):
 
 
 def bounds(one: Percentile | None) -> str | None:
-    """An estimate with the bounds that surely hold, in milliseconds."""
+    """Returns an estimate with its possible range, in milliseconds."""
     if one is None:
         return None
     return f"{one.estimate:,}" if one.exact else f"{one.estimate:,} ({one.low:,} to {one.high:,})"
@@ -55,12 +55,12 @@ def apis_table(name: str, title: str, first: str) -> Table[ApiRow]:
             *_times(lambda row: row.api.time),
             Column("p100", "Longest ms", lambda row: _longest(row.api.time), "number"),
         ),
-        first_sort="status",  # bad, good, unsure: what is bad stands first
+        first_sort="status",  # bad, good, unsure: bad ones first
     )
 
 
 def moments_table(step: Step) -> Table[Moment]:
-    """The figures of the charts, one row for each step."""
+    """Returns the table of the charts' metrics, one row for each step."""
     every = {
         Step.WINDOW: "ten minutes",
         Step.HOUR: "hour",
@@ -69,7 +69,7 @@ def moments_table(step: Step) -> Table[Moment]:
     }
     return Table(
         "moments",
-        f"Figures for each {every[step]}",
+        f"Metrics for each {every[step]}",
         (
             Column("start", "From", lambda row: row.start, "time", link=lambda row: row.link),
             Column("success", "Success %", lambda row: success_of(row.health), "number"),
@@ -110,18 +110,18 @@ def incidents_table(title: str = "Incidents") -> Table[StoredIncident]:
         title,
         (
             Column("began", "Began", lambda one: one.incident.began, "time", link=incident_path),
-            Column("what", "What", lambda one: subject_words(one.incident.subject)),
+            Column("what", "What", lambda one: subject_label(one.incident.subject)),
             Column(
                 "state",
                 "State",
-                lambda one: state_words(one.incident)[0],
+                lambda one: state_label(one.incident)[0],
                 "tag",
-                tone=lambda one: state_words(one.incident)[1],
+                tone=lambda one: state_label(one.incident)[1],
             ),
             Column("ended", "Ended", lambda one: one.incident.ended, "time"),
             Column("bad", "Bad windows", lambda one: one.incident.bad_windows, "number"),
             Column("success", "Success %", incident_success, "number"),
-            Column("seen", "Looked after by", lambda one: one.owner or None),
+            Column("seen", "Owner", lambda one: one.owner or None),
         ),
         first_sort="-began",
     )
@@ -137,7 +137,7 @@ def api_rows(apis: Sequence[ApiPicture], asked: HealthQuery) -> list[ApiRow]:
     rows = []
     for api in apis:
         notified = api.tag is Tag.NOTIFICATIONS
-        words = notification_words(api.type) if notified else api_words(api.type)
+        words = notification_name(api.type) if notified else api_name(api.type)
         link = "" if notified or api.health is None else asked.query(type=api.type)
         rows.append(ApiRow(f"{words} ({api.type})", link, api))
     return rows

@@ -1,6 +1,6 @@
-"""What everybody may see of the network over 90 days, kept as one snapshot.
+"""What everyone may see of the network over 90 days, kept as one snapshot.
 
-It names no AA, and tells nothing of fewer calls than the floor of `feed.py`: a
+It names no AA and shows nothing about fewer calls than the minimum of `feed.py`: a
 day without enough calls is "no data", never 100 %.
 """
 
@@ -21,7 +21,7 @@ from mudra.shared.csv_export import csv_text
 DAYS: Final = 90
 _PLACES: Final = 1
 FLOOR: Final = PublicFloor()
-_WORDS: Final = {
+_NAMES: Final = {
     RequestType.ACCOUNT_DISCOVERY: "account discovery",
     RequestType.ACCOUNT_LINK: "account linking",
     RequestType.ACCOUNT_DELINK: "account delinking",
@@ -41,13 +41,13 @@ _NOTIFICATIONS: Final = {
 }
 
 
-def api_words(code: str) -> str:
-    """A type code of request metrics in words; an unknown one as it is."""
-    return _WORDS.get(RequestType(code), code) if code in tuple(RequestType) else code
+def api_name(code: str) -> str:
+    """Returns the name of a type of request metrics; an unknown code as it is."""
+    return _NAMES.get(RequestType(code), code) if code in tuple(RequestType) else code
 
 
-def notification_words(code: str) -> str:
-    """A type code of notification metrics in words; an unknown one as it is."""
+def notification_name(code: str) -> str:
+    """Returns the name of a type of notification metrics; an unknown code as it is."""
     if code not in tuple(NotificationType):
         return code
     return f"{_NOTIFICATIONS[NotificationType(code)]}, received by the AA"
@@ -64,7 +64,7 @@ class DayState(enum.StrEnum):
 
 
 class Day(msgspec.Struct, frozen=True):
-    """One day, in UTC: figures are null where too little is known."""
+    """One day, in UTC: null where too little is known."""
 
     day: date
     state: DayState
@@ -96,7 +96,7 @@ class FipHistory(msgspec.Struct, frozen=True):
 
 
 class StatusSnapshot(msgspec.Struct, frozen=True):
-    """The whole public picture, as of the end of the last closed window."""
+    """The public status, as of the end of the last closed window."""
 
     as_of: datetime
     fips: list[FipHistory]
@@ -108,7 +108,7 @@ class StatusSnapshot(msgspec.Struct, frozen=True):
 
 
 def day_of_fip(day: datetime, health: Health | None, incidents: Iterable[Incident]) -> Day:
-    """What one day of a FIP is shown as; `incidents` are those of its APIs."""
+    """Returns how one day of a FIP is shown; `incidents` are those of its APIs."""
     end = day + timedelta(days=1)
     if health is None or health.total < FLOOR.fewest_calls or health.status is Status.UNSURE:
         return Day(day.date(), DayState.NO_DATA, None, None)
@@ -121,7 +121,7 @@ def day_of_fip(day: datetime, health: Health | None, incidents: Iterable[Inciden
 
 
 def public_incident(incident: Incident) -> PublicIncident | None:
-    """An incident as everybody may see it; None for those of an AA."""
+    """Returns an incident as everyone may see it; None for those of an AA."""
     subject = incident.subject
     if not isinstance(subject, FipApi):
         return None
@@ -140,12 +140,12 @@ def public_incident(incident: Incident) -> PublicIncident | None:
 
 
 def open_incidents(snapshot: StatusSnapshot) -> list[PublicIncident]:
-    """Those that are not over."""
+    """Returns the open incidents."""
     return [one for one in snapshot.incidents if one.ended is None]
 
 
 def state_now(fip: FipHistory, incidents: Sequence[PublicIncident]) -> DayState:
-    """How a FIP is now: bad while one of its incidents is open, else by its last 24 hours."""
+    """Returns the state of a FIP: bad while one of its incidents is open, else of 24 hours."""
     if any(one.fip_id == fip.fip_id and one.ended is None for one in incidents):
         return DayState.BAD
     seen = {row.status for row in fip.apis}
@@ -167,12 +167,12 @@ def history_csv(snapshot: StatusSnapshot) -> str:
 
 
 def days_before(now: datetime) -> list[datetime]:
-    """The starts of the 90 days, in UTC, that end with today."""
+    """Returns the starts of the 90 days, in UTC, that end with today."""
     today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     return [today - timedelta(days=ago) for ago in range(DAYS - 1, -1, -1)]
 
 
 def share_of_good_days(days: Iterable[Day]) -> tuple[int, int]:
-    """How many days were good throughout, of those with data."""
+    """Returns how many days were good throughout, and how many have data."""
     known = [day for day in days if day.state is not DayState.NO_DATA]
     return sum(1 for day in known if day.state is DayState.GOOD), len(known)

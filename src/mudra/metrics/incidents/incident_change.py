@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from msgspec import Struct
 
-from mudra.metrics.health.status_history import api_words
+from mudra.metrics.health.status_history import api_name
 from mudra.metrics.incidents.incident import AaCalls, AaReporting, Ending, FipApi, Incident, Subject
 from mudra.metrics.rollup.percentage import percentage
 
@@ -108,7 +108,7 @@ def _compared(known: Incident, incident: Incident) -> Change:
 def _name(subject: Subject) -> str:
     match subject:
         case FipApi(fip_id, code):
-            return f"FIP {fip_id}, {api_words(code)}"
+            return f"FIP {fip_id}, {api_name(code)}"
         case AaCalls(aa_id):
             return f"AA {aa_id}, calls to FIPs"
         case AaReporting(aa_id):

@@ -1,4 +1,4 @@
-"""What the network says of a member: a FIP as each AA sees it, an AA's own gaps, a FIU's FIPs."""
+"""The health of a member: a FIP as each AA sees it, an AA's own gaps, a FIU's FIPs."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -17,7 +17,7 @@ from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.metrics.health.health import Status
 from mudra.metrics.health.picture import Row
-from mudra.metrics.health.status_history import api_words, notification_words
+from mudra.metrics.health.status_history import api_name, notification_name
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.payload.receipt_service import Gap
 from mudra.metrics.ports import RefusedPush
@@ -61,7 +61,7 @@ def _table(other: str) -> Table[Line]:
             Column[Line]("p95", "p95, ms", lambda line: line.p95, "number"),
             Column[Line]("longest", "Longest, ms", lambda line: line.longest, "number"),
         ),
-        first_sort="status",  # BAD, GOOD, UNSURE: what is bad stands first
+        first_sort="status",  # BAD, GOOD, UNSURE: bad ones first
     )
 
 
@@ -86,7 +86,7 @@ _REFUSED: Final = Table(
         Column[RefusedPush]("total", "Findings", lambda push: push.total, "number"),
         Column[RefusedPush](
             "first",
-            "The first of them",
+            "First finding",
             lambda push: push.findings[0].sentence() if push.findings else None,
         ),
     ),
@@ -107,13 +107,13 @@ async def health(
         return StreamedPage(
             "health.html",
             {"spans": _SPANS, "days": days, "asked": asked},
-            lambda then: _figures(then, entity_id, asked),
+            lambda then: _content(then, entity_id, asked),
         )
 
     return await member_page(request, service, entity_id, look)
 
 
-async def _figures(
+async def _content(
     page_context: PageContext, entity_id: str, asked: TimeRange
 ) -> Mapping[str, object] | Download:
     kind = EntityType(page_context.member.entity_type)
@@ -147,7 +147,7 @@ def _lines(rows: Sequence[Row], table: Table[Line]) -> Sequence[Line]:
     return [
         Line(
             other=row.subject.aa_id if table is _AS_AAS_SEE_IT else row.subject.fip_id,
-            api=(api_words if api.tag is Tag.REQUESTS else notification_words)(api.type),
+            api=(api_name if api.tag is Tag.REQUESTS else notification_name)(api.type),
             calls=api.health.total,
             success=None if api.health.success is None else round(100 * api.health.success, 2),
             p50=api.time.p50.estimate if api.time else None,

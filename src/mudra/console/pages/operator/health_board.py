@@ -1,4 +1,4 @@
-"""Network health in one look: the AA x FIP matrix, whose fault, what goes on, who is silent."""
+"""Network health at a glance: the AA x FIP matrix, causes, open incidents, missing reports."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -11,7 +11,7 @@ from mudra.console.framework.page_guards import operator_page
 from mudra.console.framework.page_results import Outcome, StreamedPage
 from mudra.console.health.grid import HEALTH, grid_of
 from mudra.console.health.health_query import HealthQuery, query_of
-from mudra.console.health.labels import BLAMED, LETTERS, findings, subject_words
+from mudra.console.health.labels import BLAMED, LETTERS, findings, subject_label
 from mudra.console.health.tables import incident_path
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
@@ -35,11 +35,11 @@ async def _look(page_context: PageContext) -> Outcome:
     if not isinstance(asked, HealthQuery):
         return asked
     return StreamedPage(
-        "health_board.html", {"asked": asked, "home": HEALTH}, lambda then: _figures(then, asked)
+        "health_board.html", {"asked": asked, "home": HEALTH}, lambda then: _content(then, asked)
     )
 
 
-async def _figures(page_context: PageContext, asked: HealthQuery) -> Mapping[str, object]:
+async def _content(page_context: PageContext, asked: HealthQuery) -> Mapping[str, object]:
     work = page_context.work
     found = await work.health.matrix(asked.within, asked.code)
     heard = await work.health.coverage(asked.within, page_context.now)
@@ -54,9 +54,9 @@ async def _figures(page_context: PageContext, asked: HealthQuery) -> Mapping[str
         "silent": _silent(heard),
         "names": names,
         "open": [
-            (one, subject_words(one.incident.subject), incident_path(one)) for one in still_open
+            (one, subject_label(one.incident.subject), incident_path(one)) for one in still_open
         ],
-        "blames": [(LETTERS[blame], words) for blame, words in BLAMED.items()],
+        "blames": [(LETTERS[blame], label) for blame, label in BLAMED.items()],
         "hit": {
             subject.fip_id
             for one in still_open

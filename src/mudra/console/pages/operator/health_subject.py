@@ -29,7 +29,7 @@ from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.health.picture import ApiPicture, Coverage, Grouping, Row, picture
-from mudra.metrics.health.status_history import api_words
+from mudra.metrics.health.status_history import api_name
 from mudra.metrics.incidents.incident import FipApi, Incident, StoredIncident
 from mudra.metrics.payload.catalogue import Tag
 from mudra.metrics.rollup.coverage import TimeRange
@@ -120,7 +120,7 @@ async def _look(page_context: PageContext, about: About, code: str = "") -> Outc
     return StreamedPage(
         "health_subject.html",
         {"asked": asked, "about": about, "title": _title(about, asked, names), "names": names},
-        lambda then: _figures(then, about, asked, code),
+        lambda then: _content(then, about, asked, code),
     )
 
 
@@ -137,7 +137,7 @@ async def _drawn(
     return await over_time(page_context, asked, marked, aa_id=about.aa_id, fip_id=about.fip_id)
 
 
-async def _figures(
+async def _content(
     page_context: PageContext, about: About, asked: HealthQuery, code: str
 ) -> Mapping[str, object] | Download:
     work, within = page_context.work, asked.within
@@ -189,7 +189,7 @@ def _counts(
 
 
 async def _causes(page_context: PageContext, about: About, asked: HealthQuery) -> Sequence[object]:
-    """Whose fault: a verdict needs the whole matrix, not this line of it. Of days, none is told."""
+    """Returns the likely causes: they need the whole matrix, and are not shown for many days."""
     if asked.within.end - asked.within.start > _MAX_BLAMED:
         return []
     matrix = await page_context.work.health.matrix(asked.within, asked.code)
@@ -239,7 +239,7 @@ def _others(rows: Sequence[Row], about: About, asked: HealthQuery) -> list[ApiRo
         for one in row.apis:
             if one.tag is Tag.REQUESTS and one.health and asked.code in {"", one.type}:
                 who = subject.aa_id if about.fip_id else subject.fip_id
-                words = who if asked.code else f"{who}: {api_words(one.type)}"
+                words = who if asked.code else f"{who}: {api_name(one.type)}"
                 path = counterpart_path(subject.aa_id, subject.fip_id, asked)
                 found.append(ApiRow(words, path, one))
     return found

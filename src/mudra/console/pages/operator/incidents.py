@@ -1,4 +1,4 @@
-"""Incidents: the list, and each with its timeline, its windows and who looks after it."""
+"""Incidents: the list, and each with its timeline, its windows and its owner."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -14,7 +14,7 @@ from mudra.console.framework.page_guards import Fields, operator_act, operator_p
 from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage
 from mudra.console.health.grid import HEALTH
 from mudra.console.health.health_query import HealthQuery
-from mudra.console.health.labels import findings, state_words, subject_words
+from mudra.console.health.labels import findings, state_label, subject_label
 from mudra.console.health.over_time import LATER, OVER_TIME, PART, over_time
 from mudra.console.health.tables import incident_path, incident_success, incidents_table
 from mudra.console.pages.operator.silences import silence_facts, silence_link
@@ -46,7 +46,7 @@ _MAX_LENGTH: Final = timedelta(days=60)
 async def incidents(
     request: AnyRequest, service: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
-    """All incidents; `open=true` for those that are not over."""
+    """List incidents; `open=true` for open ones only."""
 
     async def look(page_context: PageContext) -> Outcome:
         only_open = page_context.query.get("open") == "true"
@@ -82,7 +82,7 @@ async def incident(
 async def acknowledge(
     request: AnyRequest, service: InjectedDependencies, incident_id: FromPath[UUID]
 ) -> Response[str] | Response[bytes]:
-    """Note that the operator who is signed in looks after it."""
+    """Assign an incident to the operator who is signed in."""
 
     async def do(page_context: PageContext, fields: Fields) -> Outcome:
         wanted, seen = str(incident_id), fields.get("instead_of", "")
@@ -118,11 +118,11 @@ async def _shown(page_context: PageContext, stored: StoredIncident) -> Outcome:
             **drawn,
             "stored": stored,
             "incident": incident,
-            "title": subject_words(subject),
-            "state": state_words(incident),
+            "title": subject_label(subject),
+            "state": state_label(incident),
             "reporting": isinstance(subject, AaReporting),
             "mine": stored.acknowledged_by == page_context.caller.actor,
-            "noticed": _noticed(incident),
+            "noticed": _detected(incident),
             "close_after": _rules(incident).close_after,
             "success": incident_success(stored),
             "findings": causes,
@@ -148,7 +148,7 @@ def _asked(incident: Incident, now: datetime) -> HealthQuery:
     return HealthQuery(TimeRange(start, max(end, start + WINDOW)), "", code)
 
 
-def _noticed(incident: Incident) -> datetime:
+def _detected(incident: Incident) -> datetime:
     return incident.began + _rules(incident).open_after * WINDOW
 
 

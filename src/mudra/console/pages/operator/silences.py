@@ -1,4 +1,4 @@
-"""Silences: begun and ended on the page of incidents."""
+"""Silences: started and ended on the page of incidents."""
 
 from datetime import timedelta
 from typing import Final
@@ -17,7 +17,7 @@ from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.response.http_refusals import InvalidField
 from mudra.identity.operators.operator import Scope
-from mudra.metrics.health.status_history import api_words
+from mudra.metrics.health.status_history import api_name
 from mudra.metrics.incidents.incident import Subject
 from mudra.metrics.incidents.silence import Silence, SilenceCommand
 from mudra.metrics.incidents.subject import name_of
@@ -32,27 +32,27 @@ LENGTHS: Final = {
     168: "1 week",
     720: "30 days",
 }
-TOLD: Final = {
-    "silenced": "The silence has begun.",
-    "ended": "The silence has ended; what goes on is told now.",
+_MESSAGES: Final = {
+    "silenced": "Silence started.",
+    "ended": "Silence ended. Alerts resume for incidents that continue.",
 }
 
 
 async def silence_facts(page_context: PageContext) -> dict[str, object]:
-    """What the page of incidents shows of silences."""
+    """Returns what the page of incidents shows about silences."""
     return {
         "silences": await page_context.work.silences.list(page_context.now),
-        "apis": {code: api_words(code) for code in CALLS},
+        "apis": {code: api_name(code) for code in CALLS},
         "lengths": LENGTHS,
         "entity_ids": sorted(await page_context.work.health.names()),
         "about": page_context.query.get("about", "")[:64],
         "about_type": page_context.query.get("type", ""),
-        "told": TOLD.get(page_context.query.get("told", ""), ""),
+        "message": _MESSAGES.get(page_context.query.get("told", ""), ""),
     }
 
 
 def silence_link(subject: Subject) -> str:
-    """Where the form for a silence about a subject is."""
+    """Returns the address of the form for a silence about a subject."""
     name = name_of(subject)
     return f"{_PAGE}?{urlencode({'about': name.entity_id, 'type': name.type})}#silences"
 
@@ -61,7 +61,7 @@ def silence_link(subject: Subject) -> str:
 async def begin(
     request: AnyRequest, service: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
-    """Begin a silence now."""
+    """Start a silence now."""
 
     async def do(page_context: PageContext, fields: Fields) -> Outcome:
         hours = fields.get("hours", "")

@@ -1,7 +1,7 @@
-"""The status of the network for everybody: 90 days, the last 24 hours, incidents in words.
+"""The public status of the network: 90 days, the last 24 hours, incidents.
 
-Shown from a snapshot, so it answers while the database is away, and says how old it is then.
-Names no AA.
+Shown from a snapshot, so it works while the database is not available, and says how old it is
+then. Names no AA.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from msgspec import Struct
 from mudra.console.framework.error_page import no_such_page
 from mudra.console.framework.page_responses import download
 from mudra.console.framework.render import page
-from mudra.console.pages.public.status_cache import StatusCache, StatusSnapshotFiles
+from mudra.console.pages.public.status_cache import CachedStatus, StatusCache
 from mudra.console.pages.public.status_tables import APIS_OF_ALL, APIS_OF_ONE, DAYS, lines_of
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
 from mudra.http.request.request_context import AnyRequest, new_context
@@ -29,7 +29,7 @@ from mudra.metrics.health.status_history import (
     DayState,
     FipHistory,
     PublicIncident,
-    api_words,
+    api_name,
     history_csv,
     open_incidents,
     share_of_good_days,
@@ -43,34 +43,34 @@ _HEIGHTS: Final = {  # top and height of a day's bar: states differ by shape, no
     DayState.BAD: (0, 33),
     DayState.NO_DATA: (27, 6),
 }
-WORDS: Final = {
-    DayState.GOOD: ("No trouble", "good"),
-    DayState.PARTLY: ("Trouble within 24 hours", "warn"),
-    DayState.BAD: ("In trouble", "bad"),
+STATES: Final = {
+    DayState.GOOD: ("Operational", "good"),
+    DayState.PARTLY: ("Disrupted within 24 hours", "warn"),
+    DayState.BAD: ("Disrupted", "bad"),
     DayState.NO_DATA: ("No data", "quiet"),
 }
 _RECENT: Final = timedelta(days=14)
 _MAX_RECENT: Final = 50
-"""How many of those that are over the first page tells; all stand with their institutions."""
-InjectedKeeper: TypeAlias = SkipValidation[StatusCache]
+"""How many closed incidents the first page shows; institutions' pages show all."""
+InjectedStatusCache: TypeAlias = SkipValidation[StatusCache]
 
 
 class FipLine(Struct, frozen=True):
     """One FIP as the page shows it."""
 
     fip: FipHistory
-    words: str
+    state: str
     tone: str
     bars: dict[str, str]
-    told: str
+    summary: str
 
 
 @get("/status", include_in_schema=False)
 async def status(
-    request: AnyRequest, service: InjectedDependencies, keeper: InjectedKeeper
+    request: AnyRequest, service: InjectedDependencies, cache: InjectedStatusCache
 ) -> Response[str] | Response[bytes]:
-    """The network in one look."""
-    picture = await keeper.picture(service)
+    """Show the network at a glance."""
+    picture = await cache.get(service)
     facts = _site(service) | _age(picture, service.clock())
     if picture is None:
         return await _unknown(service, facts)
@@ -94,7 +94,7 @@ async def status(
             "open": open_incidents(snapshot),
             "incidents": recent,
             "older": len(over) - len(recent),
-            "api_words": api_words,
+            "api_name": api_name,
             "names": {fip.fip_id: fip.name for fip in snapshot.fips},
         },
     )
@@ -104,11 +104,11 @@ async def status(
 async def status_of_fip(
     request: AnyRequest,
     service: InjectedDependencies,
-    keeper: InjectedKeeper,
+    cache: InjectedStatusCache,
     fip_id: FromPath[str],
 ) -> Response[str] | Response[bytes]:
     """One FIP: each day in a table, its APIs, all its incidents."""
-    picture = await keeper.picture(service)
+    picture = await cache.get(service)
     facts = _site(service) | _age(picture, service.clock())
     if picture is None:
         return await _unknown(service, facts)
@@ -127,7 +127,7 @@ async def status_of_fip(
             "snapshot": picture.snapshot,
             "line": _line(fip, incidents),
             "incidents": incidents,
-            "api_words": api_words,
+            "api_name": api_name,
             "apis": APIS_OF_ONE.view(apis, query),
             "days": DAYS.view(fip.days, query),
             "names": {fip.fip_id: fip.name},
@@ -144,10 +144,10 @@ async def _unknown(service: HttpDependencies, facts: Mapping[str, object]) -> Re
 
 @get("/status/network.json", include_in_schema=False)
 async def status_json(
-    request: AnyRequest, service: InjectedDependencies, keeper: InjectedKeeper
+    request: AnyRequest, service: InjectedDependencies, cache: InjectedStatusCache
 ) -> Response[bytes]:
     """The snapshot as JSON: days, APIs, incidents."""
-    picture = await keeper.picture(service)
+    picture = await cache.get(service)
     if picture is None:
         return refusal(new_context(request, service).envelope, Unavailable()).response()
     return _file(msgspec.json.encode(picture.snapshot), "application/json", "network.json")
@@ -155,21 +155,21 @@ async def status_json(
 
 @get("/status/network.csv", include_in_schema=False)
 async def status_csv(
-    request: AnyRequest, service: InjectedDependencies, keeper: InjectedKeeper
+    request: AnyRequest, service: InjectedDependencies, cache: InjectedStatusCache
 ) -> Response[bytes]:
     """The days as CSV."""
-    picture = await keeper.picture(service)
+    picture = await cache.get(service)
     if picture is None:
         return refusal(new_context(request, service).envelope, Unavailable()).response()
     return _file(history_csv(picture.snapshot).encode(), "text/csv", "network.csv")
 
 
-def public_status_pages(keeper: StatusCache) -> Router:
-    """Mount the pages over the keeper of this process."""
+def public_status_pages(cache: StatusCache) -> Router:
+    """Mount the pages over the cache of this process."""
     return Router(
         "/",
         route_handlers=[status, status_of_fip, status_json, status_csv],
-        dependencies={"keeper": Provide(lambda: keeper, sync_to_thread=False)},
+        dependencies={"cache": Provide(lambda: cache, sync_to_thread=False)},
     )
 
 
@@ -186,37 +186,37 @@ def _site(service: HttpDependencies) -> dict[str, object]:
     return {"network": service.settings.network_name, "base": service.settings.token_prefix}
 
 
-def _age(picture: StatusSnapshotFiles | None, now: datetime) -> dict[str, object]:
-    """How old the picture is, told when the database could not be asked."""
+def _age(picture: CachedStatus | None, now: datetime) -> dict[str, object]:
+    """Return how old the status is, when the database could not be read."""
     if picture is None or picture.fresh:
         return {"old": None, "now": now}
     return {"old": max(now - picture.snapshot.as_of, timedelta()), "now": now}
 
 
 def _line(fip: FipHistory, incidents: Sequence[PublicIncident]) -> FipLine:
-    words, tone = WORDS[state_now(fip, incidents)]
+    state, tone = STATES[state_now(fip, incidents)]
     good, known = share_of_good_days(fip.days)
-    told = f"{good} of {known} days without trouble" if known else "no data yet"
+    summary = f"{good} of {known} days without disruption" if known else "no data yet"
     if 0 < known < len(fip.days):
-        told += f", {len(fip.days) - known} without data"
-    return FipLine(fip, words, tone, _bars(fip.days), told)
+        summary += f", {len(fip.days) - known} without data"
+    return FipLine(fip, state, tone, _bars(fip.days), summary)
 
 
 def _headline(lines: Sequence[FipLine], total: int) -> tuple[str, str]:
-    """The network in one sentence, with its tone."""
+    """Return the headline of the network, with its tone."""
     bad, warned = (
         [line.fip.name for line in lines if line.tone == tone] for tone in ("bad", "warn")
     )
     known = sum(1 for line in lines if line.tone != "quiet")
     if bad:
-        return f"{_who(bad, total)} in trouble", "bad"
+        return f"{_who(bad, total)} disrupted", "bad"
     if warned:
-        return f"No trouble now; {_who(warned, total)} had some within 24 hours", "warn"
+        return f"Operational now; {_who(warned, total)} disrupted within 24 hours", "warn"
     if not known:
-        return "No data about the last 24 hours", "quiet"
+        return "No data for the last 24 hours", "quiet"
     if known < total:
-        return f"No trouble at {known} institutions; no data about {total - known}", "good"
-    return "No trouble anywhere", "good"
+        return f"{known} institutions operational; no data for {total - known}", "good"
+    return "All institutions operational", "good"
 
 
 def _who(names: Sequence[str], total: int) -> str:

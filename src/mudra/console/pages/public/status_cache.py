@@ -26,7 +26,7 @@ KEPT_S: Final = 10.0
 """A look later than this has the picture made anew, behind the one who looks."""
 _STALE_S: Final = 50.0
 """A look that much later still waits for the new one: the page shall not tell what is long past."""
-_PATIENCE_S: Final = 3.0
+_WAIT_S: Final = 3.0
 """How long it waits; then it is shown what there is."""
 _RETRY_S: Final = 5.0
 _FIRST: Final = timedelta(minutes=30)
@@ -35,7 +35,7 @@ _FILE: Final = "status-snapshot.json"
 _log = structlog.get_logger()
 
 
-class StatusSnapshotFiles(Struct, frozen=True):
+class CachedStatus(Struct, frozen=True):
     """A snapshot, and whether the database could be asked for it just now."""
 
     snapshot: StatusSnapshot
@@ -51,10 +51,10 @@ class StatusCache:
         default_factory=lambda: StatusReader(NetworkHealthCache(PUBLIC_SPAN, monotonic))
     )
     _behind: asyncio.Task[None] | None = None
-    _picture: StatusSnapshotFiles | None = None
+    _picture: CachedStatus | None = None
     _until: float = 0.0
 
-    async def picture(self, service: HttpDependencies) -> StatusSnapshotFiles | None:
+    async def get(self, service: HttpDependencies) -> CachedStatus | None:
         """The picture, at most a minute old while the database answers; None without any.
 
         Nobody waits who looked within that minute, nor for a database that is away.
@@ -64,11 +64,11 @@ class StatusCache:
         if monotonic() > self._until and (self._behind is None or self._behind.done()):
             self._behind = asyncio.create_task(self._renew(service))
         if self._behind is not None and not self._behind.done() and self._must_wait():
-            patience = _PATIENCE_S if self._picture else READ_S
-            await asyncio.wait({self._behind}, timeout=patience)
+            wait_s = _WAIT_S if self._picture else READ_S
+            await asyncio.wait({self._behind}, timeout=wait_s)
         return self._picture
 
-    def _take(self, kept: StatusSnapshotFiles | None) -> None:
+    def _take(self, kept: CachedStatus | None) -> None:
         if self._picture is None:  # another look may have come first
             self._picture = kept
 
@@ -81,11 +81,11 @@ class StatusCache:
         before = self._picture
         try:
             snapshot = await self._reader.read(service.unit_of_work, service.clock())
-            self._picture = StatusSnapshotFiles(snapshot, fresh=True)
+            self._picture = CachedStatus(snapshot, fresh=True)
         except DatabaseUnavailable as error:
             _log.warning("the public status shows its last snapshot", error=str(error))
             last = before.snapshot if before else await asyncio.to_thread(self._from_disk)
-            self._picture = StatusSnapshotFiles(last, fresh=False) if last else None
+            self._picture = CachedStatus(last, fresh=False) if last else None
             self._until = monotonic() + _RETRY_S
             return
         self._until = monotonic() + KEPT_S
@@ -100,13 +100,9 @@ class StatusCache:
         except OSError as error:
             _log.warning("the public status could not be kept on the disk", error=str(error))
 
-    def _young_of_disk(self, now: datetime) -> StatusSnapshotFiles | None:
+    def _young_of_disk(self, now: datetime) -> CachedStatus | None:
         kept = self._from_disk()
-        return (
-            StatusSnapshotFiles(kept, fresh=True)
-            if kept and abs(now - kept.as_of) < _FIRST
-            else None
-        )
+        return CachedStatus(kept, fresh=True) if kept and abs(now - kept.as_of) < _FIRST else None
 
     def _from_disk(self) -> StatusSnapshot | None:
         try:
