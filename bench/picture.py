@@ -50,10 +50,10 @@ BUSIEST = 3000
 ASKS = int(os.environ.get("ASKS", "60"))
 WARM = 5
 DAY = timedelta(days=1)
-_SUMS = "aa_id, tag, fip_id, type, blocks, counts, statuses, data_bytes, spread, longest"
+_SUMS = "aa_id, tag, fip_id, type, blocks, counts, statuses, data_bytes, distribution, longest"
 _PAIRS = (
-    "type, aa_id, fip_id, total, succeeded, client_errors, answered, soon_surely, soon_maybe,"
-    " soon_likely, longest"
+    "type, aa_id, fip_id, total, succeeded, client_errors, answered, soon_lower, soon_upper,"
+    " soon_estimate, longest"
 )
 _MOVED = {
     "metrics_raw": ("window_at", "aa_id, tag, fip_id, type, counts, pxx, status, data_bytes"),

@@ -156,10 +156,10 @@ def test_an_incident_is_seen_looked_after_and_over(
     page.goto(f"{network.root}/console/operator/health")
     opened.click()
     expect(page.get_by_text("first bad window")).to_be_visible()
-    expect(page.get_by_text("over once 3 windows in a row are good")).to_be_visible()
+    expect(page.get_by_text("closes after 3 good windows (30 min)")).to_be_visible()
     assert comes_down(page, "Likely cause") == comes_down(page, "Over time")  # side by side
     page.get_by_role("button", name="Assign to me").click()
-    expect(page.get_by_text(f"By {noc.email} since")).to_be_visible()
+    expect(page.get_by_text(f"{noc.email} since")).to_be_visible()
     is_sound(wide)
     incident = page.url
 

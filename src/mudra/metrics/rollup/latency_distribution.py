@@ -13,7 +13,7 @@ function rises at the cell's end and the upper one at its start, so the
 bounds stay true and grow by one cell at most.
 
 For the estimate the calls of a block are also laid out through its four
-points, evenly on a logarithmic scale (`likely`): from half of p50 to p50, on
+points, evenly on a logarithmic scale (`estimate`): from half of p50 to p50, on
 to p95, to p99, to p100. That adds up as well, so an estimate over any range
 is that of one count-weighted distribution. Against simulated uneven AAs it
 was off by 12, 10 and 7 % on average (p50, p95, p99), where today's median over
@@ -36,28 +36,28 @@ _FINE: Final = 1 << _FINE_BITS
 class LatencyDistribution(Struct, frozen=True):
     """The two step functions of the times of `samples` calls.
 
-    `cells` rise strictly. `surely[i]` calls are known to have ended within
-    cell i or before, `maybe[i]` more could have ended from cell i on, and
-    `likely[i]` are taken to lie in cell i; each of the three sums to
+    `cells` rise strictly. `lower[i]` calls are known to have ended within
+    cell i or before, `upper[i]` more could have ended from cell i on, and
+    `estimate[i]` are taken to lie in cell i; each of the three sums to
     `samples`. With `coarse` a cell is a number of `coarse_cell`, else a
     millisecond. `longest` is the exact maximum, 0 without samples.
     """
 
     coarse: bool
     cells: tuple[int, ...]
-    surely: tuple[int, ...]
-    maybe: tuple[int, ...]
-    likely: tuple[int, ...]
+    lower: tuple[int, ...]
+    upper: tuple[int, ...]
+    estimate: tuple[int, ...]
     longest: int
 
     @property
     def samples(self) -> int:
         """Answered calls behind these times."""
-        return sum(self.surely)
+        return sum(self.lower)
 
 
 NOTHING: Final = LatencyDistribution(
-    coarse=False, cells=(), surely=(), maybe=(), likely=(), longest=0
+    coarse=False, cells=(), lower=(), upper=(), estimate=(), longest=0
 )
 
 
@@ -67,14 +67,14 @@ def rank(samples: int, percent: int) -> int:
 
 
 def distribution_of(samples: int, pxx: tuple[int, int, int, int]) -> LatencyDistribution:
-    """The spread of one block with this many answered calls."""
+    """Returns the distribution of one block with this many answered calls."""
     return distribution_of_blocks([(samples, pxx)])
 
 
 def distribution_of_blocks(
     blocks: Iterable[tuple[int, tuple[int, int, int, int]]],
 ) -> LatencyDistribution:
-    """The exact spread of many blocks; one without answered calls says nothing."""
+    """Returns the exact distribution of many blocks; one without answered calls says nothing."""
     rises = _Rises({}, {}, {})
     longest = 0
     for samples, pxx in blocks:
@@ -87,9 +87,9 @@ def distribution_of_blocks(
 def certainly_before(
     blocks: Iterable[tuple[int, tuple[int, int, int, int]]], percent: int, limit: int
 ) -> bool:
-    """Whether this percentile of all calls surely lies before `limit` ms; the estimate then does.
+    """Returns whether this percentile of all calls, and its estimate, is below `limit` ms.
 
-    At a fraction of what their spread costs. Without calls it does not.
+    Costs a fraction of their distribution. Without calls it is not.
     """
     total = soon = 0
     for samples, pxx in blocks:
@@ -104,66 +104,72 @@ def certainly_before(
     return 0 < rank(total, percent) <= soon
 
 
-def coarsen(spread: LatencyDistribution) -> LatencyDistribution:
+def coarsen(distribution: LatencyDistribution) -> LatencyDistribution:
     """The same in the fixed cells of roll-ups; coarsening a sum equals summing the coarse."""
-    if spread.coarse:
-        return spread
+    if distribution.coarse:
+        return distribution
     rows: list[list[int]] = []
-    for cell, *added in zip(spread.cells, spread.surely, spread.maybe, spread.likely, strict=True):
+    for cell, *added in zip(
+        distribution.cells,
+        distribution.lower,
+        distribution.upper,
+        distribution.estimate,
+        strict=True,
+    ):
         place = coarse_cell(cell)
         if rows and rows[-1][0] == place:  # cells rise, so equal places lie side by side
             rows[-1][1:] = map(add, rows[-1][1:], added)
         else:
             rows.append([place, *added])
-    return _of_rows(rows, spread.longest, coarse=True)
+    return _of_rows(rows, distribution.longest, coarse=True)
 
 
-def merge_distributions(spreads: Iterable[LatencyDistribution]) -> LatencyDistribution:
-    """The spread of all calls together: exact unless one part is coarse."""
-    parts = list(spreads)
+def merge_distributions(distributions: Iterable[LatencyDistribution]) -> LatencyDistribution:
+    """Returns the distribution of all calls together: exact unless one part is coarse."""
+    parts = list(distributions)
     longest = max((part.longest for part in parts), default=0)
     if any(part.coarse for part in parts):
         return merge_dense([dense(coarsen(part)) for part in parts], longest)
     rises = _Rises({}, {}, {})
     for part in parts:
-        _add_spread(rises, part)
+        _add_distribution(rises, part)
     return _of(rises, longest, coarse=False)
 
 
 class Dense(NamedTuple):
-    """A coarse spread as rows of sums hold it.
+    """A coarse distribution as rows of sums hold it.
 
-    `from_zero` is what `maybe` rises by in cell 0 when nothing else is there; `first` the first
+    `from_zero` is what `upper` rises by in cell 0 when nothing else is there; `first` the first
     of the other cells, and the three rises go on from there without holes.
     """
 
     from_zero: int
     first: int
-    surely: list[int]
-    maybe: list[int]
-    likely: list[int]
+    lower: list[int]
+    upper: list[int]
+    estimate: list[int]
 
 
-def dense(spread: LatencyDistribution) -> Dense:
-    """Write a coarse spread without holes."""
-    cells, maybe = spread.cells, spread.maybe
+def dense(distribution: LatencyDistribution) -> Dense:
+    """Returns a coarse distribution without holes."""
+    cells, upper = distribution.cells, distribution.upper
     begin = 0
-    if cells and cells[0] == 0 and not spread.surely[0] and not spread.likely[0]:
+    if cells and cells[0] == 0 and not distribution.lower[0] and not distribution.estimate[0]:
         begin = 1
     if len(cells) == begin:
-        return Dense(maybe[0] if begin else 0, 0, [], [], [])
+        return Dense(upper[0] if begin else 0, 0, [], [], [])
     first, width = cells[begin], cells[-1] - cells[begin] + 1
     rises = ([0] * width, [0] * width, [0] * width)
-    for held, added in zip(rises, (spread.surely, maybe, spread.likely), strict=True):
+    for held, added in zip(rises, (distribution.lower, upper, distribution.estimate), strict=True):
         for cell, calls in zip(cells[begin:], added[begin:], strict=True):
             held[cell - first] = calls
-    return Dense(maybe[0] if begin else 0, first, *rises)
+    return Dense(upper[0] if begin else 0, first, *rises)
 
 
 def merge_dense(parts: Sequence[Dense], longest: int) -> LatencyDistribution:
-    """The coarse spread of many; ten times as fast as cell by cell."""
-    zero, first, surely, maybe, likely = add_dense(parts)
-    rows = zip(range(first, first + len(surely)), surely, maybe, likely, strict=True)
+    """Returns the coarse distribution of many; ten times as fast as cell by cell."""
+    zero, first, lower, upper, estimate = add_dense(parts)
+    rows = zip(range(first, first + len(lower)), lower, upper, estimate, strict=True)
     held = [row for row in rows if row[1] or row[2] or row[3]]
     if zero and held and held[0][0] == 0:
         held[0] = (0, held[0][1], held[0][2] + zero, held[0][3])
@@ -173,19 +179,19 @@ def merge_dense(parts: Sequence[Dense], longest: int) -> LatencyDistribution:
 
 
 def add_dense(parts: Sequence[Dense]) -> Dense:
-    """Many as one, which can be added again."""
+    """Returns many as one, which can be added again."""
     if len(parts) == 1:
         return parts[0]
-    wide = [part for part in parts if part.surely]
+    wide = [part for part in parts if part.lower]
     first = min((part.first for part in wide), default=0)
-    last = max((part.first + len(part.surely) for part in wide), default=0)
-    places = [(part.first - first, last - part.first - len(part.surely)) for part in wide]
+    last = max((part.first + len(part.lower) for part in wide), default=0)
+    places = [(part.first - first, last - part.first - len(part.lower)) for part in wide]
     return Dense(
         sum(part.from_zero for part in parts),
         first,
-        _added([part.surely for part in wide], places),
-        _added([part.maybe for part in wide], places),
-        _added([part.likely for part in wide], places),
+        _added([part.lower for part in wide], places),
+        _added([part.upper for part in wide], places),
+        _added([part.estimate for part in wide], places),
     )
 
 
@@ -211,9 +217,9 @@ def coarse_cell_edges(cell: int) -> tuple[int, int]:
 
 
 class _Rises(Struct, frozen=True):
-    surely: dict[int, int]
-    maybe: dict[int, int]
-    likely: dict[int, int]
+    lower: dict[int, int]
+    upper: dict[int, int]
+    estimate: dict[int, int]
 
 
 def _add_block(rises: _Rises, samples: int, pxx: tuple[int, int, int, int]) -> None:
@@ -227,9 +233,9 @@ def _add_block(rises: _Rises, samples: int, pxx: tuple[int, int, int, int]) -> N
         (p99, samples - r99),
         (p100, 1),
     ):
-        rises.maybe[cell] = rises.maybe.get(cell, 0) + calls
+        rises.upper[cell] = rises.upper.get(cell, 0) + calls
     for cell, calls in ((p50, r50), (p95, r95 - r50), (p99, r99 - r95), (p100, samples - r99)):
-        rises.surely[cell] = rises.surely.get(cell, 0) + calls
+        rises.lower[cell] = rises.lower.get(cell, 0) + calls
     low, high = _quarters(p50 // 2, p50)
     later, latest = _quarters(p50, p95)
     for cell, calls in (
@@ -240,7 +246,7 @@ def _add_block(rises: _Rises, samples: int, pxx: tuple[int, int, int, int]) -> N
         (_middle(p95, p99), r99 - r95),
         (_middle(p99, p100), samples - r99),
     ):
-        rises.likely[cell] = rises.likely.get(cell, 0) + calls
+        rises.estimate[cell] = rises.estimate.get(cell, 0) + calls
 
 
 def _middle(first: int, last: int) -> int:
@@ -252,21 +258,21 @@ def _quarters(first: int, last: int) -> tuple[int, int]:
     return _middle(first, middle), _middle(middle, last)
 
 
-def _add_spread(rises: _Rises, spread: LatencyDistribution) -> None:
+def _add_distribution(rises: _Rises, distribution: LatencyDistribution) -> None:
     for held, added in (
-        (rises.surely, spread.surely),
-        (rises.maybe, spread.maybe),
-        (rises.likely, spread.likely),
+        (rises.lower, distribution.lower),
+        (rises.upper, distribution.upper),
+        (rises.estimate, distribution.estimate),
     ):
-        for cell, calls in zip(spread.cells, added, strict=True):
+        for cell, calls in zip(distribution.cells, added, strict=True):
             held[cell] = held.get(cell, 0) + calls
 
 
 def _of(rises: _Rises, longest: int, *, coarse: bool) -> LatencyDistribution:
-    surely, maybe, likely = rises.surely, rises.maybe, rises.likely
+    lower, upper, estimate = rises.lower, rises.upper, rises.estimate
     rows = [
-        (cell, surely.get(cell, 0), maybe.get(cell, 0), likely.get(cell, 0))
-        for cell in sorted(surely.keys() | maybe.keys() | likely.keys())
+        (cell, lower.get(cell, 0), upper.get(cell, 0), estimate.get(cell, 0))
+        for cell in sorted(lower.keys() | upper.keys() | estimate.keys())
     ]
     return _of_rows([row for row in rows if row[1] or row[2] or row[3]], longest, coarse=coarse)
 

@@ -1,6 +1,6 @@
 """The few sums that say GOOD or BAD of a pair: what the AA x FIP matrix is made of.
 
-A verdict needs no spread of times, only how many calls ended soon enough. That
+A verdict needs no distribution of times, only how many calls ended soon enough. That
 is three numbers that add up exactly, so that a database can add them. Times
 count in the fixed cells of the roll-ups: the verdict is that of
 `health_of_calls` over the same calls in those cells.
@@ -31,9 +31,9 @@ class PairSums(Struct, frozen=True):
     succeeded: int
     client_errors: int
     answered: int
-    soon_surely: int
-    soon_maybe: int
-    soon_likely: int
+    soon_lower: int
+    soon_upper: int
+    soon_estimate: int
     longest: int
 
     @property
@@ -51,9 +51,9 @@ def pair_sums(row: Rollup) -> PairSums:
         at[Position.OK_200],
         sum(at[FIRST_4XX:FIRST_5XX]),
         answered(at),
-        sum(n for cell, n in zip(times.cells, times.surely, strict=True) if cell < _LIMIT),
-        sum(n for cell, n in zip(times.cells, times.maybe, strict=True) if cell <= _LIMIT),
-        sum(n for cell, n in zip(times.cells, times.likely, strict=True) if cell <= _LIMIT),
+        sum(n for cell, n in zip(times.cells, times.lower, strict=True) if cell < _LIMIT),
+        sum(n for cell, n in zip(times.cells, times.upper, strict=True) if cell <= _LIMIT),
+        sum(n for cell, n in zip(times.cells, times.estimate, strict=True) if cell <= _LIMIT),
         times.longest,
     )
 
@@ -61,7 +61,7 @@ def pair_sums(row: Rollup) -> PairSums:
 def pair_sums_of(blocks: Sequence[RequestBlock]) -> PairSums:
     """The sums of raw blocks: what `pair_sums` says of their roll-up, at a tenth of its cost.
 
-    Most blocks end before the limit with all their calls, and need no spread to say so.
+    Most blocks end before the limit with all their calls, and need no distribution to say so.
     """
     slow = [block for block in blocks if block.pxx[3] >= _LIMIT_BEGINS_MS]
     sums = pair_sums(rollup(slow))
@@ -88,9 +88,9 @@ def add_pairs(one: PairSums, other: PairSums) -> PairSums:
         one.succeeded + other.succeeded,
         one.client_errors + other.client_errors,
         one.answered + other.answered,
-        one.soon_surely + other.soon_surely,
-        one.soon_maybe + other.soon_maybe,
-        one.soon_likely + other.soon_likely,
+        one.soon_lower + other.soon_lower,
+        one.soon_upper + other.soon_upper,
+        one.soon_estimate + other.soon_estimate,
         max(one.longest, other.longest),
     )
 
@@ -103,8 +103,8 @@ def status_of_pair(sums: PairSums) -> Status:
         return Status.BAD
     wanted = rank(sums.answered, 50)
     # The estimate lies below the limit, and so do its bounds where they hold it.
-    at_best = sums.soon_maybe >= wanted
-    at_worst = sums.soon_surely >= wanted or sums.longest < GOOD_BELOW_MS
-    likely = sums.soon_likely >= wanted
-    soon = (at_best and (likely or at_worst)) or (at_worst and likely)
+    at_best = sums.soon_upper >= wanted
+    at_worst = sums.soon_lower >= wanted or sums.longest < GOOD_BELOW_MS
+    estimate = sums.soon_estimate >= wanted
+    soon = (at_best and (estimate or at_worst)) or (at_worst and estimate)
     return Status.GOOD if soon else Status.BAD

@@ -1,9 +1,9 @@
-"""Percentiles of windows and AAs taken together: bounds that always hold, and an estimate.
+"""Percentiles over several windows and AAs: bounds that always hold, and an estimate.
 
 Percentiles cannot be merged exactly (decisions part 5). What can be said for
-certain follows from the two step functions of `spread.py`: the call of the
+certain follows from the two step functions of `latency_distribution.py`: the call of the
 wanted rank took at least the first time at which that many calls may have
-ended, and at most the first time at which that many surely have.
+ended, and at most the first time at which that many certainly have.
 """
 
 from itertools import accumulate
@@ -14,7 +14,7 @@ from mudra.metrics.rollup.latency_distribution import LatencyDistribution, coars
 
 
 class Percentile(Struct, frozen=True):
-    """One percentile in milliseconds: nearest rank, surely within `low` and `high`."""
+    """One percentile in milliseconds: nearest rank, certainly between `low` and `high`."""
 
     low: int
     high: int
@@ -36,29 +36,29 @@ class ResponseTime(Struct, frozen=True):
     p100: int
 
 
-def response_time(spread: LatencyDistribution) -> ResponseTime | None:
-    """What the spread says of p50, p95, p99 and p100, or None where no call was answered."""
-    samples = spread.samples
+def response_time(distribution: LatencyDistribution) -> ResponseTime | None:
+    """Returns p50, p95, p99 and p100 of a distribution; None when no call was answered."""
+    samples = distribution.samples
     if not samples:
         return None
     return ResponseTime(
         samples,
-        percentile(spread, 50),
-        percentile(spread, 95),
-        percentile(spread, 99),
-        spread.longest,
+        percentile(distribution, 50),
+        percentile(distribution, 95),
+        percentile(distribution, 99),
+        distribution.longest,
     )
 
 
-def percentile(spread: LatencyDistribution, percent: int) -> Percentile:
-    """This percentile (50, 95 or 99) of a spread that has samples."""
-    wanted = rank(spread.samples, percent)
-    low = _edges(spread, _first(spread.maybe, wanted))[0]
-    high = min(_edges(spread, _first(spread.surely, wanted))[1], spread.longest)
+def percentile(distribution: LatencyDistribution, percent: int) -> Percentile:
+    """Returns this percentile (50, 95 or 99) of a distribution that has samples."""
+    wanted = rank(distribution.samples, percent)
+    low = _edges(distribution, _first(distribution.upper, wanted))[0]
+    high = min(_edges(distribution, _first(distribution.lower, wanted))[1], distribution.longest)
     # Four figures that no set of this many calls can have (another definition of percentiles)
     # would cross the bounds; both figures then stay inside.
     low, high = min(low, high), max(low, high)
-    first, last = _edges(spread, _first(spread.likely, wanted))
+    first, last = _edges(distribution, _first(distribution.estimate, wanted))
     return Percentile(low, high, min(max((first + last) // 2, low), high))
 
 
@@ -67,9 +67,9 @@ def _first(rises: tuple[int, ...], wanted: int) -> int:
     for place, count in enumerate(accumulate(rises)):
         if count >= wanted:
             return place
-    raise ValueError(f"a spread of {sum(rises)} samples has no rank {wanted}")
+    raise ValueError(f"a distribution of {sum(rises)} samples has no rank {wanted}")
 
 
-def _edges(spread: LatencyDistribution, place: int) -> tuple[int, int]:
-    cell = spread.cells[place]
-    return coarse_cell_edges(cell) if spread.coarse else (cell, cell)
+def _edges(distribution: LatencyDistribution, place: int) -> tuple[int, int]:
+    cell = distribution.cells[place]
+    return coarse_cell_edges(cell) if distribution.coarse else (cell, cell)

@@ -195,7 +195,7 @@ class PostgresIncidents:
             "succeeded": incident.succeeded,
             "judged": incident.judged,
             "changed_at": now,
-            "told": one.notified,
+            "notified": one.notified,
         }
         await self._tx.connection.execute(
             insert(metrics_incident)
@@ -235,6 +235,6 @@ def _stored(row: Row) -> StoredIncident:
             judged=cast("int", row["judged"]),
         ),
         cast("str | None", row["acknowledged_by"]),
-        cast("bool", row["told"]),
+        cast("bool", row["notified"]),
         cast("datetime | None", row["acknowledged_at"]),
     )

@@ -32,7 +32,7 @@ from mudra.storage.metrics.tables import metrics_raw
 
 SUMS: Final = (
     *("at", "aa_id", "tag", "fip_id", "type", "blocks"),
-    *("counts", "statuses", "data_bytes", "spread", "longest"),
+    *("counts", "statuses", "data_bytes", "distribution", "longest"),
 )
 """Columns of a row of sums, in the order of `row_of`."""
 _FEW: Final = 8
@@ -43,9 +43,9 @@ _NUMBERS: Final = ("blocks", "counts", "statuses", "data_bytes", "longest")
 _Key = tuple[str, str, str, str]
 """AA, FIP, tag and type."""
 Row = tuple[str, str, str, str, str, bytes]
-"""AA, FIP, tag, type, numbers (see `_NUMBERS`), spread."""
+"""AA, FIP, tag, type, numbers (see `_NUMBERS`), distribution."""
 _Packed = tuple[str, bytes]
-"""Numbers and spread of a row, as they came."""
+"""Numbers and distribution of a row, as they came."""
 _pack: Final = msgspec.msgpack.Encoder().encode
 _unpack: Final = msgspec.msgpack.Decoder(Dense).decode
 
@@ -114,7 +114,7 @@ class _Sums(NamedTuple):
 
 def merged(rows: Sequence[Row], beside: Rollup = EMPTY) -> Rollup:
     """All together what rows of hours or days hold, at least one, and what stands `beside` them."""
-    packed = tuple((numbers, spread) for *_, numbers, spread in rows)
+    packed = tuple((numbers, distribution) for *_, numbers, distribution in rows)
     sums = _added([_many(packed[at : at + _MANY]) for at in range(0, len(packed), _MANY)])
     times = [sums.times]
     if beside.times.cells:
@@ -139,13 +139,13 @@ def _many(packed: tuple[_Packed, ...]) -> _Sums:
 
 @lru_cache(maxsize=512)
 def _few(packed: tuple[_Packed, ...]) -> _Sums:
-    return _added([_read(numbers, spread) for numbers, spread in packed])
+    return _added([_read(numbers, distribution) for numbers, distribution in packed])
 
 
-def _read(numbers: str, spread: bytes) -> _Sums:
+def _read(numbers: str, distribution: bytes) -> _Sums:
     blocks, counts, statuses, size, longest = numbers.split("|")
     return _Sums(
-        int(blocks), _list(counts), _list(statuses), int(size), int(longest), _unpack(spread)
+        int(blocks), _list(counts), _list(statuses), int(size), int(longest), _unpack(distribution)
     )
 
 
@@ -169,7 +169,7 @@ def _added(parts: Sequence[_Sums]) -> _Sums:
 
 
 def row_of(at: datetime, cell: Cell, sums: Rollup) -> tuple[object, ...]:
-    """A row of hours or days; its times must be coarse. The spread is packed by MessagePack."""
+    """Returns a row of hours or days; its times must be coarse. MessagePack packs them."""
     times = sums.times
     assert times.coarse or not times.cells
     return (
@@ -226,7 +226,7 @@ def sums_query(
     """
     c = table.c
     numbers = sa.func.concat_ws("|", *(c[name] for name in _NUMBERS))
-    return sa.select(c.aa_id, c.fip_id, c.tag, c.type, numbers, c.spread).where(
+    return sa.select(c.aa_id, c.fip_id, c.tag, c.type, numbers, c.distribution).where(
         wanted, *part.of(table)
     )
 
@@ -249,7 +249,7 @@ def sums_by_cell(rows: Iterable[object], *, over_aas: bool = False) -> dict[Cell
 class Gathered:
     """Rows of sums and raw rows of several times, sorted by whose they are and added up at once.
 
-    Once, since adding costs little and making a spread of the sum costs much. With `over_aas`
+    Once, since adding costs little and making a distribution of the sum costs much. With `over_aas`
     all AAs are taken together.
     """
 

@@ -34,7 +34,7 @@ def _sums() -> list[sa.Column[object]]:
         sa.Column("counts", ARRAY(sa.BigInteger), nullable=False),
         sa.Column("statuses", ARRAY(sa.BigInteger), nullable=False),
         sa.Column("data_bytes", sa.Numeric, nullable=False),
-        sa.Column("spread", sa.LargeBinary, nullable=False),
+        sa.Column("distribution", sa.LargeBinary, nullable=False),
         sa.Column("longest", sa.BigInteger, nullable=False),
     ]
 
@@ -92,7 +92,7 @@ metrics_day: Final = sa.Table(
 def _pair() -> list[sa.Column[object] | sa.PrimaryKeyConstraint]:
     """What metrics/rollup/pair.py adds up; an empty type stands for all calls."""
     names = ("total", "succeeded", "client_errors", "answered")
-    soon = ("soon_surely", "soon_maybe", "soon_likely", "longest")
+    soon = ("soon_lower", "soon_upper", "soon_estimate", "longest")
     sums: list[sa.Column[object]] = [
         sa.Column(name, sa.BigInteger, nullable=False) for name in (*names, *soon)
     ]
@@ -206,7 +206,7 @@ metrics_incident: Final = sa.Table(
     _at("changed_at"),
     sa.Column("acknowledged_by", sa.Text),
     sa.Column("acknowledged_at", TIMESTAMP(timezone=True)),
-    sa.Column("told", sa.Boolean, nullable=False, server_default=sa.true()),
+    sa.Column("notified", sa.Boolean, nullable=False, server_default=sa.true()),
     sa.Index("ix_metrics_incident_subject", "entity_id", "began"),
     sa.Index("metrics_incident_open", "began", postgresql_where=sa.text("ended IS NULL")),
 )

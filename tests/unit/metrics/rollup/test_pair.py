@@ -40,11 +40,13 @@ def test_the_verdict_of_the_few_sums_is_that_of_all_figures(found):
 
 @given(st.lists(blocks(), min_size=1, max_size=6))
 def test_spreads_without_holes_add_up_like_those_by_cell(found):
-    spreads = [coarsen(rollup([block]).times) for block in found]
+    distributions = [coarsen(rollup([block]).times) for block in found]
 
-    together = merge_dense([dense(one) for one in spreads], max(one.longest for one in spreads))
+    together = merge_dense(
+        [dense(one) for one in distributions], max(one.longest for one in distributions)
+    )
 
-    assert together == merge_distributions(spreads)
+    assert together == merge_distributions(distributions)
 
 
 @st.composite

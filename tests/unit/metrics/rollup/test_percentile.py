@@ -52,11 +52,11 @@ def test_the_true_percentile_of_the_union_lies_within_the_bounds(parts):
     union = [sample for part in parts for sample in part]
     exact = distribution_of_blocks(block_of(part) for part in parts)
 
-    for spread in (exact, coarsen(exact)):
-        assert spread.samples == len(union)
-        assert spread.longest == max(union)
+    for distribution in (exact, coarsen(exact)):
+        assert distribution.samples == len(union)
+        assert distribution.longest == max(union)
         for percent in PERCENTS:
-            found = percentile(spread, percent)
+            found = percentile(distribution, percent)
             assert found.low <= true_percentile(union, percent) <= found.high
             assert found.low <= found.estimate <= found.high
 
@@ -88,9 +88,9 @@ def test_one_block_gives_back_its_own_figures():
 
 
 def test_blocks_that_agree_give_back_their_common_figures():
-    spread = distribution_of_blocks([(1000, (120, 800, 1500, 4100))] * 144)
+    distribution = distribution_of_blocks([(1000, (120, 800, 1500, 4100))] * 144)
 
-    assert percentile(spread, 95) == Percentile(800, 800, 800)
+    assert percentile(distribution, 95) == Percentile(800, 800, 800)
 
 
 def test_the_bounds_of_stored_rows_are_wider_by_one_cell_at_most():

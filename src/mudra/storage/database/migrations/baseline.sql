@@ -98,7 +98,7 @@ CREATE TABLE metrics_day (
     counts BIGINT[] NOT NULL,
     statuses BIGINT[] NOT NULL,
     data_bytes NUMERIC NOT NULL,
-    spread BYTEA NOT NULL,
+    distribution BYTEA NOT NULL,
     longest BIGINT NOT NULL,
     CONSTRAINT pk_metrics_day PRIMARY KEY (at, aa_id, tag, fip_id, type)
 );
@@ -137,7 +137,7 @@ CREATE TABLE metrics_hour (
     counts BIGINT[] NOT NULL,
     statuses BIGINT[] NOT NULL,
     data_bytes NUMERIC NOT NULL,
-    spread BYTEA NOT NULL,
+    distribution BYTEA NOT NULL,
     longest BIGINT NOT NULL,
     CONSTRAINT pk_metrics_hour PRIMARY KEY (at, aa_id, tag, fip_id, type)
 )
@@ -159,7 +159,7 @@ CREATE TABLE metrics_incident (
     changed_at TIMESTAMP WITH TIME ZONE NOT NULL,
     acknowledged_by TEXT,
     acknowledged_at TIMESTAMP WITH TIME ZONE,
-    told BOOLEAN DEFAULT true NOT NULL,
+    notified BOOLEAN DEFAULT true NOT NULL,
     CONSTRAINT pk_metrics_incident PRIMARY KEY (incident_id)
 );
 CREATE INDEX ix_metrics_incident_subject ON metrics_incident (entity_id, began);
@@ -186,9 +186,9 @@ CREATE TABLE metrics_pair_day (
     succeeded BIGINT NOT NULL,
     client_errors BIGINT NOT NULL,
     answered BIGINT NOT NULL,
-    soon_surely BIGINT NOT NULL,
-    soon_maybe BIGINT NOT NULL,
-    soon_likely BIGINT NOT NULL,
+    soon_lower BIGINT NOT NULL,
+    soon_upper BIGINT NOT NULL,
+    soon_estimate BIGINT NOT NULL,
     longest BIGINT NOT NULL,
     CONSTRAINT pk_metrics_pair_day PRIMARY KEY (at, type, aa_id, fip_id)
 );
@@ -202,9 +202,9 @@ CREATE TABLE metrics_pair_hour (
     succeeded BIGINT NOT NULL,
     client_errors BIGINT NOT NULL,
     answered BIGINT NOT NULL,
-    soon_surely BIGINT NOT NULL,
-    soon_maybe BIGINT NOT NULL,
-    soon_likely BIGINT NOT NULL,
+    soon_lower BIGINT NOT NULL,
+    soon_upper BIGINT NOT NULL,
+    soon_estimate BIGINT NOT NULL,
     longest BIGINT NOT NULL,
     CONSTRAINT pk_metrics_pair_hour PRIMARY KEY (at, type, aa_id, fip_id)
 )
