@@ -20,7 +20,7 @@ from tests.support.service import (
 )
 from tests.support.smtp_sink import Received, SmtpSink, make_certificate, smtp_sink
 
-from mudra.mail.email_message import links_in
+from mudra.shared.email_message import links_in
 
 pytestmark = pytest.mark.filterwarnings("ignore:Requiring AUTH:UserWarning")
 

@@ -14,8 +14,10 @@ import pytest
 from tests.support.smtp_sink import Certificate, make_certificate, smtp_sink
 
 from mudra.mail import smtp
-from mudra.mail.email_message import Email
-from mudra.mail.smtp import Delivered, Undelivered, deliver, mail_server
+from mudra.mail.mail_server import mail_server
+from mudra.mail.smtp import deliver
+from mudra.overview.mail_delivery import Delivered, Undelivered
+from mudra.shared.email_message import Email
 from mudra.shared.secret_text import SecretText
 
 pytestmark = pytest.mark.filterwarnings("ignore:Requiring AUTH:UserWarning")
@@ -194,6 +196,6 @@ def test_a_letter_that_cannot_be_sent_is_final_and_says_why(tmp_path: Path):
         outcome = hand_over(f"smtp://127.0.0.1:{sink.port}", letter)
 
     assert outcome == Undelivered(
-        again=False, problem="the letter cannot be sent: to must be one plain e-mail address"
+        again=False, problem="the email cannot be sent: to must be one plain email address"
     )
     assert sink.received == []

@@ -23,9 +23,11 @@ from tests.support.smtp_sink import SmtpSink, smtp_sink
 from mudra.identity.accounts.email_address import display_name, normalize_email
 from mudra.identity.ports import Notice, NoticeKind
 from mudra.mail.compose import EmailComposer
-from mudra.mail.email_message import Email
 from mudra.mail.facts import FACTS, EmailFactsError
-from mudra.mail.smtp import MailUrlError, Undelivered, deliver, mail_server, message_of
+from mudra.mail.mail_server import MailUrlError, mail_server
+from mudra.mail.smtp import deliver, message_of
+from mudra.overview.mail_delivery import Undelivered
+from mudra.shared.email_message import Email
 from mudra.shared.secret_text import SecretText
 
 EVIL = "eve@evil.example"

@@ -5,7 +5,7 @@ from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.accounts.set_password import store_password
 from mudra.identity.accounts.user import User
 from mudra.identity.ports import HashingBusy
-from mudra.mail.compose import links_in
+from mudra.shared.email_message import links_in
 from mudra.shared.secret_text import SecretText
 from mudra.storage.crypto.password_hash import Argon2Passwords
 
@@ -25,7 +25,7 @@ async def activate(dependencies: Dependencies, invited: User, password_hash: str
     """Set the password by the link of the invitation."""
     async with dependencies.database.transaction() as transaction:
         mail = (await dependencies.outbox(transaction).mails(to=invited.email))[-1]
-    token = SecretText(links_in(mail.letter.text)[0].rpartition("/")[2])
+    token = SecretText(links_in(mail.email.text)[0].rpartition("/")[2])
     async with dependencies.unit_of_work() as work:
         caller = Caller(f"user:{invited.user_id}")
         user = await store_password(work, token, password_hash, caller)

@@ -14,19 +14,22 @@ from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.parent_watch import on_parent_exit
 from mudra.bootstrap.telemetry import JOB_RUNS, MAILS, MAILS_FAILING, SIGN_IN_FAILURES
-from mudra.jobs.deliver_mail import deliver_due
 from mudra.jobs.key_rotation import maintain_keys
 from mudra.jobs.metrics_jobs import metrics_jobs
 from mudra.jobs.notification_jobs import (
+    deliver_mail,
     notify_guessing,
     raise_mail_alarms,
     remind_members,
     watch_sign_ins,
 )
 from mudra.jobs.scheduler import Job, Scheduler
-from mudra.mail.smtp import mail_server
+from mudra.mail.mail_server import mail_server
+from mudra.mail.smtp import deliver
 from mudra.metrics.notifications.webhook import WaitingMessage
 from mudra.metrics.rollup.retention import RetentionPolicy
+from mudra.overview.mail_delivery import Delivered, Undelivered
+from mudra.overview.mail_queue import StoredEmail
 from mudra.registry.lifecycle.register import put_due_live
 from mudra.storage.audit.audit_log import PostgresAuditLog
 from mudra.storage.audit.chain import PostgresLedger
@@ -86,16 +89,19 @@ def _jobs(dependencies: Dependencies) -> list[Job]:
         async with dependencies.database.transaction() as transaction:
             yield dependencies.outbox(transaction), PostgresAuditLog(transaction)
 
-    async def deliver_mail() -> None:
+    async def send_mail() -> None:
         url = dependencies.settings.smtp_url
         if url is not None:
             server = mail_server(
                 url, dependencies.settings.mail_from, dependencies.settings.network_name
             )
-            await deliver_due(open_outbox, server, lambda how: MAILS.labels(how).inc())
 
-    async def send_mail() -> None:
-        await deliver_mail()
+            async def send(mail: StoredEmail) -> Delivered | Undelivered:
+                return await deliver(
+                    server, mail.email, mail_id=mail.mail_id, written_at=mail.created_at
+                )
+
+            await deliver_mail(open_outbox, send, lambda outcome: MAILS.labels(outcome).inc())
         MAILS_FAILING.set(await raise_mail_alarms(dependencies))
 
     async def count_failed_sign_ins() -> None:

@@ -22,13 +22,13 @@ from mudra.demo.network import DEMO_PASSWORD
 from mudra.http.app import build_app
 from mudra.http.dependencies import HttpDependencies
 from mudra.metrics.payload.push_limits import PushLimits
+from mudra.overview.mail_queue import StoredEmail
 from mudra.registry.directory.signed_listings import DirectoryReads, SignedListings
 from mudra.shared.ids import fresh_id
 from mudra.shared.rate_limit import KeyedRateLimit
 from mudra.storage.caching.credential_cache import CredentialCache
 from mudra.storage.caching.revoked_tokens import RevokedTokenCache
 from mudra.storage.crypto.password_hash import Argon2Passwords
-from mudra.storage.mail.outbox import Mail
 from mudra.storage.registry.directory_log import PostgresDirectoryLog
 from mudra.storage.tokens.issue_log import BatchedIssueLog
 from mudra.storage.tokens.key_fetches import BatchedKeyFetches
@@ -156,7 +156,7 @@ def application(edge: Edge) -> ASGIApp:
 
 async def _mailbox(
     dependencies: Dependencies, to: str | None = None, limit: int = 50
-) -> Sequence[Mail]:
+) -> Sequence[StoredEmail]:
     async with dependencies.database.transaction() as transaction:
         return await dependencies.outbox(transaction).mails(to, limit)
 

@@ -13,10 +13,10 @@ from mudra.audit.verdict import AuditVerdict
 from mudra.http.server.concurrency import Bulkhead, KeyedLock
 from mudra.identity.ports import PasswordHasher
 from mudra.metrics.payload.push_limits import PushLimits
+from mudra.overview.mail_queue import StoredEmail
 from mudra.overview.setting_details import SettingDetails
 from mudra.registry.directory.signed_listings import DirectoryReads
 from mudra.shared.secret_text import SecretText
-from mudra.storage.mail.outbox import Mail
 from mudra.tokens.authentication.bearer import BearerAuthenticator
 from mudra.tokens.issuing.issue_entity_token import EntityTokenIssuer
 from mudra.tokens.issuing.issue_user_token import UserTokenIssuer
@@ -76,7 +76,7 @@ class TimeMachine(Protocol):
 class ReadMailbox(Protocol):
     """The sandbox's mailbox."""
 
-    async def __call__(self, to: str | None = None, limit: int = 50) -> Sequence[Mail]:
+    async def __call__(self, to: str | None = None, limit: int = 50) -> Sequence[StoredEmail]:
         """Give the latest letters with their text, oldest first."""
 
 

@@ -15,9 +15,9 @@ from mudra.http.response.json_response import refusal, success
 from mudra.http.token.requests import ClockRequest, MailboxQuery
 from mudra.http.token.responses import ClockResponse, MailboxResponse, SandboxMail
 from mudra.identity.accounts.email_address import AddressRefused, normalize_email
-from mudra.mail.compose import links_in
+from mudra.overview.mail_queue import StoredEmail
+from mudra.shared.email_message import links_in
 from mudra.shared.time_text import iso_ms
-from mudra.storage.mail.outbox import Mail
 
 _PARTS: Final = re.compile(
     r"P(?:(?P<weeks>\d+)W)?(?:(?P<days>\d+)D)?"
@@ -64,15 +64,15 @@ async def read_mailbox(request: AnyRequest, service: InjectedDependencies) -> Re
     ).response()
 
 
-def shown_mail(mail: Mail) -> SandboxMail:
+def shown_mail(mail: StoredEmail) -> SandboxMail:
     """A letter as it is written for programs."""
     return SandboxMail(
         id=mail.mail_id,
-        to=mail.letter.to,
-        subject=mail.letter.subject,
+        to=mail.email.to,
+        subject=mail.email.subject,
         sent_at=iso_ms(mail.sent_at) if mail.sent_at else None,
-        text=mail.letter.text,
-        links=list(links_in(mail.letter.text)),
+        text=mail.email.text,
+        links=list(links_in(mail.email.text)),
     )
 
 

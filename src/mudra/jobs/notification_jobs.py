@@ -1,10 +1,15 @@
 """Timed emails and alarms: reminders of secrets, guessed passwords, undelivered email."""
 
+from collections.abc import Callable
+
 import structlog
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.sign_in.guessing import is_alarming, notify_guessed_users, recent_failures
 from mudra.identity.sign_in.throttle import ADDRESS_PERIOD
+from mudra.jobs.retry_delay import pause_after
+from mudra.overview.mail_delivery import Delivered, OpenQueue, Send, Undelivered, deliver_due
+from mudra.overview.mail_queue import StoredEmail
 from mudra.tokens.reminders.remind import LOOK_AHEAD, LOOK_BACK, remind
 
 _log = structlog.get_logger()
@@ -54,3 +59,14 @@ async def notify_guessing(dependencies: Dependencies) -> None:
     """Notify users of failed sign-ins (decisions 3)."""
     async with dependencies.unit_of_work() as work:
         await notify_guessed_users(work)
+
+
+async def deliver_mail(open_queue: OpenQueue, send: Send, count: Callable[[str], None]) -> None:
+    """Send every email whose time has come; logs what could not be delivered."""
+
+    def report(mail: StoredEmail, outcome: Delivered | Undelivered) -> None:
+        count("sent" if isinstance(outcome, Delivered) else "failed")
+        if isinstance(outcome, Undelivered):
+            _log.warning("mail not delivered", mail_id=mail.mail_id, problem=outcome.problem)
+
+    await deliver_due(open_queue, send, pause_after, report)

@@ -1,4 +1,4 @@
-"""How long a delivery that failed waits: letters and messages of webhooks alike (decisions 7)."""
+"""How long a delivery that failed waits: email and webhook messages alike (decisions 7)."""
 
 import random
 from datetime import timedelta

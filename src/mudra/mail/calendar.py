@@ -1,4 +1,4 @@
-"""One date as a calendar file (RFC 5545), so that it stands where its reader looks."""
+"""A date as a calendar file (RFC 5545)."""
 
 from datetime import UTC, datetime
 from typing import Final
@@ -9,7 +9,7 @@ _LINE_OCTETS: Final = 75
 
 
 class Date(Struct, frozen=True):
-    """A moment in a calendar. The same `uid` again replaces the former entry."""
+    """A moment in a calendar. The same `uid` again replaces the previous entry."""
 
     uid: str
     at: datetime
@@ -19,7 +19,7 @@ class Date(Struct, frozen=True):
 
 
 def calendar_file(date: Date) -> str:
-    """Write the file: one event without length, with an alarm a day before."""
+    """Return the file: one event without duration, with an alarm a day before."""
     lines = (
         "BEGIN:VCALENDAR",
         "VERSION:2.0",

@@ -1,8 +1,8 @@
-"""Write letters from templates, in text and HTML.
+"""Compose emails from templates, in text and HTML.
 
-`<letter>.txt.j2` is the letter, its first line the subject. The HTML part is
-made of the same paragraphs by `letter.html.j2`, or by `<letter>.html.j2` where
-there is one. An operator's own templates, by the same names, come before ours.
+`<kind>.txt.j2` is the text, its first line the subject. The HTML part is made
+of the same paragraphs by `email.html.j2`, or by `<kind>.html.j2` if it exists.
+An operator's own templates with the same names take precedence.
 """
 
 from collections.abc import Mapping
@@ -17,21 +17,12 @@ from msgspec import Struct
 from mudra.identity.accounts.email_address import unsafe_in_mail
 from mudra.identity.ports import Notice, NoticeKind
 from mudra.mail.calendar import Date, calendar_file
-from mudra.mail.email_message import (
-    Attachment,
-    Email,
-    links_in,
-)
 from mudra.mail.facts import FACTS, EmailFactsError, checked_facts
+from mudra.shared.email_message import Attachment, Email
 
-__all__ = [
-    "Attachment",
-    "Email",
-    "EmailComposer",
-    "TemplateError",
-    "links_in",
-]
-
+_LAYOUT: Final = "email.html.j2"
+_LAYOUT_ALIAS: Final = "letter.html.j2"
+"""The previous name, which operators' own templates may still have."""
 _CODE_INDENT: Final = "    "
 _SAMPLE_TIME: Final = "2026-01-31T12:00:00.000Z"
 
@@ -41,17 +32,17 @@ class TemplateError(Exception):
 
 
 class Paragraph(Struct, frozen=True):
-    """One paragraph of a letter's text; indented by four blanks it is a command to copy."""
+    """One paragraph of an email's text; indented by four spaces it is a command to copy."""
 
     text: str
     is_code: bool
 
 
 class EmailComposer:
-    """Composes letters.
+    """Composes emails.
 
-    `network_name` is how the network calls itself, `contact` whom a reader may
-    ask, such as `support@network.example`.
+    `network_name` is the name of the network, `contact` an address for questions,
+    such as `support@network.example`.
     """
 
     def __init__(
@@ -75,13 +66,15 @@ class EmailComposer:
         self._everywhere = {"network": network_name, "contact": contact}
 
     def compose(self, notice: Notice) -> Email:
-        """Write the letter of a notice; raises LetterError when a fact is missing or unsafe."""
+        """Compose the email of a notice; raises EmailFactsError if a fact is missing or unsafe."""
         facts = checked_facts(notice) | self._everywhere
         rendered = self._templates.get_template(f"{notice.kind.value}.txt.j2").render(facts)
         subject, _, body = rendered.strip().partition("\n")
         if unsafe_in_mail(subject.strip()):
-            raise EmailFactsError(f"the subject of the letter {notice.kind} is not one plain line")
-        html = self._templates.select_template([f"{notice.kind.value}.html.j2", "letter.html.j2"])
+            raise EmailFactsError(f"the subject of the email {notice.kind} is not one plain line")
+        html = self._templates.select_template(
+            [f"{notice.kind.value}.html.j2", _LAYOUT_ALIAS, _LAYOUT]
+        )
         return Email(
             to=notice.to,
             subject=subject.strip(),
@@ -91,32 +84,32 @@ class EmailComposer:
         )
 
     def check(self) -> None:
-        """Write every letter once with sample facts; raises TemplateError. For the start."""
+        """Compose every email once with sample facts, at startup; raises TemplateError."""
         self._check_names()
         for kind, names in FACTS.items():
-            # Times in all of them: every filter works, and no letter asks for more.
+            # Times for all of them: every filter works, and no email needs more.
             sample = Notice("sample@mudra.example", kind, dict.fromkeys(names, _SAMPLE_TIME))
             try:
                 self.compose(sample)
             except (jinja2.TemplateError, EmailFactsError, TypeError, ValueError) as error:
                 raise TemplateError(
-                    f"the template of the letter {kind} cannot be used: {error}; "
+                    f"the template of the email {kind} cannot be used: {error}; "
                     f"it may use {', '.join((*names, *self._everywhere))}"
                 ) from error
 
     def _check_names(self) -> None:
-        """Refuse a directory that is not there and a name that no letter has: neither is used."""
+        """Refuse a missing directory and unknown file names, which would never be used."""
         if self._own is None:
             return
         if not self._own.is_dir():
-            raise TemplateError(f"there is no directory {self._own} with templates of letters")
-        known = {"letter.html.j2"} | {
+            raise TemplateError(f"there is no directory {self._own} with email templates")
+        known = {_LAYOUT, _LAYOUT_ALIAS} | {
             f"{kind.value}.{part}.j2" for kind in NoticeKind for part in ("txt", "html")
         }
-        strange = sorted(one.name for one in self._own.glob("*.j2") if one.name not in known)
-        if strange:
+        unknown = sorted(one.name for one in self._own.glob("*.j2") if one.name not in known)
+        if unknown:
             raise TemplateError(
-                f"{self._own / strange[0]} is the template of no letter; "
+                f"{self._own / unknown[0]} is not the name of an email template; "
                 f"the names are {', '.join(sorted(known))}"
             )
 
@@ -139,7 +132,7 @@ def _attachments(kind: NoticeKind, facts: Mapping[str, str]) -> tuple[Attachment
         return ()
     entity_id, expires_at = facts["entity_id"], datetime.fromisoformat(facts["expires_at"])
     date = Date(
-        # One entry for one secret: the five reminders of it do not pile up.
+        # One entry for each secret, so that its five reminders do not add up to five entries.
         uid=f"secret-expiry-{entity_id}-{expires_at:%Y%m%d%H%M%S}-mudra",
         at=expires_at,
         title=f"{facts['network']}: the entity secret of {entity_id} expires",

@@ -1,8 +1,7 @@
-"""What each letter needs to know: the words that its template may use.
+"""The facts of each kind of email, which its template may use.
 
 An operator's own templates may use the same, and `network` and `contact`
-everywhere. Facts that are times are ISO 8601 in UTC; the filter `when` writes
-them for people.
+everywhere. Times are ISO 8601 in UTC; the filter `when` formats them for people.
 """
 
 from collections.abc import Mapping
@@ -36,23 +35,23 @@ FACTS: Final[Mapping[NoticeKind, tuple[str, ...]]] = {
 
 
 class EmailFactsError(ValueError):
-    """A letter cannot be written as asked: names the letter and the fact, never its value."""
+    """An email cannot be composed: names the email and the fact, never its value."""
 
 
 def checked_facts(notice: Notice) -> dict[str, str]:
-    """Open the facts of a notice; raises LetterError for one that is missing or unsafe."""
+    """Return the facts of a notice as text; raises EmailFactsError if one is missing or unsafe."""
     missing = [name for name in FACTS[notice.kind] if name not in notice.facts]
     if missing:
-        raise EmailFactsError(f"the letter {notice.kind} needs the facts {', '.join(missing)}")
-    opened = {
+        raise EmailFactsError(f"the email {notice.kind} needs the facts {', '.join(missing)}")
+    texts = {
         name: value.reveal() if isinstance(value, SecretText) else value
         for name, value in notice.facts.items()
     }
-    for name, value in opened.items():
+    for name, value in texts.items():
         if unsafe_in_mail(value):
             # quality 2.4: such a value could add headers or recipients.
             raise EmailFactsError(
-                f"the fact {name} of the letter {notice.kind} "
+                f"the fact {name} of the email {notice.kind} "
                 "must hold no control characters and no '=?'"
             )
-    return opened
+    return texts

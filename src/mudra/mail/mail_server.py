@@ -4,7 +4,7 @@
     smtps://user:password@mail.example         TLS from the first byte, port 465
     smtp://127.0.0.1:25                        this machine: no TLS needed
     smtp://relay.internal:25?starttls=never    no TLS; refused together with a password
-    smtps://mail.internal?ca=/etc/ssl/own.pem  a certificate of one's own authority
+    smtps://mail.internal?ca=/etc/ssl/own.pem  a certificate of a private authority
 
 User and password are percent-encoded. Certificates are always checked.
 """
@@ -35,7 +35,7 @@ class MailUrlError(Exception):
 
 
 class MailServer(Struct, frozen=True):
-    """Where mails are handed over, and who sends them."""
+    """A mail server, and the sender of the emails."""
 
     host: str
     port: int
@@ -49,9 +49,9 @@ class MailServer(Struct, frozen=True):
 
 
 def mail_server(url: SecretText, sender: str, sender_name: str = "") -> MailServer:
-    """Read the URL; raises MailUrlError with what is allowed.
+    """Parse the URL; raises MailUrlError, which says what is allowed.
 
-    `sender` is the address in From, `sender_name` how it is shown.
+    `sender` is the address in From, `sender_name` its display name.
     """
     try:
         parts = urlsplit(url.reveal())
@@ -110,7 +110,7 @@ def _sender_name(name: str) -> str:
         return ""
     shown = display_name(name)
     if isinstance(shown, NameRefused):
-        raise MailUrlError(f"the sender's name in mails {shown.problem}")
+        raise MailUrlError(f"the sender's name in emails {shown.problem}")
     return shown
 
 

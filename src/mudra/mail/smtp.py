@@ -1,4 +1,4 @@
-"""Hand a letter to an SMTP server."""
+"""Hand an email to an SMTP server."""
 
 import asyncio
 import re
@@ -11,23 +11,12 @@ from email.utils import format_datetime
 from typing import Final
 
 import aiosmtplib
-from msgspec import Struct
 
 from mudra.identity.accounts.email_address import normalize_email, unsafe_in_mail
-from mudra.mail.email_message import Email
 from mudra.mail.facts import EmailFactsError
-from mudra.mail.mail_server import MailServer, MailUrlError, mail_server
-
-__all__ = [
-    "Delivered",
-    "MailServer",
-    "MailUrlError",
-    "Undelivered",
-    "deliver",
-    "mail_server",
-    "message_of",
-    "send",
-]
+from mudra.mail.mail_server import MailServer
+from mudra.overview.mail_delivery import Delivered, Undelivered
+from mudra.shared.email_message import Email
 
 _STEP_TIMEOUT_S: Final = 20
 _WHOLE_TIMEOUT_S: Final = 60
@@ -39,30 +28,14 @@ _FILE_NAME: Final = re.compile(r"[a-z0-9][a-z0-9.-]{0,63}")
 _MEDIA_TYPE: Final = re.compile(r"text/([a-z0-9.+-]{1,64})")
 
 
-class Delivered(Struct, frozen=True):
-    """The server has taken the letter and answers for it."""
-
-
-class Undelivered(Struct, frozen=True):
-    """The server has not taken it; `again` tells whether a later try may help.
-
-    Only what the server says of this letter or its reader for good is final. A
-    wrong password or certificate of ours is not: an operator mends it, and the
-    letter goes out then.
-    """
-
-    again: bool
-    problem: str
-
-
 async def deliver(
-    server: MailServer, letter: Email, *, mail_id: str, written_at: datetime
+    server: MailServer, email: Email, *, mail_id: str, written_at: datetime
 ) -> Delivered | Undelivered:
-    """Hand over a letter. The same `mail_id` again makes a second copy recognisable."""
+    """Hand over a email. The same `mail_id` again makes a second copy recognisable."""
     try:
-        message = message_of(letter, server.sender, mail_id, written_at, server.sender_name)
+        message = message_of(email, server.sender, mail_id, written_at, server.sender_name)
     except (ValueError, MessageError) as error:
-        return Undelivered(again=False, problem=_plain(f"the letter cannot be sent: {error}"))
+        return Undelivered(again=False, problem=_plain(f"the email cannot be sent: {error}"))
     try:
         await send(server, message)
     except (aiosmtplib.SMTPRecipientsRefused, aiosmtplib.SMTPDataError) as error:
@@ -74,25 +47,25 @@ async def deliver(
 
 
 def message_of(
-    letter: Email, sender: str, mail_id: str, sent_at: datetime, sender_name: str = ""
+    email: Email, sender: str, mail_id: str, sent_at: datetime, sender_name: str = ""
 ) -> EmailMessage:
     """Build the message; the same mail has the same Message-ID when it is sent again.
 
-    Raises LetterError for whatever could add a header or a recipient: the
-    standard library alone lets some through (quality 2.4).
+    Raises EmailFactsError for anything that could add a header or a recipient: the
+    standard library alone lets some of it through (quality 2.4).
     """
-    _check(letter, sender, mail_id, sender_name)
+    _check(email, sender, mail_id, sender_name)
     message = EmailMessage(policy=SMTP_POLICY)
     message["From"] = Address(display_name=sender_name, addr_spec=sender)
-    message["To"] = Address(addr_spec=letter.to)
-    message["Subject"] = letter.subject
+    message["To"] = Address(addr_spec=email.to)
+    message["Subject"] = email.subject
     message["Date"] = format_datetime(sent_at)
     message["Message-ID"] = f"<{mail_id}@{sender.rpartition('@')[2]}>"
-    # Out-of-office programs leave such letters alone (RFC 3834).
+    # Out-of-office programs do not reply to such emails (RFC 3834).
     message["Auto-Submitted"] = "auto-generated"
-    message.set_content(letter.text)
-    message.add_alternative(letter.html, subtype="html")
-    for attachment in letter.attachments:
+    message.set_content(email.text)
+    message.add_alternative(email.html, subtype="html")
+    for attachment in email.attachments:
         message.add_attachment(
             attachment.content,
             subtype=attachment.media_type.removeprefix("text/"),
@@ -117,19 +90,19 @@ async def send(server: MailServer, message: EmailMessage) -> None:
         )
 
 
-def _check(letter: Email, sender: str, mail_id: str, sender_name: str) -> None:
-    for field, address in (("to", letter.to), ("sender", sender)):
-        # Equal but for case: nothing was cut off, mapped or cleaned away.
+def _check(email: Email, sender: str, mail_id: str, sender_name: str) -> None:
+    for field, address in (("to", email.to), ("sender", sender)):
+        # Equal except for case: nothing was cut off, mapped or removed.
         if normalize_email(address) != address.lower():
-            raise EmailFactsError(f"{field} must be one plain e-mail address")
-    for field, text in (("subject", letter.subject), ("sender's name", sender_name)):
+            raise EmailFactsError(f"{field} must be one plain email address")
+    for field, text in (("subject", email.subject), ("sender's name", sender_name)):
         if unsafe_in_mail(text) or len(text) > _MAX_SUBJECT:
             raise EmailFactsError(
                 f"{field} must be one line of at most {_MAX_SUBJECT} characters without '=?'"
             )
     if not _MAIL_ID.fullmatch(mail_id):
         raise EmailFactsError("the mail's ID must be letters, digits, '.', '_' and '-'")
-    for attachment in letter.attachments:
+    for attachment in email.attachments:
         if not _FILE_NAME.fullmatch(attachment.name):
             raise EmailFactsError(
                 "an attachment's name must be lower-case letters, digits, '.', '-'"
@@ -151,5 +124,5 @@ def _refused(
 
 
 def _plain(problem: str) -> str:
-    """One short line: what a strange server says goes to logs and lists."""
+    """One short line: what an unknown server says goes to logs and lists."""
     return " ".join("".join(c if c.isprintable() else " " for c in problem).split())[:_MAX_PROBLEM]

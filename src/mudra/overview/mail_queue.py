@@ -1,4 +1,4 @@
-"""Email that was not sent yet, as operators see it, and their order to try again."""
+"""The outbox as operators see it, and their request to try an email again."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -8,17 +8,18 @@ from msgspec import Struct
 
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.ports import AuditLog
+from mudra.shared.email_message import Email
 from mudra.shared.refusal import Refusal
 
 
 class NoSuchMail(Refusal, frozen=True):
-    """No unsent letter has this ID."""
+    """No unsent email has this ID."""
 
 
 class QueuedMail(Struct, frozen=True):
-    """A letter as the queue shows it: never its text, which may hold a one-use link.
+    """An email as the queue shows it: never its text, which may hold a one-use link.
 
-    `given_up` when the mail server refused it for good: only a retry sends it.
+    `given_up` when the mail server refused it for good: only a manual retry sends it.
     """
 
     mail_id: str
@@ -32,13 +33,36 @@ class QueuedMail(Struct, frozen=True):
 
     @property
     def given_up(self) -> bool:
-        """Tell whether no further try will be made by itself."""
+        """Return whether no further automatic attempt will be made."""
         return self.sent_at is None and self.next_attempt_at is None
 
     @property
     def state(self) -> str:
         """`sent`, `given-up` or `waiting`."""
         return "sent" if self.sent_at else "given-up" if self.given_up else "waiting"
+
+
+class StoredEmail(Struct, frozen=True):
+    """An email of the outbox with its text, which may hold a one-use link."""
+
+    mail_id: str
+    email: Email
+    created_at: datetime
+    sent_at: datetime | None
+    attempts: int
+    last_error: str | None
+
+
+class Mailbox(Protocol):
+    """The outbox with the text of its emails: for local commands and the sandbox."""
+
+    async def mails(self, to: str | None = None, limit: int = 1000) -> Sequence[StoredEmail]:
+        """List emails, the oldest first, at most the latest `limit`."""
+        ...
+
+    async def mail(self, mail_id: str) -> StoredEmail | None:
+        """Find one email."""
+        ...
 
 
 class MailQueue(Protocol):

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from mudra.identity.ports import Notice, NoticeKind
-from mudra.mail.compose import Attachment, EmailComposer, TemplateError, links_in
-from mudra.mail.email_message import Email, email_from_bytes, email_to_bytes
+from mudra.mail.compose import EmailComposer, TemplateError
 from mudra.mail.facts import FACTS, EmailFactsError
 from mudra.mail.smtp import message_of
+from mudra.shared.email_message import Attachment, Email, email_from_bytes, email_to_bytes, links_in
 from mudra.shared.secret_text import SecretText
 
 LINK = "https://mudra.example/iam/password/set/AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
@@ -182,7 +182,9 @@ def test_a_template_that_cannot_be_used_is_found_at_the_start(
 def test_a_template_that_would_never_be_used_is_found_at_the_start(tmp_path: Path):
     (tmp_path / "invitaton.txt.j2").write_text("Hi\nthere")
 
-    with pytest.raises(TemplateError, match=r"invitaton\.txt\.j2 is the template of no letter"):
+    with pytest.raises(
+        TemplateError, match=r"invitaton\.txt\.j2 is not the name of an email template"
+    ):
         EmailComposer("Demo Network", tmp_path).check()
     with pytest.raises(TemplateError, match="there is no directory"):
         EmailComposer("Demo Network", tmp_path / "nowhere").check()

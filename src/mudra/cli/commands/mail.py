@@ -14,9 +14,8 @@ from mudra.cli.output.output import fail, show_facts, show_json, show_table
 from mudra.http.response.account_responses import mail_details
 from mudra.http.sandbox import shown_mail
 from mudra.identity.accounts.email_address import AddressRefused, normalize_email
-from mudra.overview.mail_queue import NoSuchMail, QueuedMail, retry_mail
+from mudra.overview.mail_queue import NoSuchMail, QueuedMail, StoredEmail, retry_mail
 from mudra.shared.time_text import iso_ms
-from mudra.storage.mail.outbox import Mail
 
 app = typer.Typer(no_args_is_help=True, help="Mails: the development mailbox and the outbox.")
 _MAX_COUNT = 1000
@@ -39,7 +38,7 @@ def list_mails(
     address = normalize_email(to) if to else None
     wanted = to if isinstance(address, AddressRefused) else address
 
-    async def act(dependencies: Dependencies) -> list[Mail]:
+    async def act(dependencies: Dependencies) -> list[StoredEmail]:
         async with dependencies.database.transaction() as transaction:
             return list(await dependencies.outbox(transaction).mails(to=wanted))
 
@@ -50,7 +49,7 @@ def list_mails(
     show_table(
         ["SENT", "TO", "SUBJECT"],
         [
-            [iso_ms(m.sent_at) if m.sent_at else "waiting", m.letter.to, m.letter.subject]
+            [iso_ms(m.sent_at) if m.sent_at else "waiting", m.email.to, m.email.subject]
             for m in mails
         ],
     )
@@ -64,15 +63,15 @@ def show(
 ) -> None:
     """Show one mail with its text and the files that are attached to it."""
 
-    async def act(dependencies: Dependencies) -> Mail | None:
+    async def act(dependencies: Dependencies) -> StoredEmail | None:
         async with dependencies.database.transaction() as transaction:
-            found: Mail | None = await dependencies.outbox(transaction).mail(mail_id)
+            found: StoredEmail | None = await dependencies.outbox(transaction).mail(mail_id)
             return found
 
     mail = with_rooms(act, data_dir)
     if mail is None:
         fail(f"no mail has the ID {mail_id}")
-    files = mail.letter.attachments
+    files = mail.email.attachments
     if as_json:
         attached = [
             {"name": one.name, "mediaType": one.media_type, "content": one.content} for one in files
@@ -81,13 +80,13 @@ def show(
         return
     show_facts(
         {
-            "to": mail.letter.to,
-            "subject": mail.letter.subject,
+            "to": mail.email.to,
+            "subject": mail.email.subject,
             "sent": iso_ms(mail.sent_at) if mail.sent_at else "waiting",
             "attached": ", ".join(one.name for one in files) or "nothing",
         }
     )
-    typer.echo(f"\n{mail.letter.text}", nl=False)
+    typer.echo(f"\n{mail.email.text}", nl=False)
 
 
 @app.command(epilog="Example: mudra mail retry 7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d")

@@ -1,4 +1,4 @@
-"""Letters that could not be sent: their list, a new try, and the alarm after a day."""
+"""The outbox as operators see it: lists, retry, and the alarm after a day."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -34,10 +34,10 @@ class PostgresMailQueue:
     async def queue(
         self, *, failed: bool, to: str = "", after: str = "", limit: int = 100
     ) -> Sequence[QueuedMail]:
-        """List letters, the newest first, `after` the one of that ID; failed ones on request.
+        """List emails, the newest first, that come after the one with the ID `after`.
 
-        `to` takes those to one address. Failed is what was refused for good, and what has
-        waited for more than a day.
+        `to` selects those to one address; `failed` those that the mail server refused for good
+        or that have waited for more than a day.
         """
         c, query = mail_outbox.c, sa.select(*_COLUMNS)
         if failed:
@@ -60,7 +60,7 @@ class PostgresMailQueue:
         return [QueuedMail(*row) for row in rows]
 
     async def to(self, recipients: Sequence[str], limit: int) -> Sequence[QueuedMail]:
-        """List letters to these addresses, the newest first."""
+        """List emails to these addresses, the newest first."""
         c = mail_outbox.c
         rows = await self._tx.connection.execute(
             sa.select(*_COLUMNS)
@@ -71,7 +71,7 @@ class PostgresMailQueue:
         return [QueuedMail(*row) for row in rows]
 
     async def retry(self, mail_id: str) -> str | NoSuchMail:
-        """Have an unsent letter tried again now."""
+        """Schedule an unsent email for another attempt now."""
         c = mail_outbox.c
         done = await self._tx.connection.execute(
             sa.update(mail_outbox)
@@ -84,7 +84,7 @@ class PostgresMailQueue:
         return mail_id
 
     async def raise_alarms(self) -> tuple[Sequence[str], int]:
-        """Give the letters that have failed since the last call, and how many fail in all."""
+        """Return the emails that have failed since the last call, and how many fail in all."""
         now = await self._tx.now()
         c = mail_outbox.c
         failing = (

@@ -1,6 +1,6 @@
-"""The outbox in PostgreSQL: letters, sealed until they are sent and after.
+"""The outbox in PostgreSQL: emails, encrypted before and after they are sent.
 
-A letter holds a one-use link, so a dump of the database must not show it.
+An email may hold a one-use link, so a dump of the database must not show it.
 """
 
 from collections.abc import Callable, Sequence
@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 from typing import Final
 
 import sqlalchemy as sa
-from msgspec import Struct
 
 from mudra.identity.ports import Notice
-from mudra.mail.email_message import Email, email_from_bytes, email_to_bytes
+from mudra.overview.mail_queue import StoredEmail
+from mudra.shared.email_message import Email, email_from_bytes, email_to_bytes
 from mudra.shared.ids import fresh_id
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Transaction
@@ -19,22 +19,11 @@ from mudra.storage.database.tables import mail_outbox
 
 OUTBOX_CHANGED: Final = "outbox"
 _SEND_AGAIN_AFTER: Final = timedelta(minutes=2)
-"""A letter that was taken and not settled by then is taken again: its sender died."""
-
-
-class Mail(Struct, frozen=True):
-    """One letter in the outbox."""
-
-    mail_id: str
-    letter: Email
-    created_at: datetime
-    sent_at: datetime | None
-    attempts: int
-    last_error: str | None
+"""An email that was taken and not settled by then is taken again: its sender died."""
 
 
 class PostgresOutbox:
-    """Letters that wait, and those that were sent."""
+    """Emails that wait, and those that were sent."""
 
     def __init__(
         self,
@@ -44,24 +33,24 @@ class PostgresOutbox:
         *,
         keep_here: bool,
     ) -> None:
-        """Without a mail server (`keep_here`) a letter has arrived once it is in the mailbox."""
+        """Without a mail server (`keep_here`) an email is sent once it is in the mailbox."""
         self._tx = transaction
         self._encryption = encryption
         self._compose = compose
         self._keep_here = keep_here
 
     async def post(self, notice: Notice) -> None:
-        """Put a letter into the outbox; it is sent at least once after the commit."""
-        letter = self._compose(notice)
+        """Add an email; it is sent at least once after the commit."""
+        email = self._compose(notice)
         mail_id = fresh_id()
         now = await self._tx.now()
         await self._tx.connection.execute(
             sa.insert(mail_outbox).values(
                 mail_id=mail_id,
-                recipient=letter.to,
-                subject=letter.subject,
+                recipient=email.to,
+                subject=email.subject,
                 sealed_letter=self._encryption.keyring.encrypt(
-                    email_to_bytes(letter), table="mail_outbox", column="letter", row=mail_id
+                    email_to_bytes(email), table="mail_outbox", column="letter", row=mail_id
                 ),
                 created_at=now,
                 sent_at=now if self._keep_here else None,
@@ -70,24 +59,24 @@ class PostgresOutbox:
         )
         await self._tx.changing(OUTBOX_CHANGED)
 
-    async def mails(self, to: str | None = None, limit: int = 1000) -> Sequence[Mail]:
-        """List letters, oldest first, at most the latest `limit`."""
+    async def mails(self, to: str | None = None, limit: int = 1000) -> Sequence[StoredEmail]:
+        """List emails, the oldest first, at most the latest `limit`."""
         query = sa.select(mail_outbox).order_by(mail_outbox.c.created_at.desc()).limit(limit)
         if to is not None:
             query = query.where(mail_outbox.c.recipient == to)
         rows = (await self._tx.connection.execute(query)).mappings().all()
         return [self._mail(dict(row)) for row in reversed(rows)]
 
-    async def mail(self, mail_id: str) -> Mail | None:
-        """Find one letter."""
+    async def mail(self, mail_id: str) -> StoredEmail | None:
+        """Find one email."""
         found = await self._tx.connection.execute(
             sa.select(mail_outbox).where(sa.cast(mail_outbox.c.mail_id, sa.Text) == mail_id)
         )
         row = found.mappings().first()
         return self._mail(dict(row)) if row else None
 
-    async def take_due(self, limit: int) -> Sequence[Mail]:
-        """Take letters whose time has come, so that no other sender takes them."""
+    async def take_due(self, limit: int) -> Sequence[StoredEmail]:
+        """Take emails whose time has come, so that no other sender takes them."""
         now = await self._tx.now()
         c = mail_outbox.c
         rows = (
@@ -112,7 +101,7 @@ class PostgresOutbox:
         return [self._mail(dict(row)) for row in rows]
 
     async def sent(self, mail_id: str) -> None:
-        """Note that a letter was handed over."""
+        """Record that an email was delivered."""
         await self._tx.connection.execute(
             sa.update(mail_outbox)
             .where(mail_outbox.c.mail_id == mail_id)
@@ -120,7 +109,7 @@ class PostgresOutbox:
         )
 
     async def failed(self, mail_id: str, error: str, again_in: timedelta | None) -> None:
-        """Note a failure, and when to try again (None: never)."""
+        """Record a failure, and when to try again (None: never)."""
         again_at = await self._tx.now() + again_in if again_in is not None else None
         await self._tx.connection.execute(
             sa.update(mail_outbox)
@@ -128,7 +117,7 @@ class PostgresOutbox:
             .values(last_error=error[:500], next_attempt_at=again_at)
         )
 
-    def _mail(self, row: dict[str, object]) -> Mail:
+    def _mail(self, row: dict[str, object]) -> StoredEmail:
         mail_id, sealed = row["mail_id"], row["sealed_letter"]
         created_at, sent_at = row["created_at"], row["sent_at"]
         attempts, last_error = row["attempts"], row["last_error"]
@@ -141,4 +130,6 @@ class PostgresOutbox:
         opened = self._encryption.keyring.decrypt(
             sealed, table="mail_outbox", column="letter", row=mail_id
         )
-        return Mail(mail_id, email_from_bytes(opened), created_at, sent_at, attempts, last_error)
+        return StoredEmail(
+            mail_id, email_from_bytes(opened), created_at, sent_at, attempts, last_error
+        )

@@ -21,7 +21,7 @@ from mudra.http.request.request_context import AnyRequest
 from mudra.http.server.router import Router
 from mudra.identity.memberships.member import Member
 from mudra.identity.memberships.member_search import UserFilter
-from mudra.mail.compose import links_in
+from mudra.shared.email_message import links_in
 
 _MEMBERS: Final = Table[Member](
     "members",

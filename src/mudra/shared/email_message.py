@@ -1,4 +1,4 @@
-"""A letter ready to be sent, and its form in the outbox."""
+"""An email ready to be sent, and its form in the outbox."""
 
 import re
 from typing import Final
@@ -9,7 +9,7 @@ _LINK: Final = re.compile(r"https?://[^\s<>\"]+")
 
 
 class Attachment(msgspec.Struct, frozen=True):
-    """A file of text that goes with a letter. `media_type` is `type/subtype`."""
+    """A text file attached to an email. `media_type` is `type/subtype`."""
 
     name: str
     media_type: str
@@ -17,7 +17,7 @@ class Attachment(msgspec.Struct, frozen=True):
 
 
 class Email(msgspec.Struct, frozen=True):
-    """A letter ready to be sent. `text` and `html` may hold a one-use link."""
+    """An email ready to be sent. `text` and `html` may hold a one-use link."""
 
     to: str
     subject: str
@@ -26,19 +26,19 @@ class Email(msgspec.Struct, frozen=True):
     attachments: tuple[Attachment, ...] = ()
 
     def __repr__(self) -> str:
-        return f"Letter(to={self.to!r}, subject={self.subject!r})"
+        return f"Email(to={self.to!r}, subject={self.subject!r})"
 
 
 def links_in(text: str) -> list[str]:
-    """Find the links of a letter's text, in order."""
+    """Return the links in an email's text, in order."""
     return [link.rstrip(".,;:)") for link in _LINK.findall(text)]
 
 
-def email_to_bytes(letter: Email) -> bytes:
-    """Encode a letter for sealing."""
-    return msgspec.json.encode(letter)
+def email_to_bytes(email: Email) -> bytes:
+    """Encode an email for encryption."""
+    return msgspec.json.encode(email)
 
 
 def email_from_bytes(encoded: bytes) -> Email:
-    """Decode an unsealed letter."""
+    """Decode a decrypted email."""
     return msgspec.json.decode(encoded, type=Email)
