@@ -40,9 +40,7 @@ Entity = Annotated[str, typer.Option("--entity", help="Only this entity; all whe
 
 @app.command("incidents", epilog="Example: mudra health incidents --open --json")
 def list_incidents(
-    only_open: Annotated[
-        bool, typer.Option("--open", help="Only those that are not over.")
-    ] = False,
+    only_open: Annotated[bool, typer.Option("--open", help="Only open ones.")] = False,
     entity: Entity = "",
     data_dir: DataDir = None,
     as_json: AsJson = False,
@@ -61,11 +59,11 @@ def list_incidents(
         show_json([msgspec.to_builtins(one) for one in shown])
         return
     show_table(
-        ["ID", "BEGAN", "ENTITY", "WHAT", "STATE", "LOOKED AFTER BY"],
+        ["ID", "BEGAN", "ENTITY", "WHAT", "STATE", "OWNER"],
         [
             [
                 *(one.incident_id, one.began, one.entity_id),
-                *(one.type or one.kind, one.state, one.acknowledged_by or "nobody"),
+                *(one.type or one.kind, one.state, one.acknowledged_by or "none"),
             ]
             for one in shown
         ],
@@ -78,7 +76,7 @@ def acknowledge(
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Note that you look after an incident."""
+    """Acknowledge an incident: assign it to yourself."""
     caller = Caller(operator_name())
 
     async def act(work: UnitOfWork, _: datetime) -> StoredIncident:
@@ -91,17 +89,17 @@ def acknowledge(
     epilog='Example: mudra health silence --entity KAVERI-FIP --for PT4H --reason "planned work"'
 )
 def silence(
-    reason: Annotated[str, typer.Option(help="Why, for whoever wonders at night.")],
+    reason: Annotated[str, typer.Option(help="Why alerts are silenced.")],
     for_: Annotated[str, typer.Option("--for", help="How long: PT4H, P2D; at most P30D.")] = "PT4H",
     entity: Entity = "",
     type_: Annotated[
         str, typer.Option("--type", help="Only this API, a code such as fireq; all when left out.")
     ] = "",
-    in_: Annotated[str, typer.Option("--in", help="Begin after a duration; else now.")] = "",
+    in_: Annotated[str, typer.Option("--in", help="Start after this duration; else now.")] = "",
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Wake nobody about an entity, one of its APIs, or anybody, for some time."""
+    """Send no alerts about an entity, one of its APIs, or all members, for some time."""
     later, length = read_duration("--in", in_ or "PT0S"), read_duration("--for", for_)
 
     async def act(work: UnitOfWork, now: datetime) -> Silence:
@@ -117,7 +115,7 @@ def silences(
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """List silences that run or come, the earliest end first."""
+    """List active and scheduled silences, earliest end first."""
 
     async def act(work: UnitOfWork, now: datetime) -> list[Silence]:
         return list(await work.silences.list(now, past=past))
@@ -144,7 +142,7 @@ def unsilence(
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """End a silence now; what it held back and still goes on is told then."""
+    """End a silence now; alerts resume for incidents that continue."""
 
     async def act(work: UnitOfWork, now: datetime) -> Silence:
         caller = Caller(operator_name())
@@ -155,7 +153,7 @@ def unsilence(
 
 @app.command(epilog="Example: mudra health webhooks --json")
 def webhooks(data_dir: DataDir = None, as_json: AsJson = False) -> None:
-    """List webhooks, with what waits for them and why."""
+    """List webhooks, with their undelivered messages and the last problem."""
 
     async def act(work: UnitOfWork, _: datetime) -> list[Webhook]:
         return list(await work.webhooks.list())
@@ -165,7 +163,7 @@ def webhooks(data_dir: DataDir = None, as_json: AsJson = False) -> None:
         show_json([msgspec.to_builtins(one) for one in shown])
         return
     show_table(
-        ["ID", "ENTITY", "URL", "LAST TAKEN", "WAITING", "PROBLEM"],
+        ["ID", "ENTITY", "URL", "LAST DELIVERED", "WAITING", "PROBLEM"],
         [
             [
                 *(one.webhook_id, one.entity_id or "all", one.url),
@@ -183,7 +181,7 @@ def add_webhook(
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Have alarms posted to an address; shows the key that signs them, this once."""
+    """Post alarms to an address; shows the key that signs them, only once."""
 
     async def act(work: UnitOfWork, now: datetime) -> AddedWebhook:
         caller = Caller(operator_name())
@@ -199,7 +197,7 @@ def unwebhook(
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Post nothing more there, and forget what waits."""
+    """Remove a webhook with its undelivered messages."""
 
     async def act(work: UnitOfWork, _: datetime) -> Webhook:
         caller = Caller(operator_name())

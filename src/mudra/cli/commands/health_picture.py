@@ -1,4 +1,4 @@
-"""mudra health picture and matrix: the figures of the console, of any time."""
+"""mudra health picture and matrix: the metrics of the console, of any time."""
 
 import sys
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ def picture(
     last: Last = "P1D",
     aa: Annotated[str, typer.Option("--aa", help="Only calls of this AA.")] = "",
     fip: Annotated[str, typer.Option("--fip", help="Only calls to this FIP.")] = "",
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, with all figures.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, with all metrics.")] = False,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
@@ -73,7 +73,7 @@ def health_matrix(
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show AA x FIP, and for each bad pair whose fault it is, with the counts behind it."""
+    """Show AA x FIP, and the likely cause of each failing pair."""
     if type_ and type_ not in CODES:
         fail(f"--type must be one of {', '.join(CODES)}, not {type_}", Exit.USAGE)
     length = _length(last)
@@ -92,7 +92,7 @@ def health_matrix(
         return
     blames = {(one["aaId"], one["fipId"]): one["blame"] for one in shown["verdicts"]}
     show_table(
-        ["AA", "FIP", "STATUS", "SUCCEEDED", "JUDGED", "WHOSE FAULT"],
+        ["AA", "FIP", "STATUS", "SUCCEEDED", "JUDGED", "LIKELY CAUSE"],
         [
             [
                 *(str(cell[name]) for name in ("aaId", "fipId", "status", "succeeded", "judged")),
@@ -112,5 +112,5 @@ def _length(last: str) -> timedelta:
 
 
 def _reports(proof: Mapping[str, object]) -> str:
-    """How many reports were heard of how many."""
+    """Return how many of the expected reports were received."""
     return f"{proof['windowsHeard']} of {proof['windowsExpected']}"

@@ -1,4 +1,4 @@
-"""mudra sandbox: bring the demonstration network to life, move its clock."""
+"""mudra sandbox: fill the demonstration network with traffic, move its clock."""
 
 import re
 from datetime import datetime, timedelta
@@ -28,7 +28,7 @@ _TYPES: Final = {str(code): code for code in RequestType}
 
 @app.callback()
 def sandbox() -> None:
-    """Hold the sandbox's commands together."""
+    """Group the sandbox's commands."""
 
 
 @app.command(epilog="Example: mudra sandbox advance P7D")
@@ -66,10 +66,10 @@ def traffic(
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Fill the past of the demonstration network by time-lapse, incidents on request.
+    """Fill the past of the demonstration network with traffic, and incidents on request.
 
-    Windows that an agent reported stay as they are, unless an incident hits them. The
-    service makes the sums of hours and days afterwards; pictures are true before that.
+    Windows that an agent reported stay as they are, unless an incident affects them. The
+    service sums up hours and days afterwards; health is exact before that.
     """
 
     async def act(dependencies: Dependencies) -> dict[str, object]:
