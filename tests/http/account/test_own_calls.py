@@ -194,7 +194,7 @@ def test_an_operator_has_pictures_and_matrix_by_command_as_in_the_api(service: S
     matrix = json.loads(service.cli("health", "matrix", "--last", "PT1H", "--json").stdout)
     cells = noc.get("/health/matrix", **{"from": matrix["from"], "to": matrix["to"]}).json()
     assert matrix["cells"] == cells["cells"]
-    assert "WHOSE FAULT" in service.cli("health", "matrix").stdout
+    assert "LIKELY CAUSE" in service.cli("health", "matrix").stdout
     words_come_first(noc, aa.aa_id)
     counts_come_last(noc, aa.aa_id, told["rows"][0]["fipId"])
     for wrong in (["picture", "banks"], ["picture", "--last", "PT1S"], ["matrix", "--type", "x"]):

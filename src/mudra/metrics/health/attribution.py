@@ -1,4 +1,4 @@
-"""Whose fault is a bad cell of the AA x FIP matrix: the FIP's, the path's or AA's, the network's?
+"""The likely cause of a failing cell of the AA x FIP matrix: the FIP, the path or AA, the network.
 
 A FIP that is bad seen from (nearly) all AAs is itself at fault. An AA at which
 (nearly) all FIPs look bad has lost the network, or the network it. A cell that
@@ -18,13 +18,13 @@ from mudra.metrics.rollup.pair import PairSums, status_of_pair
 
 
 class Blame(enum.StrEnum):
-    """Where the fault of a bad cell lies."""
+    """The likely cause of a bad cell."""
 
     FIP = "fip"
     PATH_OR_AA = "path-or-aa"
     NETWORK = "network"
     UNSURE = "unsure"
-    """Nobody else called this FIP, so there is nothing to compare with."""
+    """No other AA called this FIP, so there is nothing to compare with."""
 
 
 class MatrixCell(Struct, frozen=True):
@@ -37,7 +37,7 @@ class MatrixCell(Struct, frozen=True):
     judged: int
 
 
-class FaultRules(Struct, frozen=True):
+class AttributionRules(Struct, frozen=True):
     """When a cell counts as evidence, and how many bad cells make a bad line."""
 
     fewest_calls: int = 10
@@ -58,7 +58,7 @@ class Verdict(Struct, frozen=True):
     other_fips_bad: int
 
 
-STANDARD_RULES: Final = FaultRules()
+STANDARD_RULES: Final = AttributionRules()
 
 
 def matrix_cell(aa_id: str, fip_id: str, sums: PairSums) -> MatrixCell:
@@ -67,7 +67,7 @@ def matrix_cell(aa_id: str, fip_id: str, sums: PairSums) -> MatrixCell:
 
 
 def verdicts(
-    cells: Iterable[MatrixCell], rules: FaultRules = STANDARD_RULES
+    cells: Iterable[MatrixCell], rules: AttributionRules = STANDARD_RULES
 ) -> tuple[Verdict, ...]:
     """A verdict for every bad cell, in order of FIP and AA."""
     matrix = sorted(cells, key=lambda cell: (cell.fip_id, cell.aa_id))
@@ -94,23 +94,23 @@ def verdicts(
     return tuple(found)
 
 
-def _counts(cell: MatrixCell, rules: FaultRules) -> bool:
+def _counts(cell: MatrixCell, rules: AttributionRules) -> bool:
     return cell.status is not Status.UNSURE and cell.judged >= rules.fewest_calls
 
 
-def _all_down(evidence: list[MatrixCell], rules: FaultRules) -> bool:
+def _all_down(evidence: list[MatrixCell], rules: AttributionRules) -> bool:
     """With everything bad no line stands out: it is the network, not each FIP at once."""
     aas, fips = ({cell.aa_id for cell in evidence}, {cell.fip_id for cell in evidence})
     wide = min(len(aas), len(fips)) >= rules.fewest_cells
     return wide and _mostly_bad(evidence, rules)
 
 
-def _mostly_bad(line: list[MatrixCell], rules: FaultRules) -> bool:
+def _mostly_bad(line: list[MatrixCell], rules: AttributionRules) -> bool:
     bad = sum(cell.status is Status.BAD for cell in line)
     return len(line) >= rules.fewest_cells and bad * 100 >= rules.bad_share_percent * len(line)
 
 
-def _bad_lines(evidence: list[MatrixCell], rules: FaultRules) -> tuple[set[str], set[str]]:
+def _bad_lines(evidence: list[MatrixCell], rules: AttributionRules) -> tuple[set[str], set[str]]:
     """Take out the bad line with most bad cells, and look again, until none is left."""
     bad_fips: set[str] = set()
     bad_aas: set[str] = set()

@@ -1,4 +1,4 @@
-"""What members and the public are shown of the network's health.
+"""The network's health as members and the public see it.
 
 The names of the health feed are those of the feed that FIUs read today
 (network-facts, last part); `proof` is ours. What cannot be said is null, with
@@ -78,7 +78,7 @@ class FeedTime(msgspec.Struct, frozen=True):
 
 
 class FeedProof(msgspec.Struct, frozen=True):
-    """How much of what was to be heard was heard."""
+    """How many of the expected reports were received."""
 
     reporters_heard: int
     reporters_expected: int
@@ -166,7 +166,7 @@ def _written(moment: datetime) -> str:
 
 
 class PublicRow(msgspec.Struct, frozen=True):
-    """One API of one FIP for everybody. Times in milliseconds; null where too little is known."""
+    """One API of one FIP for everyone. Times in milliseconds; null where too little is known."""
 
     fip_id: str
     api: str
@@ -183,7 +183,7 @@ class PublicRow(msgspec.Struct, frozen=True):
 
 
 class PublicFloor(Struct, frozen=True):
-    """Below this many calls nothing is told but UNSURE: a few calls could be traced to people."""
+    """With fewer calls the status is UNSURE: a few calls could be traced to people."""
 
     fewest_calls: int = 100
 

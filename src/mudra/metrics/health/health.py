@@ -80,7 +80,7 @@ class FiOutcomes(Struct, frozen=True):
 
 
 class Proof(Struct, frozen=True):
-    """How much of what was to be heard was heard; every aggregate carries it."""
+    """How many of the expected reports were received; every aggregate carries it."""
 
     reporters_heard: int
     reporters_expected: int

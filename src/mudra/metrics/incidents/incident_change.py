@@ -1,4 +1,4 @@
-"""What is new about a subject's incidents since they were last found, and the alarm's words."""
+"""What changed about a subject's incidents since the last detection, and the alarm's text."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -11,34 +11,34 @@ from mudra.metrics.rollup.percentage import percentage
 
 
 class Opened(Struct, frozen=True):
-    """An incident nobody knew; already over when late windows brought it to light."""
+    """A new incident; already over if late windows revealed it."""
 
     incident: Incident
 
 
 class Updated(Struct, frozen=True):
-    """The same incident with other figures."""
+    """The same incident with other counts."""
 
     known: Incident
     incident: Incident
 
 
 class Closed(Struct, frozen=True):
-    """It was open and is over."""
+    """It was open and has ended."""
 
     known: Incident
     incident: Incident
 
 
 class Reopened(Struct, frozen=True):
-    """It was taken for over; late windows say that it goes on."""
+    """It had ended, but late windows show that it continues."""
 
     known: Incident
     incident: Incident
 
 
 class Withdrawn(Struct, frozen=True):
-    """Late or replaced windows show that there was none."""
+    """Late or replaced windows show that there was no incident."""
 
     known: Incident
 
@@ -47,33 +47,33 @@ Change = Opened | Updated | Closed | Reopened | Withdrawn
 
 
 class Alarm(Struct, frozen=True):
-    """Words for a mail or a webhook; no counts of any third party."""
+    """The text of an email or a webhook message; no counts of any third party."""
 
     title: str
     text: str
 
 
 def changes(known: Sequence[Incident], found: Sequence[Incident]) -> tuple[Change, ...]:
-    """Compare one subject's stored incidents with those found anew over the same time.
+    """Compares one subject's stored incidents with those detected again over the same time.
 
     Two are the same incident when their times touch; each is matched once.
     """
     left = sorted(known, key=lambda incident: incident.began)
-    told: list[Change] = []
+    changed: list[Change] = []
     for incident in sorted(found, key=lambda incident: incident.began):
         match = next((old for old in left if _touch(old, incident)), None)
         if match is None:
-            told.append(Opened(incident))
+            changed.append(Opened(incident))
             continue
         left.remove(match)
         if match != incident:
-            told.append(_compared(match, incident))
-    told.extend(Withdrawn(old) for old in left)
-    return tuple(told)
+            changed.append(_compared(match, incident))
+    changed.extend(Withdrawn(old) for old in left)
+    return tuple(changed)
 
 
 def alarm_of(change: Change) -> Alarm | None:
-    """The words for those concerned, or None where nobody needs to be woken."""
+    """Returns the alarm for the members concerned, or None when none is needed."""
     match change:
         case Opened(incident) if incident.ending is Ending.OPEN:
             return Alarm(f"{_name(incident.subject)}: {_trouble(incident)}", _story(incident))

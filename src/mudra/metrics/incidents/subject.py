@@ -1,4 +1,4 @@
-"""A subject of incidents in three words, as rows, addresses and messages hold it."""
+"""A subject of incidents as rows, addresses and messages name it."""
 
 import enum
 
@@ -16,7 +16,7 @@ class SubjectKind(enum.StrEnum):
 
 
 class SubjectName(Struct, frozen=True):
-    """A subject in words; `type` is empty for all but one API of a FIP."""
+    """The name of a subject; `type` is empty except for one API of a FIP."""
 
     kind: SubjectKind
     entity_id: str
@@ -24,7 +24,7 @@ class SubjectName(Struct, frozen=True):
 
 
 def name_of(subject: Subject) -> SubjectName:
-    """Give the words of a subject."""
+    """Returns the name of a subject."""
     match subject:
         case FipApi(fip_id, code):
             return SubjectName(SubjectKind.FIP_API, fip_id, code)
@@ -35,7 +35,7 @@ def name_of(subject: Subject) -> SubjectName:
 
 
 def subject_of(name: SubjectName) -> Subject:
-    """Give the subject that the words name."""
+    """Returns the subject of a name."""
     match name.kind:
         case SubjectKind.FIP_API:
             return FipApi(name.entity_id, name.type)
