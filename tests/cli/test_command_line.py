@@ -11,8 +11,7 @@ import click
 import pytest
 import structlog
 import typer.main
-from tests.support.operators import in_store
-from tests.support.service import Member, Service, new_member, onboard
+from tests.support.service import Member, Service, in_store, new_member, onboard
 from typer.testing import CliRunner
 
 from mudra.bootstrap.command_line import app

@@ -16,9 +16,9 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from tests.support.operators import Operator, in_store, new_operator
+from tests.support.operators import Operator, new_operator
 from tests.support.registry_payloads import aa, fip, fiu
-from tests.support.service import Service
+from tests.support.service import Service, in_store
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 from tests.support.mailbox import eventually
-from tests.support.operators import Operator, in_store
+from tests.support.operators import Operator
 from tests.support.service import (
     PASSWORD,
     Service,
+    in_store,
     onboard,
     running_service,
     set_password,

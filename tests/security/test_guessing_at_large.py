@@ -12,11 +12,11 @@ from pathlib import Path
 import httpx
 import pytest
 from structlog.testing import capture_logs
-from tests.support.operators import in_store
 from tests.support.service import (
     NO_TLS,
     Member,
     Service,
+    in_store,
     latest_link,
     new_member,
     onboard,

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import httpx
 import jwt
 import pytest
-from tests.support.operators import in_store, new_operator
+from tests.support.operators import new_operator
 from tests.support.people_rows import CALLERS, OBJECTS, ROWS, SCOPES, UNKNOWN_ID, Row
 from tests.support.service import (
     NO_TLS,
     PASSWORD,
     Member,
     Service,
+    in_store,
     latest_link,
     new_member,
     set_password,

@@ -9,10 +9,10 @@ import httpx
 import pytest
 import sqlalchemy as sa
 from tests.support.error_body import assert_error
-from tests.support.operators import in_store
 from tests.support.service import (
     Member,
     Service,
+    in_store,
     latest_link,
     new_member,
     onboard,

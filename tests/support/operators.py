@@ -1,18 +1,16 @@
 """Operators of a running service."""
 
 import uuid
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TypeVar
 
 import httpx
-import pytest
-from tests.support.service import PASSWORD, Service, latest_link, set_password
+from tests.support.service import PASSWORD, Service, in_store
 
-from mudra.cli.local.program import Dependencies
-from mudra.cli.local.store import with_rooms
-
-T = TypeVar("T")
+from mudra.audit.event import Caller
+from mudra.bootstrap.activation import activate
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.identity.operators.manage_operators import OperatorSaved, save_operator
+from mudra.identity.operators.operator import Scope
 
 
 @dataclass(frozen=True)
@@ -36,22 +34,19 @@ class Operator:
 
 
 def new_operator(service: Service, *scopes: str) -> Operator:
-    """Create by the command line, activate by the link, sign in."""
+    """Create and activate an operator by the use cases themselves, and sign in; all scopes if none."""
     email = f"op-{uuid.uuid4().hex[:10]}@network.example"
-    words = [word for scope in scopes for word in ("--scope", scope)]
-    service.cli("operator", "create", email, *words)
+    held = frozenset(Scope(scope) for scope in scopes) or frozenset(Scope)
+
+    async def create_and_activate(dependencies: Dependencies) -> None:
+        async with dependencies.unit_of_work() as work:
+            saved = await save_operator(work, email, "", held, Caller("operator:tests"))
+        assert isinstance(saved, OperatorSaved), saved
+        await activate(dependencies, saved.user, await service.password_hash(dependencies))
+
+    in_store(service, create_and_activate)
     client = service.client()
-    assert set_password(client, latest_link(service, email)).status_code == 200
     answer = client.post("/v1/user/token/generate", data={"username": email, "password": PASSWORD})
     assert answer.status_code == 200, answer.text
     headers = {"Authorization": f"Bearer {answer.json()['accessToken']}"}
     return Operator(email, client, headers, service.root)
-
-
-def in_store(service: Service, act: Callable[[Dependencies], Awaitable[T]]) -> T:
-    """Act on a running service's data as its commands do."""
-    with pytest.MonkeyPatch.context() as patched:
-        for name, value in service.environment.items():
-            if name.startswith("MUDRA_"):
-                patched.setenv(name, value)
-        return with_rooms(act, service.data_dir)

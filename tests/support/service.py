@@ -15,17 +15,25 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import TypeVar
 
 import httpx
 from tests.support.template_database import prepare
 from typer.testing import CliRunner, Result
 
+from mudra.audit.event import Caller
+from mudra.bootstrap import local_store
+from mudra.bootstrap.activation import activate, hash_once
 from mudra.bootstrap.command_line import app
+from mudra.bootstrap.config import load_settings
+from mudra.bootstrap.dependencies import Dependencies
+from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_member
 
+T = TypeVar("T")
 PASSWORD = "a-password-for-tests-only"
 START_S = 60.0
 # One for all: to load the authorities' certificates takes 40 ms for each client.
@@ -43,6 +51,7 @@ class Service:
     data_dir: Path
     environment: dict[str, str]
     _clients: list[httpx.Client] = field(default_factory=list)
+    _password_hash: str = ""
 
     @property
     def root(self) -> str:
@@ -101,6 +110,12 @@ class Service:
         done = CliRunner().invoke(app, list(words), input=stdin, env=self.environment)
         assert not check or done.exit_code == 0, done.output
         return done
+
+    async def password_hash(self, dependencies: Dependencies) -> str:
+        """The hash of PASSWORD under this service's pepper, made once."""
+        if not self._password_hash:
+            self._password_hash = await hash_once(dependencies, PASSWORD)
+        return self._password_hash
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
         """Stop it and give its exit code."""
@@ -250,24 +265,10 @@ def onboard(
     email: str | None = None,
     name: str = "Kaveri Bank",
 ) -> tuple[str, str]:
-    """Onboard a member by the command line; gives entity ID and admin's address."""
-    unique = uuid.uuid4().hex[:10]
-    entity_id = f"T-{unique}-{entity_type}"
-    address = email or f"asha-{unique}@member.example"
-    service.cli(
-        "member",
-        "onboard",
-        entity_id,
-        "--type",
-        entity_type,
-        "--name",
-        name,
-        "--admin",
-        address,
-        "--admin-name",
-        "Asha Rao",
-    )
-    return entity_id, address
+    """Onboard a member whose admin is invited; gives entity ID and admin's address."""
+    new = _new_member(entity_type, email, name)
+    in_store(service, lambda dependencies: _onboarded(dependencies, new))
+    return new.entity_id, new.admin_email
 
 
 def latest_link(service: Service, email: str) -> str:
@@ -289,9 +290,30 @@ def set_password(client: httpx.Client, link: str, password: str = PASSWORD) -> h
 
 
 def new_member(service: Service, entity_type: str = "FIP") -> Member:
-    """Onboard and activate a member of its own for a test."""
-    entity_id, email = onboard(service, entity_type)
-    client = service.client()
-    answer = set_password(client, latest_link(service, email))
-    assert answer.status_code == 200, answer.text
-    return Member(service, entity_id, email, PASSWORD, client)
+    """Onboard and activate a member of its own for a test, by the use cases themselves."""
+    new = _new_member(entity_type)
+
+    async def onboard_and_activate(dependencies: Dependencies) -> None:
+        onboarded = await _onboarded(dependencies, new)
+        await activate(dependencies, onboarded.admin, await service.password_hash(dependencies))
+
+    in_store(service, onboard_and_activate)
+    return Member(service, new.entity_id, new.admin_email, PASSWORD, service.client())
+
+
+def _new_member(entity_type: str, email: str | None = None, name: str = "Kaveri Bank") -> NewMember:
+    unique = uuid.uuid4().hex[:10]
+    address = email or f"asha-{unique}@member.example"
+    return NewMember(f"T-{unique}-{entity_type}", entity_type, name, address, "Asha Rao")
+
+
+async def _onboarded(dependencies: Dependencies, new: NewMember) -> Onboarded:
+    async with dependencies.unit_of_work() as work:
+        result = await onboard_member(work, new, Caller("operator:tests"))
+    assert isinstance(result, Onboarded), result
+    return result
+
+
+def in_store(service: Service, act: Callable[[Dependencies], Awaitable[T]]) -> T:
+    """Act on a running service's data as its commands do, in this process."""
+    return local_store.in_store(load_settings(service.environment, {}), act)

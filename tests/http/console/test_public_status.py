@@ -11,8 +11,7 @@ import msgspec
 import sqlalchemy as sa
 from tests.support.error_body import assert_error
 from tests.support.metrics_push import PushingAa, pushing_aa
-from tests.support.operators import in_store
-from tests.support.service import NO_TLS, Service, onboard, running_service
+from tests.support.service import NO_TLS, Service, in_store, onboard, running_service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.metrics.health.health import health_of_calls

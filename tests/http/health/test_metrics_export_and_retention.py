@@ -12,8 +12,8 @@ import psycopg
 import pytest
 from tests.support.console import reader
 from tests.support.metrics_push import PushingAa, pushing_aa
-from tests.support.operators import in_store, new_operator
-from tests.support.service import Service, new_member, running_service
+from tests.support.operators import new_operator
+from tests.support.service import Service, in_store, new_member, running_service
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.jobs.metrics_jobs import refresh_rollups

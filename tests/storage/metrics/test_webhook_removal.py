@@ -4,8 +4,7 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 import sqlalchemy as sa
-from tests.support.operators import in_store
-from tests.support.service import Service
+from tests.support.service import Service, in_store
 
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.metrics.notifications.webhook import WaitingMessage, Webhook
