@@ -1,6 +1,6 @@
 """Agent: events per CPU second by way in, and memory at 1,000 FIPs. Goals: quality part 1.
 
-    python bench/agent.py
+    python -m bench.agent
 
 A real agent process is fed through its real listeners; what counts is the CPU
 time that this process used, the operating system's part in it included.
@@ -23,8 +23,10 @@ from pathlib import Path
 import httpx
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-FIPS = 1_000
-EVENTS = 400_000
+from bench.sizes import sized
+
+FIPS = sized(1_000, 100)
+EVENTS = sized(400_000, 20_000)
 BATCH = 1_000
 ROUTES = [
     "/v2/Accounts/discover", "/v2/Accounts/link", "/v2/Accounts/link/verify", "/v2/Consent",

@@ -19,7 +19,6 @@ import json
 import os
 import random
 import re
-import sys
 import tempfile
 import time
 import uuid
@@ -32,20 +31,18 @@ from urllib.parse import urlencode
 import msgspec
 import psycopg
 import uvloop
-
-sys.path.insert(0, str(Path(__file__).parent.parent))
-
 from tests.support.metrics_payloads import notification_metrics, request_metrics
 
 from bench.entity_token import make_members
 from bench.push import cpu_of_tree
+from bench.sizes import argument, sized
 from bench.support import RunningService, cpu_seconds, percentile, worker_pids
 from mudra.agent.clock import SECOND
 from mudra.agent.delivery.backoff import BETWEEN_STARTS, IN_FLIGHT
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.storage.database.embedded.server import embedded_server
 
-WINDOWS, AGENTS, FIPS = 12, 200, 10
+FIPS = 10
 OUTAGE = 432
 CORES = 2
 MOST_S = 1_500
@@ -179,6 +176,11 @@ def sums_made(data_dir: Path) -> float:
     return time.monotonic() - started
 
 
+def _not_waited_for(_: Path) -> float:
+    """Return at once: sums of late windows are made minutes later (rollup_delay)."""
+    return 0.0
+
+
 def stored(data_dir: Path) -> int:
     """Payloads that the service keeps, each once."""
     with embedded_server(data_dir) as conninfo, psycopg.connect(conninfo) as connection:
@@ -192,8 +194,7 @@ def stored(data_dir: Path) -> int:
 
 def main() -> None:
     """Measure and print."""
-    windows = int(sys.argv[1]) if len(sys.argv) > 1 else WINDOWS
-    number = int(sys.argv[2]) if len(sys.argv) > 2 else AGENTS
+    windows, number = int(argument(1, 12, 1)), int(argument(2, 200, 4))
     with tempfile.TemporaryDirectory() as folder:
         data_dir = Path(folder) / "data"
         secrets = make_members(data_dir, number, "AA")
@@ -211,7 +212,7 @@ def main() -> None:
             took = uvloop.run(all_return(service.port, agents, seen))
             own = time.process_time() - own_before
             receiving = sum(map(cpu_seconds, workers)) + cpu_of_tree(server) - receiving_before
-            later = sums_made(data_dir)
+            later = sized(sums_made, _not_waited_for)(data_dir)
             used = cpu_of_tree(service.pid) + cpu_of_tree(server) - before
         kept = stored(data_dir)
         inside = own_times(data_dir.parent / "service.log")

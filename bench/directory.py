@@ -11,24 +11,20 @@ constant; a 304 beside a constant 304 is printed as well, without a goal.
 """
 
 import asyncio
-import sys
 import tempfile
 import time
 import uuid
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 from unittest.mock import patch
 
 import httpx
 from litestar import Response, get
 from litestar.handlers import HTTPRouteHandler
-from litestar.types import ASGIApp, ControllerRouterHandler
-
-sys.path.insert(0, str(Path(__file__).parent.parent))
-
+from litestar.types import ASGIApp
 from tests.support.registry_payloads import fip
 
+from bench.sizes import argument, sized
 from bench.support import Load, RunningService, cpu_seconds, worker_pids
 from mudra.audit.event import Caller
 from mudra.bootstrap import wiring
@@ -36,7 +32,7 @@ from mudra.bootstrap.command_line import run
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import build_dependencies
 from mudra.bootstrap.serve import open_store
-from mudra.http.app import build_app
+from mudra.http.app import NotFoundPage, Pages, build_app
 from mudra.http.dependencies import HttpDependencies
 from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_member
 from mudra.registry.lifecycle.actor import operator
@@ -46,18 +42,18 @@ from mudra.registry.payload.url_rules import AddressPolicy
 from mudra.registry.payload.validation import CheckedPayload, check_payload
 from mudra.registry.payload.vocabulary import shipped_vocabulary
 
-ENTRIES = 600
+ENTRIES = sized(600, 20)
 OPERATOR = operator("operator:bench")
 READER = "BENCH-AA"
 CONNECTIONS = 8
-ROUNDS = 3
+ROUNDS = sized(3, 1)
 LIST = "/cr/v2/entityInfo/FIP"
 CONSTANT, CONSTANT_304 = "/bench/constant", "/bench/constant-304"
 
 
 def main() -> None:
     """Measure and print the ratios."""
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 3.0
+    seconds = argument(1, 3.0, 0.3)
     with tempfile.TemporaryDirectory() as folder:
         data_dir = Path(folder) / "data"
         started = time.monotonic()
@@ -86,8 +82,8 @@ class ServiceWithConstant(RunningService):
 def serve(size: int) -> None:
     """Run the mudra command with the constants among its pages."""
 
-    def build(service: HttpDependencies, pages: Sequence[ControllerRouterHandler] = ()) -> ASGIApp:
-        return build_app(service, [*pages, *constants(size)])
+    def build(service: HttpDependencies, pages: Pages, not_found: NotFoundPage) -> ASGIApp:
+        return build_app(service, [*pages, *constants(size)], not_found)
 
     with patch.object(wiring, "build_app", build):
         run()

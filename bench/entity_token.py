@@ -15,7 +15,6 @@ import itertools
 import multiprocessing
 import secrets
 import statistics
-import sys
 import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
@@ -27,6 +26,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
 from bench.bare_server import bare_server
+from bench.sizes import argument, sized
 from bench.support import Load, RunningService, cpu_seconds, form_request, pss_mb, worker_pids
 from mudra.audit.event import Caller
 from mudra.bootstrap.config import Settings
@@ -35,9 +35,9 @@ from mudra.bootstrap.serve import open_store
 from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_member
 from mudra.storage.database.deadline import TRANSACTION_S
 
-ENTITIES = 1000
+ENTITIES = sized(1000, 20)
 CONNECTIONS = 16
-ROUNDS = 6
+ROUNDS = sized(6, 1)
 
 
 class Run(NamedTuple):
@@ -56,7 +56,7 @@ class Run(NamedTuple):
 
 def main() -> None:
     """Measure and print the ratios."""
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 12.0
+    seconds = argument(1, 12.0, 0.3)
     with tempfile.TemporaryDirectory() as folder:
         data_dir = Path(folder) / "data"
         secrets_of = make_members(data_dir)
@@ -98,7 +98,7 @@ def measure(
         time.sleep(TRANSACTION_S)  # from now on the node believes what it keeps
         warm = 0
         while warm < 2 * workers * ENTITIES:  # every entity is in the memory of every worker
-            warm += uvloop.run(load.run(CONNECTIONS * workers, 1.0))
+            warm += uvloop.run(load.run(CONNECTIONS * workers, sized(1.0, 0.2)))
         pids = worker_pids(service.pid)
         run = rounds(load, pids, seconds)
         return run, max(pss_mb(pid) for pid in pids)
@@ -108,7 +108,7 @@ def measure_bare(workers: int, members: dict[str, str], seconds: float) -> Run:
     """Run the server that only signs under the same load."""
     with bare_server(workers) as (port, pids):
         load = Load(port, requests_for(members))
-        uvloop.run(load.run(CONNECTIONS * workers, 1.0))  # ends when all of them answer
+        uvloop.run(load.run(CONNECTIONS * workers, sized(1.0, 0.2)))  # ends when all of them answer
         return rounds(load, pids, seconds)
 
 
@@ -136,8 +136,8 @@ def requests_for(members: dict[str, str]) -> list[bytes]:
 
 def signatures_at_once(processes: int) -> float:
     """What each of so many processes signs per CPU second while all do."""
-    with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
-        found = list(pool.map(signatures_per_cpu_second, [0.5] * processes))
+    with ProcessPoolExecutor(processes, multiprocessing.get_context("fork")) as pool:
+        found = list(pool.map(signatures_per_cpu_second, [sized(0.5, 0.05)] * processes))
     return sum(found) / processes
 
 

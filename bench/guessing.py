@@ -11,13 +11,13 @@ rises by no more than 10 %. Medians over rounds in which calm and guessing take 
 import asyncio
 import os
 import statistics
-import sys
 import tempfile
 from pathlib import Path
 
 from bench.entity_token import make_members, requests_for
 from bench.login_flood import login_request
 from bench.people import make_people
+from bench.sizes import argument, sized
 from bench.support import Load, RunningService, percentile
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.serve import open_store
@@ -25,7 +25,7 @@ from mudra.storage.crypto.password_hash import MIN_MEMORY_MIB
 
 ADDRESSES = 1000
 CLOSED = 4
-ROUNDS = 5
+ROUNDS = sized(5, 1)
 VARIABLES = {
     "MUDRA_ARGON2_MEMORY_MIB": str(MIN_MEMORY_MIB),
     "MUDRA_TRUSTED_PROXIES": "127.0.0.1/32",
@@ -37,10 +37,10 @@ Waits = tuple[float, float]
 
 def main() -> None:
     """Measure and print the ratios."""
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 4.0
+    seconds = argument(1, 4.0, 0.5)
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(data_dir=Path(folder) / "data", argon2_memory_mib=MIN_MEMORY_MIB)
-        members = make_members(settings.data_dir)
+        members = make_members(settings.data_dir, sized(1000, 20))
         with open_store(settings, create=False) as (conninfo, encryption):
             people = make_people(conninfo, encryption, settings, 20)
         with RunningService(settings.data_dir, "--workers", "1", **VARIABLES) as service:

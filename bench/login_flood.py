@@ -10,7 +10,6 @@ are medians over rounds in which the two sides take turns, so that what else run
 
 import asyncio
 import statistics
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -19,20 +18,21 @@ import argon2
 
 from bench.entity_token import make_members, requests_for
 from bench.people import PASSWORD, make_people
+from bench.sizes import argument, sized
 from bench.support import Load, RunningService, cpu_seconds, form_request, percentile, worker_pids
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.serve import open_store
 from mudra.storage.crypto.password_hash import TIME_COST
 
-LOGINS_AT_ONCE = 50
+LOGINS_AT_ONCE = sized(50, 5)
 TOKEN_CONNECTIONS = 4
-ROUNDS = 5
+ROUNDS = sized(5, 1)
 VARIABLES = {"MUDRA_ENTITY_TOKEN_RATE": "100000", "MUDRA_ENTITY_TOKEN_BURST": "100000"}
 
 
 def main() -> None:
     """Measure and print the ratios."""
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 4.0
+    seconds = argument(1, 4.0, 0.6)
     with tempfile.TemporaryDirectory() as folder:
         data_dir = Path(folder) / "data"
         members = make_members(data_dir)
@@ -42,7 +42,7 @@ def main() -> None:
         with RunningService(data_dir, "--workers", "1", **VARIABLES) as service:
             tokens = Load(service.port, requests_for(members))
             logins = Load(service.port, [login_request(email) for email in people.values()])
-            asyncio.run(tokens.run(TOKEN_CONNECTIONS, 2.0))
+            asyncio.run(tokens.run(TOKEN_CONNECTIONS, sized(2.0, 0.2)))
             waits = [both_ways(tokens, logins, seconds) for _ in range(ROUNDS)]
             assert tokens.failed == 0, f"{tokens.failed} answers were no tokens"
             costs = [

@@ -11,7 +11,6 @@ server's processes behind B's listening connections, as a network does that swal
 import os
 import shutil
 import signal
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -20,6 +19,7 @@ import httpx
 import psycopg
 
 from bench.people import PASSWORD, make_people
+from bench.sizes import argument, sized
 from bench.support import RunningService, percentile
 from mudra.bootstrap.config import Settings
 from mudra.storage.crypto.encryption_keys import load_data_encryption
@@ -29,12 +29,12 @@ from mudra.storage.database.migrate import migrate
 
 SEEN_GOAL_S = 0.05
 CUT_GOAL_S = 1.0
-CUTS = 3
+CUTS = sized(3, 1)
 
 
 def main() -> None:
     """Measure and print; 1 when a token was issued that must not be."""
-    resets = int(sys.argv[1]) if len(sys.argv) > 1 else 30
+    resets = int(argument(1, 30, 2))
     with tempfile.TemporaryDirectory() as folder, embedded_server(Path(folder) / "db") as conninfo:
         homes = [Path(folder) / name / "data" for name in ("a", "b")]
         for home in homes:

@@ -23,13 +23,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import psycopg
-
-sys.path.insert(0, str(Path(__file__).parent.parent))
-
 from tests.support.operators import Operator, new_operator
 from tests.support.service import running_service
 
 from bench.machine import slowness, told
+from bench.sizes import sized
 from mudra.demo.traffic import Traffic
 from mudra.metrics.payload.catalogue import WINDOW, window_start
 from mudra.metrics.payload.report import Report, encode_report
@@ -42,13 +40,13 @@ from mudra.storage.metrics.partitions import FORMER, HOURS, PAIR_HOURS, RAW, mak
 from mudra.storage.metrics.reports import lines_of
 from mudra.storage.metrics.rollups import PostgresRollups
 
-AAS = int(os.environ.get("AAS", "20"))
-FIPS = int(os.environ.get("FIPS", "29"))
-DAYS = int(os.environ.get("DAYS", "30"))
-FEW = 3
+AAS = int(os.environ.get("AAS", sized(20, 2)))
+FIPS = int(os.environ.get("FIPS", sized(29, 2)))
+DAYS = int(os.environ.get("DAYS", sized(30, 3)))
+FEW = sized(3, 2)
 BUSIEST = 3000
-ASKS = int(os.environ.get("ASKS", "60"))
-WARM = 5
+ASKS = int(os.environ.get("ASKS", sized(60, 2)))
+WARM = sized(5, 1)
 DAY = timedelta(days=1)
 _SUMS = "aa_id, tag, fip_id, type, blocks, counts, statuses, data_bytes, distribution, longest"
 _PAIRS = (

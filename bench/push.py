@@ -19,7 +19,6 @@ import json
 import os
 import signal
 import statistics
-import sys
 import tempfile
 import time
 import uuid
@@ -29,24 +28,22 @@ from pathlib import Path
 import httpx
 import msgspec
 import psycopg
-
-sys.path.insert(0, str(Path(__file__).parent.parent))
-
 from tests.support.metrics_payloads import request_block, request_metrics
 from tests.support.metrics_push import PushingAa, pushing_aa
 from tests.support.service import Service, running_service
 
+from bench.sizes import sized
 from mudra.metrics.payload.catalogue import WINDOW, RequestType, window_start
 from mudra.metrics.payload.report import RequestFip, RequestMetrics
 from mudra.metrics.payload.validation import CheckedReport, check_report
 from mudra.storage.database.embedded.server import embedded_server
 from mudra.storage.metrics.reports import lines_of
 
-FIPS = 200
-PUSHES = 40
+FIPS = sized(200, 20)
+PUSHES = sized(40, 2)
 WIDE = 4_000_000_000_000
 """Calls of each block in the large body."""
-AAS = 20
+AAS = sized(20, 2)
 
 
 def cpu_of(pid: int) -> float:

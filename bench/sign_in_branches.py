@@ -19,7 +19,6 @@ import os
 import random
 import socket
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -28,6 +27,7 @@ from pathlib import Path
 import psycopg
 
 from bench.people import make_people
+from bench.sizes import argument
 from bench.support import form_request
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import build_dependencies
@@ -52,7 +52,7 @@ MEMORY_MIB = 1
 
 def main() -> None:
     """Measure and print each branch beside the invented name."""
-    samples = int(sys.argv[1]) if len(sys.argv) > 1 else 200
+    samples = int(argument(1, 200, 10))
     password_hash.MIN_MEMORY_MIB = MEMORY_MIB  # type: ignore[misc]  # no setting goes so low
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(data_dir=Path(folder) / "data", argon2_memory_mib=MEMORY_MIB)

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import mudra
 from bench.machine import slowness, told
+from bench.sizes import argument, sized
 from bench.support import RunningService
 
 FRESH_GOAL_S = 6.0
@@ -36,7 +37,7 @@ def main() -> None:
     """Measure and print."""
     # As an installed package is; a work tree may have been told not to keep what it compiles.
     compileall.compile_dir(Path(mudra.__file__).parent, quiet=1, rx=_NO_CODE)
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+    rounds = int(argument(1, 3, 1))
     fresh, warm = [], []
     for _ in range(rounds):
         with tempfile.TemporaryDirectory() as folder:
@@ -72,7 +73,7 @@ def seconds_to_first_answer(data_dir: Path) -> float:
 def import_cpu_seconds(modules: str) -> float:
     """CPU time of a Python that imports one module, or some with commas, best of three."""
     found = []
-    for _ in range(3):
+    for _ in range(sized(3, 1)):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run([sys.executable, "-c", f"import {modules}"], check=True)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
