@@ -13,7 +13,7 @@ from mudra.tokens.secrets.secret import MAX_EXPIRY_DAYS, ExpiryDays, GraceDays
 
 
 class EnvelopeMembers(Struct, frozen=True):
-    """What every request may carry besides (spec 2.3); envelope.py reads it more leniently."""
+    """What every request may also have (spec 2.3); envelope.py reads it more leniently."""
 
     ver: Annotated[
         str, Meta(max_length=16, description="version of the interface", examples=["1.0.0"])
@@ -96,7 +96,7 @@ class ClockRequest(Struct, frozen=True):
 class MailboxQuery(Struct, frozen=True):
     """Query of GET /sandbox/v1/mails: to whom, and how many of the latest."""
 
-    to: Annotated[str, Meta(max_length=254, description="an e-mail address, or empty for all")] = ""
+    to: Annotated[str, Meta(max_length=254, description="an email address, or empty for all")] = ""
     limit: Annotated[
         str,
         Meta(pattern=r"^([1-9][0-9]{0,2}|1000)\Z", description="a whole number from 1 to 1000"),

@@ -93,7 +93,7 @@ class EntitySecretUseResponse(ResponseBody, kw_only=True):
 
 
 class PasswordResponse(ResponseBody, kw_only=True):
-    """The password was set, or the request was taken."""
+    """The password was set, or the request was accepted."""
 
     status: str
 
@@ -105,7 +105,7 @@ class ClockResponse(ResponseBody, kw_only=True):
 
 
 class SandboxMail(Struct, kw_only=True):
-    """One letter; where there is no mail server it is sent as soon as it is in the mailbox."""
+    """One email; without a mail server it counts as sent once it is in the mailbox."""
 
     id: str
     to: str
@@ -116,6 +116,6 @@ class SandboxMail(Struct, kw_only=True):
 
 
 class MailboxResponse(ResponseBody, kw_only=True):
-    """The latest letters, the newest first."""
+    """The latest emails, the newest first."""
 
     mails: list[SandboxMail]

@@ -1,12 +1,12 @@
-"""The master keys: outside the database, so that a dump of it opens nothing.
+"""The master keys: outside the database, so that a dump of it reveals nothing.
 
-They come from, in this order,
+They are read from the first of these that is set:
 
 1. `MUDRA_MASTER_KEY`;
-2. what the command `MUDRA_MASTER_KEY_COMMAND` prints (a call to a KMS);
+2. the output of the command `MUDRA_MASTER_KEY_COMMAND` (a call to a KMS);
 3. the file `master.key` in the data directory, mode 0600.
 
-All three have one form: versions parted by commas or lines, the active one
+All three have one format: versions separated by commas or lines, the active one
 first, each `number:base64 of 32 bytes`. A value without a number is version 1.
 """
 
@@ -32,14 +32,14 @@ FILE: Final = "master.key"
 KEY_BYTES: Final = 32
 MAX_VERSION: Final = 2**32 - 1
 COMMAND_SECONDS: Final = 10
-_FORM: Final = (
-    "allowed: number:base64 of 32 bytes, several parted by commas, the active one first; "
+_FORMAT: Final = (
+    "allowed: number:base64 of 32 bytes, several separated by commas, the active one first; "
     "make a key with: openssl rand -base64 32"
 )
 
 
 class MasterKeyError(Exception):
-    """The master keys cannot be had; the text says why and what to do, and holds no key."""
+    """The master keys cannot be loaded; the text says why and what to do, and holds no key."""
 
 
 @final
@@ -52,7 +52,7 @@ class SecretBytes:
         self._value: Final = value
 
     def reveal(self) -> bytes:
-        """The bytes themselves: for a cipher or the one file that keeps them."""
+        """Return the bytes themselves: for a cipher or the one file that holds them."""
         return self._value
 
     def __repr__(self) -> str:
@@ -63,7 +63,7 @@ class SecretBytes:
 
 
 class MasterKeys(Struct, frozen=True):
-    """All versions that can open, and the one that seals."""
+    """All versions that can decrypt, and the one that encrypts."""
 
     active: int
     keys: Mapping[int, SecretBytes]
@@ -79,7 +79,7 @@ def load_master_keys(
     """Load the master keys from the first place that is set.
 
     `create` allows a new file when there is none. `database_is_sealed` says
-    that the database holds sealed values, which a new key could never open.
+    that the database holds encrypted values, which a new key could never decrypt.
 
     Raises:
         MasterKeyError: they are missing, malformed or readable by others.
@@ -87,14 +87,14 @@ def load_master_keys(
     if value := environment.get(VARIABLE, "").strip():
         return parse_master_keys(value, VARIABLE)
     if command := environment.get(COMMAND_VARIABLE, "").strip():
-        return parse_master_keys(_printed(command), f"the output of {COMMAND_VARIABLE}")
+        return parse_master_keys(_command_output(command), f"the output of {COMMAND_VARIABLE}")
     path = data_dir / FILE
     if (keys := _read(path)) is not None:
         return keys
     if database_is_sealed:
         raise MasterKeyError(
-            f"{path} is missing, and the database holds values sealed under it: put the file "
-            f"back from its backup, or give the key in {VARIABLE} or {COMMAND_VARIABLE}"
+            f"{path} is missing, and the database holds values encrypted under it: restore "
+            f"the file from its backup, or set the key in {VARIABLE} or {COMMAND_VARIABLE}"
         )
     if not create:
         raise MasterKeyError(
@@ -105,12 +105,12 @@ def load_master_keys(
 
 
 def add_version(data_dir: Path) -> MasterKeys:
-    """Put a new active version before those of the key file.
+    """Add a new active version to the key file.
 
-    Sealed values keep opening under their old versions until they are rewrapped.
+    Encrypted values stay readable under their old versions until they are rewrapped.
 
     Raises:
-        MasterKeyError: there is no file to add to, or it is not in order.
+        MasterKeyError: there is no file to add to, or it is invalid.
     """
     with _only_writer(data_dir):
         old = _read_for_change(data_dir)
@@ -119,10 +119,10 @@ def add_version(data_dir: Path) -> MasterKeys:
 
 
 def remove_version(data_dir: Path, version: int) -> MasterKeys:
-    """Take an old version out of the key file, once nothing is sealed under it.
+    """Remove an old version from the key file, once nothing is encrypted under it.
 
     Raises:
-        MasterKeyError: it is the active one or not there, or the file is not in order.
+        MasterKeyError: it is the active one or does not exist, or the file is invalid.
     """
     with _only_writer(data_dir):
         old = _read_for_change(data_dir)
@@ -136,7 +136,7 @@ def remove_version(data_dir: Path, version: int) -> MasterKeys:
 
 
 def parse_master_keys(text: str, source: str) -> MasterKeys:
-    """Read the form that all sources share; `source` names the place in errors.
+    """Parse the format that all sources share; `source` names the place in errors.
 
     Raises:
         MasterKeyError: it is malformed.
@@ -150,10 +150,10 @@ def parse_master_keys(text: str, source: str) -> MasterKeys:
         if not 1 <= version <= MAX_VERSION:
             raise MasterKeyError(
                 f"entry {place} of {source} must begin with a version from 1 to {MAX_VERSION}; "
-                f"{_FORM}"
+                f"{_FORMAT}"
             )
         if version in keys:
-            raise MasterKeyError(f"version {version} appears twice in {source}; {_FORM}")
+            raise MasterKeyError(f"version {version} appears twice in {source}; {_FORMAT}")
         keys[version] = _decoded(encoded, f"entry {place} of {source}")
     return MasterKeys(next(iter(keys)), keys)
 
@@ -164,12 +164,12 @@ def _decoded(encoded: str, place: str) -> SecretBytes:
     except (binascii.Error, ValueError):
         key = b""
     if len(key) != KEY_BYTES:
-        # "from None" and no value: the text might be a key with one letter wrong.
-        raise MasterKeyError(f"{place} is not a master key; {_FORM}") from None
+        # "from None" and no value: the text might be a key with one wrong character.
+        raise MasterKeyError(f"{place} is not a master key; {_FORMAT}") from None
     return SecretBytes(key)
 
 
-def _printed(command: str) -> str:
+def _command_output(command: str) -> str:
     failure = ""
     try:
         done = subprocess.run(  # noqa: S603 - the operator's own command, without a shell
@@ -184,12 +184,12 @@ def _printed(command: str) -> str:
             return done.stdout.decode("ascii", errors="replace").strip()
         failure = f"ended with status {done.returncode}"
     except subprocess.TimeoutExpired:
-        failure = f"gave no answer within {COMMAND_SECONDS} s"
+        failure = f"did not finish within {COMMAND_SECONDS} s"
     except ValueError:
-        failure = "is not a command line: a quotation is not closed"
+        failure = "is not a command line: a quote is not closed"
     except OSError as error:
         failure = f"could not be started: {error.strerror}"
-    # Raised here so that neither the command's output nor its arguments hang on the error.
+    # Raised here so that the error carries neither the command's output nor its arguments.
     raise MasterKeyError(
         f"the command of {COMMAND_VARIABLE} {failure}: run it by hand as this user; it must "
         "print the master keys"
@@ -229,23 +229,23 @@ def _read_for_change(data_dir: Path) -> MasterKeys:
 
 def _create(path: Path) -> MasterKeys:
     with _only_writer(path.parent):
-        # Another process may have made it since this one looked.
+        # Another process may have made it in the meantime.
         return _read(path) or _replace(path.parent, MasterKeys(1, {1: _new_key()}))
 
 
 def _replace(data_dir: Path, keys: MasterKeys) -> MasterKeys:
-    """Put the file in force as a whole or not at all."""
-    fresh = data_dir / f"{FILE}.new"
-    fresh.unlink(missing_ok=True)  # of a change that was cut off, and never in force
-    fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    """Replace the file as a whole or not at all."""
+    new = data_dir / f"{FILE}.new"
+    new.unlink(missing_ok=True)  # of an interrupted change, and never used
+    fd = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(fd, "w") as file:
         if os.geteuid() == 0:  # what root makes must not lock out the owner of the directory
             owner = data_dir.stat()
             os.fchown(fd, owner.st_uid, owner.st_gid)
-        file.write(_formed(keys))
+        file.write(_serialized(keys))
         file.flush()
         os.fsync(fd)
-    fresh.replace(data_dir / FILE)
+    new.replace(data_dir / FILE)
     directory = os.open(data_dir, os.O_RDONLY)
     try:
         os.fsync(directory)
@@ -254,10 +254,12 @@ def _replace(data_dir: Path, keys: MasterKeys) -> MasterKeys:
     return keys
 
 
-def _formed(keys: MasterKeys) -> str:
-    order = [keys.active, *(version for version in keys.keys if version != keys.active)]
-    encoded = {version: base64.b64encode(keys.keys[version].reveal()).decode() for version in order}
-    return "".join(f"{version}:{encoded[version]}\n" for version in order)
+def _serialized(keys: MasterKeys) -> str:
+    versions = [keys.active, *(version for version in keys.keys if version != keys.active)]
+    encoded = {
+        version: base64.b64encode(keys.keys[version].reveal()).decode() for version in versions
+    }
+    return "".join(f"{version}:{encoded[version]}\n" for version in versions)
 
 
 @contextmanager

@@ -4,7 +4,7 @@ Hashing competes with the event loop: one thread and parallelism 1 leave entity
 tokens at 0.94 of their rate, more would halve them.
 
 A stored hash is `p<version of the pepper>$` and argon2's own encoded form, so a
-pepper can be replaced: hashes under a former one are made anew at sign-in.
+pepper can be replaced: hashes under a previous one are replaced at sign-in.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ QUEUE: Final = 50
 WAIT_S: Final = 2.0
 TIME_COST: Final = 3
 MIN_MEMORY_MIB: Final = 19
-"""The least that OWASP ASVS 5.0 accepts."""
+"""The minimum that OWASP ASVS 5.0 accepts."""
 _MIB: Final = 1024
 _NICER_BY: Final = 5
 _NICEST: Final = 19
@@ -50,19 +50,19 @@ class Argon2Passwords:
         memory_mib: int,
         *,
         pepper_version: int = 1,
-        former_peppers: Mapping[int, bytes] | None = None,
+        previous_peppers: Mapping[int, bytes] | None = None,
         weak: bool = False,
     ) -> None:
-        """Take the pepper in force with its version, and those under which older hashes stand.
+        """Take the current pepper with its version, and those of older hashes.
 
-        `weak` lets tests use less memory than LEAST_MEMORY_MIB. Raises ValueError.
+        `weak` lets tests use less memory than MIN_MEMORY_MIB. Raises ValueError.
         """
         if memory_mib < MIN_MEMORY_MIB and not weak:
             raise ValueError(
                 f"memory for password hashes must be at least {MIN_MEMORY_MIB} MiB, "
                 f"not {memory_mib}"
             )
-        self._peppers = {**(former_peppers or {}), pepper_version: pepper}
+        self._peppers = {**(previous_peppers or {}), pepper_version: pepper}
         if any(len(key) < _MIN_PEPPER for key in self._peppers.values()):
             raise ValueError(f"a pepper must be at least {_MIN_PEPPER} random bytes")
         self._version = pepper_version
@@ -70,22 +70,22 @@ class Argon2Passwords:
         self._argon = argon2.PasswordHasher(
             time_cost=TIME_COST, memory_cost=memory_mib * _MIB, parallelism=1
         )
-        self._nobody = _hash_of_nobody(memory_mib * _MIB)
-        self._turns = _Turns()
+        self._dummy = _dummy_hash(memory_mib * _MIB)
+        self._queue = _HashingQueue()
 
     def __repr__(self) -> str:
         return f"Argon2Passwords(pepper_version={self._version})"
 
     async def hash(self, password: SecretText) -> str | HashingBusy:
         """Hash a password."""
-        return await self._turns.take(lambda: self._hashed(password))
+        return await self._queue.run(lambda: self._hashed(password))
 
     async def verify(self, stored: str | None, password: SecretText) -> bool | HashingBusy:
         """Check a password; without a stored hash this costs the same and is False."""
-        return await self._turns.take(lambda: self._matches(stored, password))
+        return await self._queue.run(lambda: self._matches(stored, password))
 
     def needs_rehash(self, stored: str) -> bool:
-        """Tell whether a stored hash has other parameters or another pepper than those in force."""
+        """Return whether a stored hash has other parameters or another pepper than the current."""
         found = _STORED.fullmatch(stored)
         if found is None or int(found[1]) != self._version:
             return True
@@ -95,16 +95,16 @@ class Argon2Passwords:
             return True
 
     def close(self) -> None:
-        """Let the hash under way end and take no more."""
-        self._turns.close()
+        """Let the hash in progress finish and accept no more."""
+        self._queue.close()
 
     def _hashed(self, password: SecretText) -> str:
         return f"p{self._version}" + self._argon.hash(self._peppered(self._version, password))
 
     def _matches(self, stored: str | None, password: SecretText) -> bool:
         found = _STORED.fullmatch(stored or "")
-        # Whatever cannot match is checked against nobody's hash: each branch costs one (A6).
-        version, encoded = self._version, self._nobody
+        # What cannot match is checked against a dummy hash: each branch costs one (A6).
+        version, encoded = self._version, self._dummy
         if found is not None and int(found[1]) in self._peppers:
             version, encoded = int(found[1]), found[2]
         peppered = self._peppered(version, password)
@@ -113,9 +113,9 @@ class Argon2Passwords:
         except VerifyMismatchError:
             return False
         except (InvalidHashError, VerificationError):
-            # What argon2 cannot read, it refuses before it has cost anything.
+            # What argon2 cannot parse, it rejects before it has cost anything.
             return self._matches(None, password)
-        return encoded is not self._nobody
+        return encoded is not self._dummy
 
     def _peppered(self, version: int, password: SecretText) -> bytes:
         return hmac.digest(
@@ -126,40 +126,40 @@ class Argon2Passwords:
         )
 
 
-class _Turns:
+class _HashingQueue:
     """One thread, and a queue of at most QUEUE that wait at most WAIT_S each."""
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(
-            max_workers=1, thread_name_prefix="argon2", initializer=_stand_back
+            max_workers=1, thread_name_prefix="argon2", initializer=_lower_priority
         )
-        self._taken = 0
+        self._pending = 0
         self._count = threading.Lock()
 
-    async def take(self, work: Callable[[], T]) -> T | HashingBusy:
-        """Do the work in its turn, or say that it would take too long."""
+    async def run(self, work: Callable[[], T]) -> T | HashingBusy:
+        """Do the work in its turn, or return that it would take too long."""
         with self._count:
-            if self._taken > QUEUE:  # the one under way, and those that wait
+            if self._pending > QUEUE:  # the one in progress, and those that wait
                 return HashingBusy(retry_after_s=int(WAIT_S))
-            self._taken += 1
+            self._pending += 1
         loop = asyncio.get_running_loop()
         started = asyncio.Event()
 
-        def run() -> T:
+        def start() -> T:
             loop.call_soon_threadsafe(started.set)
             return work()
 
-        future = self._thread.submit(run)
-        # A caller that goes away leaves its hash under way: it counts until it has ended.
-        future.add_done_callback(self._give_back)
+        future = self._thread.submit(start)
+        # The hash of a caller that goes away continues: it counts until it has ended.
+        future.add_done_callback(self._release)
         return await self._result(future, started)
 
     def close(self) -> None:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
-    def _give_back(self, _: Future[T]) -> None:
+    def _release(self, _: Future[T]) -> None:
         with self._count:
-            self._taken -= 1
+            self._pending -= 1
 
     async def _result(self, future: Future[T], started: asyncio.Event) -> T | HashingBusy:
         try:
@@ -174,8 +174,8 @@ class _Turns:
         return await asyncio.wrap_future(future)
 
 
-def _stand_back() -> None:
-    """Let the event loop go first where cores are short: who signs in waits anyway (A8).
+def _lower_priority() -> None:
+    """Let the event loop go first where cores are busy: sign-ins wait anyway (A8).
 
     Linux alone has a niceness for each thread; elsewhere it would be the process's.
     """
@@ -185,8 +185,8 @@ def _stand_back() -> None:
         os.setpriority(os.PRIO_PROCESS, thread, min(own + _NICER_BY, _NICEST))
 
 
-def _hash_of_nobody(memory_kib: int) -> str:
-    """Write a hash that no password has, at the same cost as a real one (quality A6)."""
+def _dummy_hash(memory_kib: int) -> str:
+    """Return a hash that no password has, at the same cost as a real one (quality A6)."""
     salt, digest = (
         base64.b64encode(secrets.token_bytes(size)).rstrip(b"=").decode() for size in (16, 32)
     )

@@ -93,7 +93,7 @@ def test_another_pepper_makes_the_hash_worthless():
 def test_a_hash_under_a_former_pepper_still_matches_and_asks_to_be_made_anew():
     """A11: parameters and pepper."""
     stored = hashed(cheap())
-    newer = cheap(OTHER_PEPPER, pepper_version=2, former_peppers={1: PEPPER})
+    newer = cheap(OTHER_PEPPER, pepper_version=2, previous_peppers={1: PEPPER})
 
     assert run(newer.verify(stored, PASSWORD)) is True
     assert newer.needs_rehash(stored)
