@@ -88,10 +88,10 @@ def test_a_failed_command_says_why_and_never_what_it_printed(tmp_path, command, 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_command_that_hangs_is_given_up(tmp_path, monkeypatch):
+def test_a_command_that_hangs_is_aborted(tmp_path, monkeypatch):
     monkeypatch.setattr(master_key, "COMMAND_SECONDS", 0.1)
 
-    with pytest.raises(MasterKeyError, match=r"no answer within 0\.1 s"):
+    with pytest.raises(MasterKeyError, match=r"did not finish within 0\.1 s"):
         load({"MUDRA_MASTER_KEY_COMMAND": "sleep 30"}, tmp_path)
 
 
@@ -116,8 +116,8 @@ def test_a_file_that_others_can_open_is_refused(tmp_path, mode):
         load({}, tmp_path, create=True)
 
 
-def test_a_missing_file_is_never_made_anew_over_a_sealed_database(tmp_path):
-    with pytest.raises(MasterKeyError, match="put the file back from its backup"):
+def test_a_missing_file_is_never_recreated_over_an_encrypted_database(tmp_path):
+    with pytest.raises(MasterKeyError, match="restore the file from its backup"):
         load({}, tmp_path, create=True, database_is_sealed=True)
 
     assert list(tmp_path.iterdir()) == []

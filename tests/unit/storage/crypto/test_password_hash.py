@@ -74,7 +74,7 @@ def test_full_strength_is_what_the_specification_of_quality_asks():
     assert stored.startswith("p1$argon2id$v=19$m=65536,t=3,p=1$")
 
 
-def test_less_than_the_least_memory_is_refused_unless_told():
+def test_less_than_the_minimum_memory_is_refused_unless_permitted():
     with pytest.raises(ValueError, match="at least 19 MiB, not 18"):
         Argon2Passwords(PEPPER, 18)
 
@@ -222,7 +222,7 @@ def test_callers_that_go_away_leave_no_place_taken():
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has a niceness for a thread")
-def test_the_hashing_thread_stands_back_behind_the_loop():
+def test_the_hashing_thread_has_lower_priority_than_the_loop():
     """A8: hashing is bounded."""
     hasher = cheap()
     hashed(hasher)
