@@ -142,7 +142,7 @@ def test_the_memory_is_bounded(issuer, steady):
     for number in range(10):
         verifier.verify(issuer.token(jti=f"jti-{number}"))
 
-    assert len(verifier._core._passed) == 3
+    assert len(verifier._verification._cache) == 3
     verifier.close()
 
 

@@ -1,4 +1,4 @@
-"""Library for members' own programs: get an Entity Access Token, check another's.
+"""Library for members' own programs: get an Entity Access Token, verify another's.
 
     from mudra.client import EntityTokenSource, TokenVerifier
 
@@ -11,7 +11,7 @@
     caller = verifier.verify(received)     # EntityToken(entity_id="ACME-FIU", role=Role.FIU, ...)
 
 Both have an `Async...` twin with the same names. Every error is a `MudraClientError`
-that says what is wrong and what to do. Never depends on the service's own rooms.
+that says what is wrong and what to do. Never imports a package of the service.
 """
 
 from mudra.client.async_token_source import AsyncEntityTokenSource

@@ -1,18 +1,20 @@
-"""Which addresses credentials and keys may travel to."""
+"""Which addresses credentials may be sent to and keys fetched from."""
 
 import ipaddress
 from urllib.parse import urlsplit
 
 
 def checked_url(url: str, *, allow_http: bool) -> str:
-    """The address without a slash at its end; ValueError unless it is https or this machine."""
+    """Return the address without a final slash; ValueError unless https or this machine."""
     parts = urlsplit(url)
     if not parts.hostname or parts.scheme not in {"https", "http"}:
         raise ValueError(f"the address must be absolute and begin with https://, not {url!r}")
     if parts.username or parts.password or parts.query or parts.fragment:
-        raise ValueError("the address must hold no user, query or fragment")
+        raise ValueError("the address must have no user, query or fragment")
     if parts.scheme == "http" and not allow_http and not _is_this_machine(parts.hostname):
-        raise ValueError(f"{url} is not https; pass allow_http=True if the network there is yours")
+        raise ValueError(
+            f"{url} is not https; pass allow_http=True if the network in between is yours"
+        )
     return url.rstrip("/")
 
 

@@ -1,4 +1,4 @@
-"""Checks Entity Access Tokens offline, for programs on an event loop."""
+"""Verifies Entity Access Tokens offline, for programs on an event loop."""
 
 import asyncio
 import logging
@@ -32,26 +32,26 @@ class AsyncTokenVerifier:
     ) -> None:
         self._location = locate(issuer, keys_url, ask_metadata=ask_metadata, allow_http=allow_http)
         self._http = http or httpx.AsyncClient(timeout=5)
-        self._core = Verification(Expected(issuer, audience), remember, wall, steady)
+        self._verification = Verification(Expected(issuer, audience), remember, wall, steady)
         self._fetching = asyncio.Lock()
 
     async def verify(self, token: str) -> EntityToken:
-        """What the token says, if it may be trusted; raises as TokenVerifier.verify does."""
-        parsed = self._core.parse(token)
-        if self._core.must_fetch(parsed.kid):
+        """Return the content of a valid token; raises as TokenVerifier.verify does."""
+        parsed = self._verification.parse(token)
+        if self._verification.must_fetch(parsed.kid):
             await self._refresh(parsed.kid)
-        return self._core.verify(parsed)
+        return self._verification.verify(parsed)
 
     async def aclose(self) -> None:
         """Close the connections to the issuer."""
         await self._http.aclose()
 
     async def _refresh(self, kid: str) -> None:
-        # Whoever holds an old but good key does not wait for another task's fetch.
-        if self._fetching.locked() and self._core.has_key(kid):
+        # With an old but valid key there is no need to wait for another task's fetch.
+        if self._fetching.locked() and self._verification.has_key(kid):
             return
         async with self._fetching:
-            if self._core.must_fetch(kid):
+            if self._verification.must_fetch(kid):
                 await self._fetch(kid)
 
     async def _fetch(self, kid: str) -> None:
@@ -61,13 +61,13 @@ class AsyncTokenVerifier:
                 (await self._get(self._location.metadata_url))[0]
             )
             body, cache_control = await self._get(url)
-            failed = not self._core.replace(body, cache_control)
+            failed = not self._verification.replace(body, cache_control)
             if failed:
-                _log.warning("%s holds no RSA key for RS256", url)
+                _log.warning("%s has no RSA key for RS256", url)
         except (httpx.HTTPError, KeyFetchError) as error:
             _log.warning("keys of %s not refreshed: %s", self._location.issuer, error)
         finally:
-            self._core.fetched(kid, failed=failed)
+            self._verification.fetched(kid, failed=failed)
 
     async def _get(self, url: str) -> tuple[bytes, str]:
         async with self._http.stream("GET", url, follow_redirects=False) as answer:

@@ -1,4 +1,4 @@
-"""Whether a token is a valid Entity Access Token now: pure, the key is given."""
+"""Checks whether a token is a valid Entity Access Token now: pure, the key is given."""
 
 from datetime import UTC, datetime
 from typing import Final
@@ -27,7 +27,7 @@ _ROLES = {role.value: role for role in Role}
 
 
 class Expected(msgspec.Struct, frozen=True):
-    """What a token must say; an empty `audience` leaves `aud` open."""
+    """What a token must say; an empty `audience` accepts any `aud`."""
 
     issuer: str
     audience: str = ""
@@ -53,7 +53,7 @@ class _Claims(msgspec.Struct, frozen=True):
 
 
 def check(parts: TokenParts, key: RSAKey, expected: Expected, now: float) -> EntityToken:
-    """The token's content when it may be trusted at `now` (seconds); raises TokenRefused.
+    """Return the content of a token that is valid at `now` (seconds); raises TokenRefused.
 
     The form and the header have passed, so joserfc need not read them a second time:
     its one algorithm for this header checks the signature over the bytes as received.
@@ -67,13 +67,13 @@ def check(parts: TokenParts, key: RSAKey, expected: Expected, now: float) -> Ent
 
 
 def check_time(exp: float, nbf: float | None, iat: float, now: float) -> None:
-    """Refuse a token outside its time, give or take 60 seconds for clocks that differ."""
+    """Refuse a token outside its time, with a tolerance of 60 seconds for clocks that differ."""
     if now - LEEWAY_SECONDS >= exp:
         raise TokenExpired(f"the token expired {now - exp:.0f} seconds ago", WAY_OUT)
-    begins = max(iat, iat if nbf is None else nbf)
-    if now + LEEWAY_SECONDS < begins:
+    valid_from = max(iat, iat if nbf is None else nbf)
+    if now + LEEWAY_SECONDS < valid_from:
         raise TokenNotYetValid(
-            f"the token becomes valid in {begins - now:.0f} seconds",
+            f"the token becomes valid in {valid_from - now:.0f} seconds",
             "compare this machine's clock with the token service's (NTP)",
         )
 
@@ -101,7 +101,7 @@ def _check_source(claims: _Claims, expected: Expected) -> None:
     if expected.audience and expected.audience not in _audience(claims):
         raise WrongAudience(
             f"the token's aud does not name {expected.audience}",
-            "let the bearer ask for a token for this audience, or leave audience out",
+            "the bearer must request a token for this audience, or leave audience out",
         )
 
 
@@ -110,7 +110,7 @@ def _entity(claims: _Claims) -> EntityToken:
     if role is None or claims.entity_meta is not None:
         raise NotAnEntityToken(
             "the token is not an Entity Access Token: its role is none of AA, FIP, FIU",
-            "let the bearer present the token of its entity, not that of a person",
+            "the bearer must present the token of its entity, not that of a person",
         )
     names = {name for name in (claims.azp, claims.client_id, claims.clientId) if name is not None}
     if len(names) != 1 or "" in names:

@@ -4,17 +4,17 @@ import time
 from collections.abc import Callable
 
 Seconds = Callable[[], float]
-"""Gives seconds; from the epoch for `wall`, from any start for `steady`."""
+"""Returns seconds; from the epoch for `wall`, from any start for `steady`."""
 
-# Linux's CLOCK_MONOTONIC stands still while a machine sleeps; a token does not.
+# Linux's CLOCK_MONOTONIC stops while a machine sleeps; the life of a token does not.
 _CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 def wall() -> float:
-    """Seconds since the epoch, as the machine believes."""
+    """Return seconds since the epoch by the machine's clock."""
     return time.time()
 
 
 def steady() -> float:
-    """Seconds that never run backwards and count sleep too where the system can."""
+    """Return seconds that never run backwards, time asleep included where possible."""
     return time.clock_gettime(_CLOCK)

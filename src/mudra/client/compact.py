@@ -1,8 +1,8 @@
 """The outer form of a token, before any key is looked up (RFC 7515, RFC 8725).
 
-joserfc verifies; here stands what it leaves open: one spelling per token, no
-member named twice, and no header but the three that the issuer writes, so that
-a token can never bring its own key along (`jwk`, `jku`, `x5u`, `x5c`).
+joserfc verifies; this module checks what it leaves open: one spelling per token, no
+duplicate JSON field, and no header but the three that the issuer writes, so that
+a token can never bring its own key (`jwk`, `jku`, `x5u`, `x5c`).
 """
 
 import functools
@@ -27,7 +27,7 @@ _ALLOWED = frozenset({"alg", "kid", "typ"})
 
 
 class Header(msgspec.Struct, frozen=True):
-    """What a header says, once it has passed."""
+    """The content of a valid header."""
 
     kid: str
 
@@ -46,7 +46,7 @@ class TokenParts(msgspec.Struct, frozen=True):
 
 
 def split(token: str) -> TokenParts:
-    """The three parts of a token in its one allowed spelling; raises TokenMalformed."""
+    """Return the three parts of a token in its one allowed spelling; raises TokenMalformed."""
     if len(token) > MAX_LENGTH:
         refuse(f"the token is longer than {MAX_LENGTH} characters")
     match = _FORM.fullmatch(token)
@@ -61,14 +61,14 @@ def split(token: str) -> TokenParts:
 
 @functools.lru_cache(maxsize=64)
 def read_header(part: str) -> Header:
-    """The header, when it is one that the issuer writes; raises TokenMalformed.
+    """Return the header if it is one that the issuer writes; raises TokenMalformed.
 
-    Remembered, because all tokens under one key have the same header.
+    Cached, because all tokens of one key have the same header.
     """
     header = read_json(part, "header")
     if unknown := sorted(header.keys() - _ALLOWED):
-        named = ", ".join(name for name in unknown if name in _KNOWN_BAD) or "an unknown member"
-        refuse(f"the token's header holds {named}; allowed are alg, kid and typ")
+        named = ", ".join(name for name in unknown if name in _KNOWN_BAD) or "an unknown field"
+        refuse(f"the token's header has {named}; allowed are alg, kid and typ")
     if header.get("alg") != ALGORITHM:
         refuse(f"the token's alg is not {ALGORITHM}")
     if header.get("typ") not in TYPES:
@@ -83,10 +83,12 @@ _KNOWN_BAD = frozenset({"jku", "jwk", "x5u", "x5c", "x5t", "x5t#S256", "crit", "
 
 
 def read_json(part: str, what: str) -> dict[str, object]:
-    """The JSON object in a part, no member named twice; raises TokenMalformed."""
+    """Return the JSON object in a part, without duplicate fields; raises TokenMalformed."""
     try:
         text = urlsafe_b64decode(part + "=" * (-len(part) % 4)).decode("utf-8")
-        value = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+        value = json.loads(
+            text, object_pairs_hook=_reject_duplicates, parse_constant=_reject_constant
+        )
     except (ValueError, RecursionError) as error:
         raise TokenMalformed(f"the token's {what} is not plain JSON", WAY_OUT) from error
     if not isinstance(value, dict):
@@ -94,14 +96,14 @@ def read_json(part: str, what: str) -> dict[str, object]:
     return value
 
 
-def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def _reject_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
     value = dict(pairs)
     if len(value) != len(pairs):
-        raise ValueError("a member is named twice")
+        raise ValueError("duplicate field")
     return value
 
 
-def _no_constant(name: str) -> NoReturn:
+def _reject_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
@@ -113,7 +115,7 @@ def _is_canonical(part: str) -> bool:
     return last is None or part[-1] in last
 
 
-WAY_OUT: Final = "answer 401 and let the bearer get a new token from the token service"
+WAY_OUT: Final = "answer 401, so that the bearer gets a new token from the token service"
 
 
 def refuse(diagnosis: str) -> NoReturn:

@@ -1,4 +1,4 @@
-"""What a program learns from a token that passed."""
+"""The content of a verified token."""
 
 import enum
 from datetime import datetime
@@ -15,7 +15,7 @@ class Role(enum.StrEnum):
 
 
 class EntityToken(msgspec.Struct, frozen=True, kw_only=True):
-    """A verified Entity Access Token. `jti` names it in logs; the token itself is not kept."""
+    """A verified Entity Access Token. `jti` identifies it in logs."""
 
     entity_id: str
     role: Role

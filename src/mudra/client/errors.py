@@ -1,15 +1,15 @@
 """What can go wrong, each with its diagnosis and the way out.
 
     MudraClientError
-      TokenRefused        the token that was parsed: answer 401 to its bearer
+      TokenRefused        the token that was presented: answer 401 to its bearer
         TokenMalformed  BadSignature  UnknownKey  TokenExpired  TokenNotYetValid
         WrongIssuer  WrongAudience  NotAnEntityToken
       KeysUnavailable     the issuer's keys could not be had: answer 503
       SecretRefused  SecretUnreadable     our own credentials
       RetryableError      TooManyRequests  ServiceUnavailable
-      UnexpectedResponse  the answer is not the token service's
+      UnexpectedResponse  another server answered
 
-None of them ever holds a token, a secret or a claim that the bearer chose freely.
+None of them ever contains a token, a secret or a claim that the bearer chose freely.
 """
 
 from typing import Self
@@ -33,11 +33,11 @@ class RetryableError(MudraClientError):
 
 
 class TokenRefused(MudraClientError):
-    """The parsed token must not be trusted."""
+    """The presented token must not be trusted."""
 
 
 class TokenMalformed(TokenRefused):
-    """It is not the kind of token that the issuer writes."""
+    """It does not have the form of the issuer's tokens."""
 
 
 class BadSignature(TokenRefused):
@@ -49,11 +49,11 @@ class UnknownKey(TokenRefused):
 
 
 class TokenExpired(TokenRefused):
-    """Its time is over."""
+    """It has expired."""
 
 
 class TokenNotYetValid(TokenRefused):
-    """Its time has not come, or it claims to be issued in the future."""
+    """It is not valid yet, or claims to be issued in the future."""
 
 
 class WrongIssuer(TokenRefused):
@@ -61,15 +61,15 @@ class WrongIssuer(TokenRefused):
 
 
 class WrongAudience(TokenRefused):
-    """It was issued for somebody else."""
+    """It was issued for another audience."""
 
 
 class NotAnEntityToken(TokenRefused):
-    """It is genuine, but speaks for a person or for no known role."""
+    """It is genuine, but belongs to a person or has no known role."""
 
 
 class KeysUnavailable(MudraClientError):
-    """The issuer's keys could not be fetched and none held is young enough."""
+    """The issuer's keys could not be fetched, and none in the cache is recent enough."""
 
 
 class SecretRefused(MudraClientError):
@@ -81,10 +81,10 @@ class SecretUnreadable(MudraClientError):
 
     @classmethod
     def by(cls, error: Exception) -> Self:
-        """Only the kind of fault is told: its text may hold what was read."""
+        """Report only the type of the error: its text may contain what was read."""
         return cls(
             f"the secret could not be read ({type(error).__name__})",
-            "look at the cause of this error, and at where secret_provider reads",
+            "see the cause of this error, and check where secret_provider reads",
         )
 
 
@@ -97,7 +97,7 @@ class ServiceUnavailable(RetryableError):
 
     @classmethod
     def by(cls, error: Exception, retry_after: float) -> Self:
-        """The service could not be reached; only the kind of fault is told."""
+        """Report a service that could not be reached, with the type of the error only."""
         return cls(
             f"the token service could not be reached ({type(error).__name__})",
             "check base_url, the network and the service's health",
@@ -106,4 +106,4 @@ class ServiceUnavailable(RetryableError):
 
 
 class UnexpectedResponse(MudraClientError):
-    """Something answered that is not the token service."""
+    """The response is not one of the token service."""

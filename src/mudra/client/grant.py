@@ -1,4 +1,4 @@
-"""One answer of the token service: what was granted, or why not (spec 2.2, 4.4)."""
+"""Reads one response of the token service: what was granted, or why not (spec 2.2, 4.4)."""
 
 import re
 from collections.abc import Mapping
@@ -21,11 +21,11 @@ RENEW_AT: Final = 0.8
 JITTER: Final = 0.05
 _PAUSE_SECONDS = 5.0
 _MAX_PAUSE_SECONDS = 3600.0
-_WORD = re.compile(r"[A-Za-z]{1,40}")
+_CODE = re.compile(r"[A-Za-z]{1,40}")
 
 
 class GraceWarning(msgspec.Struct, frozen=True):
-    """The secret in use was replaced and ends soon; `ends` is None when not told."""
+    """The secret in use was replaced and ends soon; `ends` is None when unknown."""
 
     message: str
     ends: datetime | None
@@ -41,52 +41,54 @@ class Grant(msgspec.Struct, frozen=True):
     warning: GraceWarning | None
 
 
-class _Answer(msgspec.Struct):
+class _TokenResponse(msgspec.Struct):
     accessToken: str  # noqa: N815 -- the wire name
     expiresIn: int  # noqa: N815 -- the wire name
     message: str = ""
 
 
-class _Refusal(msgspec.Struct):
+class _ErrorResponse(msgspec.Struct):
     errorCode: str = ""  # noqa: N815 -- the wire name
 
 
 def read_response(
-    status: int, headers: Mapping[str, str], body: bytes, asked_at: float, chance: float
+    status: int, headers: Mapping[str, str], body: bytes, sent_at: float, chance: float
 ) -> Grant:
-    """What was granted to a request sent at `asked_at`; raises a MudraClientError.
+    """Return what was granted to a request sent at `sent_at`; raises a MudraClientError.
 
-    Renewal is due at 80 % of the life, earlier or later by up to 5 % as `chance`
-    (0 to 1) has it, so that a member's programs do not ask in step.
+    Renewal is due at 80 % of the life, earlier or later by up to 5 % by `chance`
+    (0 to 1), so that a member's programs do not ask in step.
     """
     if status != HTTPStatus.OK:
-        _refuse(status, headers, body)
+        _raise_refusal(status, headers, body)
     try:
-        answer = msgspec.json.decode(body, type=_Answer)
+        answer = msgspec.json.decode(body, type=_TokenResponse)
     except msgspec.DecodeError as error:
-        raise UnexpectedResponse("200 without a token in it", _LOOK) from error
+        raise UnexpectedResponse("200 without a token in it", _CHECK_ADDRESS) from error
     if not answer.accessToken or answer.expiresIn <= 0:
-        raise UnexpectedResponse("200 with an empty or ended token", _LOOK)
+        raise UnexpectedResponse("200 with an empty or expired token", _CHECK_ADDRESS)
     share = RENEW_AT + JITTER * (2 * chance - 1)
     return Grant(
         token=SecretText(answer.accessToken),
-        obtained_at=asked_at,
-        renew_at=asked_at + answer.expiresIn * share,
-        ends_at=asked_at + answer.expiresIn,
+        obtained_at=sent_at,
+        renew_at=sent_at + answer.expiresIn * share,
+        ends_at=sent_at + answer.expiresIn,
         warning=GraceWarning(answer.message, _sunset(headers)) if answer.message else None,
     )
 
 
-_LOOK = "check that base_url is the token service's address and no proxy answers in its place"
+_CHECK_ADDRESS = (
+    "check that base_url is the address of the token service, and that no proxy answers instead"
+)
 
 
-def _refuse(status: int, headers: Mapping[str, str], body: bytes) -> None:
+def _raise_refusal(status: int, headers: Mapping[str, str], body: bytes) -> None:
     code = _error_code(body)
     pause = _retry_after(headers)
     if status == HTTPStatus.UNAUTHORIZED:
         raise SecretRefused(
             f"the token service refused this entity and secret ({code})",
-            "let the entity's admin read or reset the secret and put it where the program reads it",
+            "an admin can read or reset the secret; put it where the program reads it",
         )
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         raise TooManyRequests(
@@ -98,16 +100,16 @@ def _refuse(status: int, headers: Mapping[str, str], body: bytes) -> None:
         raise ServiceUnavailable(
             f"the token service answered {status} ({code})", "try again later", pause
         )
-    raise UnexpectedResponse(f"the token service answered {status} ({code})", _LOOK)
+    raise UnexpectedResponse(f"the token service answered {status} ({code})", _CHECK_ADDRESS)
 
 
 def _error_code(body: bytes) -> str:
-    """The service's stable word (spec 7), if there is one; nothing else of the answer."""
+    """Return the service's error code (spec 7) if there is one, and nothing else."""
     try:
-        code = msgspec.json.decode(body, type=_Refusal).errorCode
+        code = msgspec.json.decode(body, type=_ErrorResponse).errorCode
     except (msgspec.DecodeError, RecursionError):
         return "no errorCode"
-    return code if _WORD.fullmatch(code) else "no errorCode"
+    return code if _CODE.fullmatch(code) else "no errorCode"
 
 
 def _retry_after(headers: Mapping[str, str]) -> float:

@@ -1,8 +1,8 @@
 """The issuer's published keys, and when to ask for them again. No I/O.
 
-Kept for the answer's max-age. A token with an unknown key makes the set be asked
-for at once, but at most every 30 seconds, so that invented key names cannot be used
-to flood the issuer. While the issuer is down, keys serve on for a day.
+Cached for the response's max-age. A token with an unknown key has them fetched again
+at once, but at most every 30 seconds, so that invented key names cannot be used to
+flood the issuer. While the issuer is down, cached keys stay in use for a day.
 """
 
 import re
@@ -43,32 +43,32 @@ class KeyCache:
 
     def __init__(self) -> None:
         self.generation = 0
-        """Grows with every set taken: what was concluded from an older one is void."""
+        """Grows with every new set: results of an older one are void."""
         self._keys: dict[str, RSAKey] = {}
         self._failed = False
-        self._fresh_until = self._tried = self._asked_for_unknown = float("-inf")
+        self._fresh_until = self._fetched_at = self._fetched_for_unknown = float("-inf")
 
     def must_fetch(self, kid: str, now: float) -> bool:
-        """Whether to ask the issuer before looking up `kid`; a fetch that failed counts too."""
+        """Return whether to fetch the keys before looking up `kid`; failed fetches count too."""
         if not self._keys:
-            return now - self._tried >= FIRST_PAUSE_SECONDS
+            return now - self._fetched_at >= FIRST_PAUSE_SECONDS
         if now >= self._fresh_until:
-            return now - self._tried >= PAUSE_SECONDS
-        return kid not in self._keys and now - self._asked_for_unknown >= PAUSE_SECONDS
+            return now - self._fetched_at >= PAUSE_SECONDS
+        return kid not in self._keys and now - self._fetched_for_unknown >= PAUSE_SECONDS
 
     def fetched(self, kid: str, now: float, *, failed: bool) -> None:
-        """Note that the issuer was asked, because of which key, and whether in vain.
+        """Record that the keys were fetched, because of which key, and whether it failed.
 
         Called when the answer is in, not before: until then `must_fetch` makes other
         callers wait for it.
         """
         self._failed = failed
-        self._tried = now
+        self._fetched_at = now
         if kid not in self._keys:
-            self._asked_for_unknown = now
+            self._fetched_for_unknown = now
 
     def replace(self, body: bytes, cache_control: str, now: float) -> bool:
-        """Replace the set by an answer's; False, and no change, when no key in it is of use."""
+        """Replace the keys; return False, without a change, when none of the new ones is usable."""
         keys = _usable(body)
         if not keys:
             return False
@@ -78,13 +78,13 @@ class KeyCache:
         return True
 
     def find(self, kid: str, now: float) -> RSAKey | None:
-        """The key, unless the issuer withdrew it or has been silent for too long."""
+        """Return the key, unless the issuer withdrew it or was unreachable for too long."""
         if now >= self._fresh_until + STALE_SECONDS:
             return None
         return self._keys.get(kid)
 
     def is_confirmed(self, now: float) -> bool:
-        """Whether a key missing here is surely not published: young, and no failure since."""
+        """Return whether a missing key is not published: the keys are recent, no fetch failed."""
         return now < self._fresh_until and not self._failed
 
 
@@ -110,7 +110,7 @@ def _is_unique(kid: str, found: Sequence[tuple[str, RSAKey]]) -> bool:
 
 
 def _key(member: dict[str, object]) -> RSAKey | None:
-    """A public RSA key for RS256; None for any other, which is none of our business."""
+    """Return a public RSA key for RS256; None for any other key."""
     try:
         jwk = msgspec.convert(member, _Jwk)
         if (jwk.kty, jwk.use, jwk.alg) != ("RSA", "sig", ALGORITHM) or not jwk.kid:

@@ -1,4 +1,4 @@
-"""KeyLocation an issuer's keys are, and what an answer must be to count as one."""
+"""Where an issuer's keys are, and which responses are accepted as keys."""
 
 import msgspec
 
@@ -7,11 +7,11 @@ from mudra.client.key_cache import MAX_BYTES
 
 
 class KeyFetchError(Exception):
-    """The answer is no key set; the text says why, for the log."""
+    """The response is not a key set; the text says why, for the log."""
 
 
 class KeyLocation(msgspec.Struct, frozen=True):
-    """The issuer and, unless its metadata are asked, the address of its keys."""
+    """An issuer and the address of its keys, empty when its metadata gives it."""
 
     issuer: str
     keys_url: str
@@ -19,16 +19,16 @@ class KeyLocation(msgspec.Struct, frozen=True):
 
     @property
     def metadata_url(self) -> str:
-        """KeyLocation the issuer says the address of its keys, when `keys_url` is empty."""
+        """Return the address of the issuer's metadata, for an empty `keys_url`."""
         return f"{self.issuer}/.well-known/openid-configuration"
 
     def keys_url_from(self, metadata: bytes) -> str:
-        """The address of the keys; KeyFetchError when it is none to be trusted."""
+        """Return the address of the keys; KeyFetchError when it must not be trusted."""
         try:
             read = msgspec.json.decode(metadata, type=_Metadata)
             address = checked_url(read.jwks_uri, allow_http=self.allow_http)
         except (msgspec.DecodeError, ValueError) as error:
-            raise KeyFetchError(f"{self.metadata_url} is no metadata: {error}") from error
+            raise KeyFetchError(f"{self.metadata_url} is not metadata: {error}") from error
         if read.issuer != self.issuer:
             raise KeyFetchError(f"{self.metadata_url} is the metadata of another issuer")
         return address
@@ -40,7 +40,7 @@ class _Metadata(msgspec.Struct):
 
 
 def locate(issuer: str, keys_url: str, *, ask_metadata: bool, allow_http: bool) -> KeyLocation:
-    """The place of an issuer's keys; ValueError for an address that is not safe."""
+    """Return the location of an issuer's keys; ValueError for an address that is not safe."""
     checked_url(issuer, allow_http=allow_http)
     if ask_metadata:
         return KeyLocation(issuer, "", allow_http)
@@ -51,12 +51,12 @@ def locate(issuer: str, keys_url: str, *, ask_metadata: bool, allow_http: bool) 
 
 
 def check_status(url: str, status: int) -> None:
-    """Raise KeyFetchError unless the answer is a plain 200; redirects are not followed."""
-    if status != 200:  # noqa: PLR2004 -- HTTP's own word for yes
+    """Raise KeyFetchError unless the response is a 200; redirects are not followed."""
+    if status != 200:  # noqa: PLR2004 -- the status OK
         raise KeyFetchError(f"{url} answered {status}")
 
 
 def check_size(url: str, size: int) -> None:
-    """Raise KeyFetchError once an answer is larger than any key set."""
+    """Raise KeyFetchError once a response is larger than any key set."""
     if size > MAX_BYTES:
         raise KeyFetchError(f"{url} answered more than {MAX_BYTES} bytes")

@@ -1,4 +1,4 @@
-"""When a token is renewed, and what is kept between two requests. No I/O."""
+"""When a token is renewed, and the state between two requests. No I/O."""
 
 import enum
 import logging
@@ -60,7 +60,7 @@ class Renewal:
         if token is None:
             raise UnexpectedResponse(
                 "the token expired before it could be used",
-                "look at the delay between this program and the token service",
+                "check the delay between this program and the token service",
             )
         return token
 

@@ -1,4 +1,4 @@
-"""What the two verifiers share: everything but the fetching."""
+"""What the two verifiers share: everything except fetching the keys."""
 
 import hashlib
 from collections import OrderedDict
@@ -15,22 +15,22 @@ from mudra.client.key_cache import KeyCache
 
 
 class ParsedToken(msgspec.Struct, frozen=True):
-    """A token whose form and header have passed."""
+    """A token with a valid form and header."""
 
     parts: TokenParts
     kid: str
 
 
 class Verification:
-    """One verifier's keys, expectations and memory. `remember` bounds the memory; 0 is none."""
+    """The keys, expectations and cache of one verifier. `remember` is the size of the cache."""
 
     def __init__(self, expected: Expected, remember: int, wall: Seconds, steady: Seconds) -> None:
         self._expected = expected
-        self._remember = remember
+        self._cache_size = remember
         self._wall = wall
         self._steady = steady
         self._keys = KeyCache()
-        self._passed: OrderedDict[bytes, tuple[int, str, EntityToken]] = OrderedDict()
+        self._cache: OrderedDict[bytes, tuple[int, str, EntityToken]] = OrderedDict()
 
     def parse(self, token: str) -> ParsedToken:
         """Check form and header; raises TokenMalformed."""
@@ -38,39 +38,39 @@ class Verification:
         return ParsedToken(parts, compact.read_header(parts.header).kid)
 
     def must_fetch(self, kid: str) -> bool:
-        """Whether the issuer should be asked for its keys first."""
+        """Return whether the issuer's keys must be fetched first."""
         return self._keys.must_fetch(kid, self._steady())
 
     def has_key(self, kid: str) -> bool:
-        """Whether a key is at hand, though perhaps an old one."""
+        """Return whether the key is in the cache, though perhaps an old one."""
         return self._keys.find(kid, self._steady()) is not None
 
     def fetched(self, kid: str, *, failed: bool) -> None:
-        """Note that the issuer was asked, and whether in vain."""
+        """Record that the keys were fetched, and whether it failed."""
         self._keys.fetched(kid, self._steady(), failed=failed)
 
     def replace(self, body: bytes, cache_control: str) -> bool:
-        """Take the issuer's answer; False when it holds no key of use."""
+        """Replace the keys; return False when none of the new ones is usable."""
         return self._keys.replace(body, cache_control, self._steady())
 
     def verify(self, parsed: ParsedToken) -> EntityToken:
-        """The verified token; raises TokenRefused or KeysUnavailable."""
+        """Return the verified token; raises TokenRefused or KeysUnavailable."""
         key = self._keys.find(parsed.kid, self._steady())
         if key is None:
             raise self._no_key()
         now = self._wall()
-        if not self._remember:
+        if not self._cache_size:
             return check(parsed.parts, key, self._expected, now)
         digest = _digest(parsed.parts)
-        known = self._passed.get(digest)
+        known = self._cache.get(digest)
         if known is not None and known[:2] == (self._keys.generation, parsed.kid):
             entity = known[2]
             check_time(entity.expires_at.timestamp(), None, entity.issued_at.timestamp(), now)
             return entity
         entity = check(parsed.parts, key, self._expected, now)
-        self._passed[digest] = (self._keys.generation, parsed.kid, entity)
-        while len(self._passed) > self._remember:
-            self._passed.popitem(last=False)
+        self._cache[digest] = (self._keys.generation, parsed.kid, entity)
+        while len(self._cache) > self._cache_size:
+            self._cache.popitem(last=False)
         return entity
 
     def _no_key(self) -> UnknownKey | KeysUnavailable:
@@ -81,10 +81,10 @@ class Verification:
             )
         return KeysUnavailable(
             f"the keys of {issuer} could not be fetched",
-            "answer 503, and look into this log for the reason; it is tried again by itself",
+            "answer 503; the log has the reason, and the library tries again",
         )
 
 
 def _digest(parts: TokenParts) -> bytes:
-    """What a token is remembered by: header, payload and signature, not the token itself."""
+    """Return the key of the cache: a digest, not the token itself."""
     return hashlib.sha256(parts.signed.encode() + b"." + parts.signature).digest()

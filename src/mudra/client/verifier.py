@@ -1,4 +1,4 @@
-"""Checks Entity Access Tokens offline, for programs with threads."""
+"""Verifies Entity Access Tokens offline, for programs with threads."""
 
 import logging
 import threading
@@ -17,13 +17,13 @@ _log = logging.getLogger("mudra.client")
 class TokenVerifier:
     """Verifies tokens of one issuer; one instance serves all threads of a program.
 
-    `issuer` is the network's base_url, exactly as in `iss`. `audience` is asked for
+    `issuer` is the network's base_url, exactly as in `iss`. `audience` is required
     when given. Keys come from `{issuer}/protocol/openid-connect/certs`, from
-    `keys_url`, or with `ask_metadata` from where the issuer's metadata say.
-    `remember` keeps that many results, so that a token seen again costs no RSA.
+    `keys_url`, or with `ask_metadata` from the address in the issuer's metadata.
+    `remember` caches that many results, so that a token seen again costs no RSA.
 
-    Raises ValueError for an address that is neither https nor this machine's own,
-    unless `allow_http` says that the network between is trusted.
+    Raises ValueError for an address that is neither https nor on this machine,
+    unless `allow_http` says that the network in between is trusted.
     """
 
     def __init__(  # noqa: PLR0913 -- all but the first are options with a default
@@ -41,30 +41,30 @@ class TokenVerifier:
     ) -> None:
         self._location = locate(issuer, keys_url, ask_metadata=ask_metadata, allow_http=allow_http)
         self._http = http or httpx.Client(timeout=5)
-        self._core = Verification(Expected(issuer, audience), remember, wall, steady)
+        self._verification = Verification(Expected(issuer, audience), remember, wall, steady)
         self._fetching = threading.Lock()
 
     def verify(self, token: str) -> EntityToken:
-        """What the token says, if it may be trusted.
+        """Return the content of a valid token.
 
         Raises a TokenRefused for what is to be answered by 401, and KeysUnavailable
         when the issuer was out of reach for longer than its keys are good.
         """
-        parsed = self._core.parse(token)
-        if self._core.must_fetch(parsed.kid):
+        parsed = self._verification.parse(token)
+        if self._verification.must_fetch(parsed.kid):
             self._refresh(parsed.kid)
-        return self._core.verify(parsed)
+        return self._verification.verify(parsed)
 
     def close(self) -> None:
         """Close the connections to the issuer."""
         self._http.close()
 
     def _refresh(self, kid: str) -> None:
-        # Whoever holds an old but good key does not wait for another thread's fetch.
-        if not self._fetching.acquire(blocking=not self._core.has_key(kid)):
+        # With an old but valid key there is no need to wait for another thread's fetch.
+        if not self._fetching.acquire(blocking=not self._verification.has_key(kid)):
             return
         try:
-            if self._core.must_fetch(kid):
+            if self._verification.must_fetch(kid):
                 self._fetch(kid)
         finally:
             self._fetching.release()
@@ -76,13 +76,13 @@ class TokenVerifier:
                 self._get(self._location.metadata_url)[0]
             )
             body, cache_control = self._get(url)
-            failed = not self._core.replace(body, cache_control)
+            failed = not self._verification.replace(body, cache_control)
             if failed:
-                _log.warning("%s holds no RSA key for RS256", url)
+                _log.warning("%s has no RSA key for RS256", url)
         except (httpx.HTTPError, KeyFetchError) as error:
             _log.warning("keys of %s not refreshed: %s", self._location.issuer, error)
         finally:
-            self._core.fetched(kid, failed=failed)
+            self._verification.fetched(kid, failed=failed)
 
     def _get(self, url: str) -> tuple[bytes, str]:
         with self._http.stream("GET", url, follow_redirects=False) as answer:
