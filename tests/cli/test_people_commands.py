@@ -119,7 +119,7 @@ def test_the_use_of_an_old_secret_is_shown_and_its_grace_ended_by_command(servic
     assert again.exit_code == 1
 
 
-def test_a_forgotten_password_is_set_anew_by_command(service: Service) -> None:
+def test_a_forgotten_password_is_reset_by_command(service: Service) -> None:
     member = new_member(service)
     held, fresh = member.bearer(), "granite otter velvet lamp"
 

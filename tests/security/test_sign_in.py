@@ -284,7 +284,7 @@ def test_a_change_of_password_ends_the_users_tokens(member: Member) -> None:
     assert_error(member.read(old), 401, "TokenRevoked", "revoked")
 
 
-def test_a_sign_in_hashes_anew_what_was_hashed_under_other_parameters(service: Service) -> None:
+def test_a_sign_in_rehashes_a_password_hashed_under_other_parameters(service: Service) -> None:
     """A11: parameters and pepper."""
     member = new_member(service)
 
@@ -324,8 +324,8 @@ def test_a_sign_in_hashes_anew_what_was_hashed_under_other_parameters(service: S
     assert "m=24576," in in_store(service, stored)
     assert attempt(member.client, member.email, member.password).status_code == 200
 
-    anew = in_store(service, stored)
-    assert "m=19456," in anew
+    rehashed = in_store(service, stored)
+    assert "m=19456," in rehashed
     assert attempt(member.client, member.email, member.password).status_code == 200
-    assert in_store(service, stored) == anew
+    assert in_store(service, stored) == rehashed
     assert in_store(service, noted) == 1

@@ -1,4 +1,4 @@
-"""Letters: composing them and handing them to an SMTP server.
+"""Email: composes it and sends it to an SMTP server.
 
 Never decides who gets what: the outbox row says it.
 """

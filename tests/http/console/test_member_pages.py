@@ -236,7 +236,7 @@ def test_a_refusal_stands_at_its_form_with_what_was_typed(
     (mine,) = (one for one in forms if f'/people/{form}"' in one)
     assert f'value="{email}"' in mine
     assert form == "contact" or 'value="Ravi Das"' in mine
-    assert refused.text.count("The e-mail address must be ") == 1
+    assert refused.text.count("The email address must be ") == 1
     assert refused.text.count(f'value="{email}"') == (2 if wrong == "OWN" else 1)  # and to remove
     assert refused.text.count('role="alert"') == 1
     assert ("data-opens-itself" in refused.text) == (form == "hand-over")

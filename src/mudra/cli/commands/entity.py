@@ -1,4 +1,4 @@
-"""mudra entity: how an entity of your own stands: what needs attention, what happened."""
+"""mudra entity: the status of your own entity: what needs attention, what happened."""
 
 from datetime import datetime, timedelta
 from typing import Annotated
@@ -14,7 +14,7 @@ from mudra.cli.output.api_row import COLUMNS, api_line
 from mudra.cli.output.output import show_json, show_table
 from mudra.shared.time_text import iso_ms
 
-app = typer.Typer(no_args_is_help=True, help="How an entity that you administer stands.")
+app = typer.Typer(no_args_is_help=True, help="The status of an entity that you administer.")
 
 app.command(epilog="Example: mudra entity admins KAVERI-FIP")(admins)
 app.command(epilog="Example: mudra entity add-admin KAVERI-FIP ravi@kaveribank.example")(add_admin)
@@ -45,7 +45,7 @@ def attention(entity_id: EntityId, base_url: BaseUrl = None, as_json: AsJson = F
             [[str(line[name]) for name in ("weight", "what", "why")] for line in lines],
         )
     else:
-        typer.echo("All is well. Nothing needs your attention.")
+        typer.echo("Nothing needs your attention.")
 
 
 @app.command(epilog="Example: mudra entity activity KAVERI-FIP --limit 20")
@@ -53,7 +53,7 @@ def activity(
     entity_id: EntityId,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="Events to show.")] = 20,
     after: Annotated[
-        str, typer.Option(help="Go on after this event: `next` of an answer in JSON.")
+        str, typer.Option(help="Continue after this event: `next` in the JSON output.")
     ] = "",
     base_url: BaseUrl = None,
     as_json: AsJson = False,
@@ -110,7 +110,7 @@ def reports(
     base_url: BaseUrl = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show an AA's own gaps, and what was refused of its reports."""
+    """Show an AA's own gaps, and which of its reports were refused."""
     answer = _of_days(entity_id, f"{prefix}/receipts", days, base_url)
     if as_json:
         show_json(answer)
@@ -127,7 +127,7 @@ def reports(
         )
     if refused:
         show_table(
-            ["REFUSED", "FINDINGS", "THE FIRST OF THEM"],
+            ["REFUSED", "FINDINGS", "FIRST FINDING"],
             [
                 [str(one["at"]), str(one["total"]), _finding((one["findings"] or [{}])[0])]
                 for one in refused

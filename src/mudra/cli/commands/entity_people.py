@@ -1,4 +1,4 @@
-"""mudra entity admins and its changes: who looks after an entity of your own."""
+"""mudra entity admins and related commands: the admins of your own entity."""
 
 from typing import Annotated
 
@@ -9,12 +9,12 @@ from mudra.cli.local.settings import AsJson
 from mudra.cli.output.output import show_json, show_table
 
 EntityId = Annotated[str, typer.Argument(help="ID of an entity that you administer.")]
-Email = Annotated[str, typer.Argument(help="E-mail address of the person.")]
-Name = Annotated[str, typer.Option(help="The person's name, for one who has no account yet.")]
+Email = Annotated[str, typer.Argument(help="Email address of the person.")]
+Name = Annotated[str, typer.Option(help="The person's name, if they have no account yet.")]
 
 
 def admins(entity_id: EntityId, base_url: BaseUrl = None, as_json: AsJson = False) -> None:
-    """List who looks after the entity, and its backup contact."""
+    """List the entity's admins and its backup contact."""
     _call("admin/list", {"entityId": entity_id}, base_url, as_json=as_json)
 
 
@@ -25,15 +25,15 @@ def add_admin(
     base_url: BaseUrl = None,
     as_json: AsJson = False,
 ) -> None:
-    """Add an admin; who has no account yet is invited by mail."""
-    order = {"entityId": entity_id, "email": email, "name": name}
-    _call("admin/add", order, base_url, as_json=as_json)
+    """Add an admin; a person without an account is invited by email."""
+    body = {"entityId": entity_id, "email": email, "name": name}
+    _call("admin/add", body, base_url, as_json=as_json)
 
 
 def remove_admin(
     entity_id: EntityId, email: Email, base_url: BaseUrl = None, as_json: AsJson = False
 ) -> None:
-    """End somebody's rights on the entity at once."""
+    """Remove an admin of the entity immediately."""
     _call("admin/remove", {"entityId": entity_id, "email": email}, base_url, as_json=as_json)
 
 
@@ -44,24 +44,24 @@ def hand_over(
     base_url: BaseUrl = None,
     as_json: AsJson = False,
 ) -> None:
-    """Put somebody in your own place."""
-    order = {"entityId": entity_id, "email": email, "name": name}
-    _call("admin/handover", order, base_url, as_json=as_json)
+    """Hand over your own admin role."""
+    body = {"entityId": entity_id, "email": email, "name": name}
+    _call("admin/handover", body, base_url, as_json=as_json)
 
 
 def contact(
     entity_id: EntityId,
-    email: Annotated[str, typer.Argument(help="E-mail address; empty for none.")],
+    email: Annotated[str, typer.Argument(help="Email address; empty for none.")],
     base_url: BaseUrl = None,
     as_json: AsJson = False,
 ) -> None:
-    """Set the backup contact, who gets the letters too."""
+    """Set the backup contact, which gets the same emails."""
     _call("contact/set", {"entityId": entity_id, "email": email}, base_url, as_json=as_json)
 
 
-def _call(act: str, order: dict[str, str], base_url: str | None, *, as_json: bool) -> None:
+def _call(path: str, body: dict[str, str], base_url: str | None, *, as_json: bool) -> None:
     entry = signed_in(base_url)
-    answer = post_json(f"{entry.base_url}/v1/entity/{act}", {**order}, entry)
+    answer = post_json(f"{entry.base_url}/v1/entity/{path}", {**body}, entry)
     if as_json:
         show_json(answer)
         return

@@ -1,4 +1,4 @@
-"""mudra mail: the development mailbox, and what waits to be sent."""
+"""mudra mail: the development mailbox and the outbox."""
 
 from typing import Annotated
 
@@ -17,32 +17,34 @@ from mudra.identity.accounts.email_address import AddressRefused, normalize_emai
 from mudra.overview.mail_queue import NoSuchMail, QueuedMail, StoredEmail, retry_mail
 from mudra.shared.time_text import iso_ms
 
-app = typer.Typer(no_args_is_help=True, help="Mails: the development mailbox and the outbox.")
+app = typer.Typer(no_args_is_help=True, help="Email: the development mailbox and the outbox.")
 _MAX_COUNT = 1000
 
 
 @app.command("list", epilog="Example: mudra mail list --to lakshmi@kaveribank.example --json")
 def list_mails(
-    to: Annotated[str | None, typer.Option(help="Only mails to this address.")] = None,
+    to: Annotated[str | None, typer.Option(help="Only emails to this address.")] = None,
     failed: Annotated[
         bool,
-        typer.Option("--failed", help="Only those refused for good or waiting for over a day."),
+        typer.Option(
+            "--failed", help="Only those rejected by the mail server or waiting for over a day."
+        ),
     ] = False,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """List mails, oldest first. Whoever may read the master key may read them."""
+    """List emails, the oldest first. Anyone who can read the master key can read them."""
     if failed:
         _show_failed(data_dir, as_json=as_json)
         return
     address = normalize_email(to) if to else None
     wanted = to if isinstance(address, AddressRefused) else address
 
-    async def act(dependencies: Dependencies) -> list[StoredEmail]:
+    async def run(dependencies: Dependencies) -> list[StoredEmail]:
         async with dependencies.database.transaction() as transaction:
             return list(await dependencies.outbox(transaction).mails(to=wanted))
 
-    mails = with_rooms(act, data_dir)
+    mails = with_rooms(run, data_dir)
     if as_json:
         show_json([msgspec.to_builtins(shown_mail(mail)) for mail in mails])
         return
@@ -57,18 +59,18 @@ def list_mails(
 
 @app.command(epilog="Example: mudra mail show 7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d")
 def show(
-    mail_id: Annotated[str, typer.Argument(help="ID of the mail, as mudra mail list shows it.")],
+    mail_id: Annotated[str, typer.Argument(help="ID of the email, as mudra mail list shows it.")],
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show one mail with its text and the files that are attached to it."""
+    """Show one email with its text and attachments."""
 
-    async def act(dependencies: Dependencies) -> StoredEmail | None:
+    async def run(dependencies: Dependencies) -> StoredEmail | None:
         async with dependencies.database.transaction() as transaction:
             found: StoredEmail | None = await dependencies.outbox(transaction).mail(mail_id)
             return found
 
-    mail = with_rooms(act, data_dir)
+    mail = with_rooms(run, data_dir)
     if mail is None:
         fail(f"no mail has the ID {mail_id}")
     files = mail.email.attachments
@@ -91,18 +93,18 @@ def show(
 
 @app.command(epilog="Example: mudra mail retry 7d8e0c5e-0f2c-4f7c-9b49-0d6f6a1c2b3d")
 def retry(
-    mail_id: Annotated[str, typer.Argument(help="ID of the mail, as mudra mail list shows it.")],
+    mail_id: Annotated[str, typer.Argument(help="ID of the email, as mudra mail list shows it.")],
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Have a mail tried again now that was refused or waits."""
+    """Try an unsent email again now."""
 
-    async def act(dependencies: Dependencies) -> object:
+    async def run(dependencies: Dependencies) -> str | NoSuchMail:
         async with dependencies.unit_of_work() as work:
             caller = Caller(operator_name())
             return await retry_mail(mail_id, caller, work.mail_queue, work.journal)
 
-    if isinstance(with_rooms(act, data_dir), NoSuchMail):
+    if isinstance(with_rooms(run, data_dir), NoSuchMail):
         fail(f"no unsent mail has the ID {mail_id}")
     facts = {"mail": mail_id, "result": "will be tried now"}
     if as_json:
@@ -112,16 +114,16 @@ def retry(
 
 
 def _show_failed(data_dir: DataDir, *, as_json: bool) -> None:
-    async def act(dependencies: Dependencies) -> list[QueuedMail]:
+    async def run(dependencies: Dependencies) -> list[QueuedMail]:
         async with dependencies.unit_of_work() as work:
             return list(await work.mail_queue.queue(failed=True, limit=_MAX_COUNT))
 
-    mails = with_rooms(act, data_dir)
+    mails = with_rooms(run, data_dir)
     if as_json:
         show_json([msgspec.to_builtins(mail_details(mail)) for mail in mails])
         return
     show_table(
-        ["ID", "SINCE", "TO", "SUBJECT", "TRIES", "LAST ERROR"],
+        ["ID", "SINCE", "TO", "SUBJECT", "ATTEMPTS", "LAST ERROR"],
         [
             [m.mail_id, iso_ms(m.created_at), m.recipient, m.subject, str(m.attempts), m.last_error]
             for m in mails

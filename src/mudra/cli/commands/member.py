@@ -52,11 +52,11 @@ def onboard(
     """
     new = NewMember(entity_id, type.value, name, admin, admin_name)
 
-    async def act(dependencies: Dependencies) -> OnboardResult:
+    async def run(dependencies: Dependencies) -> OnboardResult:
         async with dependencies.unit_of_work() as work:
             return await onboard_member(work, new, Caller(operator_name()))
 
-    result = with_rooms(act, data_dir)
+    result = with_rooms(run, data_dir)
     match result:
         case ValueRefused():
             fail(f"{_OPTIONS.get(result.field, result.field)} {result.problem}", Exit.USAGE)
@@ -97,11 +97,11 @@ def retire(
 def list_members(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """List the members."""
 
-    async def act(dependencies: Dependencies) -> list[Member]:
+    async def run(dependencies: Dependencies) -> list[Member]:
         async with dependencies.unit_of_work() as work:
             return list(await work.people.members())
 
-    members = with_rooms(act, data_dir)
+    members = with_rooms(run, data_dir)
     if as_json:
         show_json([_document(member) for member in members])
         return
@@ -117,12 +117,12 @@ def _set_status(
     if not 1 <= len(reason) <= _MAX_REASON:
         fail(f"--reason must have 1 to {_MAX_REASON} characters", Exit.USAGE)
 
-    async def act(dependencies: Dependencies) -> MemberStatus | Refusal:
+    async def run(dependencies: Dependencies) -> MemberStatus | Refusal:
         async with dependencies.unit_of_work() as work:
             caller = Caller(operator_name())
             return await set_member_status(work, entity_id, status, reason, caller)
 
-    outcome = with_rooms(act, data_dir)
+    outcome = with_rooms(run, data_dir)
     if isinstance(outcome, Refusal):
         fail(problem_of(outcome).sentence)
     facts = {"entity": entity_id, "status": outcome.value}
@@ -150,12 +150,12 @@ def tokens(
 ) -> None:
     """Count the Entity Access Tokens issued to a member, by day (UTC)."""
 
-    async def act(dependencies: Dependencies) -> list[DayCount]:
+    async def run(dependencies: Dependencies) -> list[DayCount]:
         async with dependencies.unit_of_work() as work:
             since = (await work.people.now()).date() - timedelta(days=days - 1)
             return list(await work.token_counts.by_day(entity_id, since))
 
-    rows = with_rooms(act, data_dir)
+    rows = with_rooms(run, data_dir)
     if as_json:
         show_json([{"day": row.day.isoformat(), "count": row.count} for row in rows])
     else:

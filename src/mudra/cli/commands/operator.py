@@ -40,11 +40,11 @@ def create(
     """Create an operator and invite it by email; an existing operator gets these scopes."""
     scopes = frozenset(scope or Scope)
 
-    async def act(dependencies: Dependencies) -> OperatorSaved | ValueRefused | WrongAccountKind:
+    async def run(dependencies: Dependencies) -> OperatorSaved | ValueRefused | WrongAccountKind:
         async with dependencies.unit_of_work() as work:
             return await save_operator(work, email, name, scopes, Caller(operator_name()))
 
-    saved = with_rooms(act, data_dir)
+    saved = with_rooms(run, data_dir)
     match saved:
         case ValueRefused():
             fail(f"{saved.field} {saved.problem}", Exit.USAGE)
@@ -66,13 +66,13 @@ def end(
 ) -> None:
     """Remove all scopes of an operator; it loses its rights at the next request."""
 
-    async def act(
+    async def run(
         dependencies: Dependencies,
     ) -> frozenset[Scope] | NotAnOperator | ValueRefused | WrongAccountKind:
         async with dependencies.unit_of_work() as work:
             return await end_operator(work, email, Caller(operator_name()))
 
-    held = with_rooms(act, data_dir)
+    held = with_rooms(run, data_dir)
     if isinstance(held, Refusal):
         fail(f"{email} is not an operator: mudra operator list shows who is")
     names = sorted(scope.value for scope in held)
@@ -86,13 +86,13 @@ def end(
 def list_operators(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """List the operators and their scopes."""
 
-    async def act(dependencies: Dependencies) -> list[UserRow]:
+    async def run(dependencies: Dependencies) -> list[UserRow]:
         async with dependencies.unit_of_work() as work:
             return list(
                 await work.member_search.users(UserFilter(operators_only=True), "", _MAX_COUNT)
             )
 
-    rows = with_rooms(act, data_dir)
+    rows = with_rooms(run, data_dir)
     if as_json:
         show_json([{"email": r.email, "state": r.state, "scopes": list(r.scopes)} for r in rows])
         return

@@ -1,4 +1,4 @@
-"""mudra password: ask for a link by mail, and set a password by it."""
+"""mudra password: request a link by email, and set a password with it."""
 
 import re
 import sys
@@ -15,19 +15,19 @@ _LINK: Final = re.compile(r"(?:(?P<base>https?://\S+)/activate/)?(?P<token>[A-Za
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Ask for a link by mail when the password is forgotten, and set a new one by it.",
+    help="Request a link by email if you forgot your password, and set a new one with it.",
 )
 
 
 @app.command(epilog="Example: mudra password forgot lakshmi@kaveribank.example")
 def forgot(
-    email: Annotated[str, typer.Argument(help="Your user name, an e-mail address.")],
+    email: Annotated[str, typer.Argument(help="Your user name, an email address.")],
     base_url: BaseUrl = None,
     as_json: AsJson = False,
 ) -> None:
-    """Have a link sent that sets a password; says the same whether the name is known or not."""
+    """Request a link that sets a password; the output does not reveal whether the name is known."""
     url = f"{base_address(base_url)}/v1/user/password/forgot"
-    _tell(post_open(url, {"username": email}), as_json=as_json)
+    _show(post_open(url, {"username": email}), as_json=as_json)
 
 
 @app.command("set", epilog="Example: mudra password set --password-stdin < link-and-password.txt")
@@ -36,40 +36,42 @@ def set_by_link(
         bool,
         typer.Option(
             "--password-stdin",
-            help="Read the new password from standard input too: the line below that of the link.",
+            help="Read the new password from standard input too: the line after the link.",
         ),
     ] = False,
     base_url: BaseUrl = None,
     as_json: AsJson = False,
 ) -> None:
-    """Set a password by the link of a mail, which is asked for, or is the first line of the input.
+    """Set a password with an emailed link, which is prompted for or is the first line of the input.
 
-    Link and password are secrets: neither is an argument, which others on the machine could read.
-    A whole link says which service it is of; its last part alone needs --base-url or a sign-in.
+    Link and password are secrets: they are not arguments, which others on the machine could read.
+    A whole link names its service; its last part alone needs --base-url or a sign-in.
     Setting a password ends all your sessions and tokens.
     """
     link = _link()
     own, given = link["base"], base_url.rstrip("/") if base_url else None
     if own and given and own != given:
-        fail(f"the link is of {own}, not of {given}: leave out --base-url", Exit.USAGE)
+        fail(f"the link belongs to {own}, not to {given}: omit --base-url", Exit.USAGE)
     password = typed_password("New password", from_stdin=password_stdin, twice=True)
-    order = {"token": link["token"], "password": password.reveal()}
-    _tell(post_open(f"{own or base_address(given)}/v1/user/password/set", order), as_json=as_json)
+    body = {"token": link["token"], "password": password.reveal()}
+    _show(post_open(f"{own or base_address(given)}/v1/user/password/set", body), as_json=as_json)
 
 
 def _link() -> re.Match[str]:
-    text = typer.prompt("Link of the mail", hide_input=True) if sys.stdin.isatty() else typed_line()
+    text = (
+        typer.prompt("Link in the email", hide_input=True) if sys.stdin.isatty() else typed_line()
+    )
     found = _LINK.fullmatch(text.strip())
     if found is None:
         fail(
-            "the first line of standard input must be the link of the mail, or its last part",
+            "the first line of standard input must be the link in the email, or its last part",
             Exit.USAGE,
         )
     return found
 
 
-def _tell(answer: dict[str, object], *, as_json: bool) -> None:
+def _show(response: dict[str, object], *, as_json: bool) -> None:
     if as_json:
-        show_json(answer)
+        show_json(response)
     else:
-        typer.echo(answer["status"])
+        typer.echo(response["status"])

@@ -51,7 +51,7 @@ def sign_in_form(
     facts = {
         "username": username[:_MAX_NAME],
         "problem": sentence(_text(problem.sentence, wait)) if problem else "",
-        "told": context.request.query_params.get("told", ""),
+        "notice": context.request.query_params.get("told", ""),
     }
     return page(
         "sign_in.html",
@@ -68,7 +68,7 @@ def form_without_session(context: RequestContext, fields: object) -> Response[st
     fields_typed = typed(fields) if ours and not request.headers.get("hx-request") else ()
     if not fields_typed:
         return nobody_signed_in(context)
-    facts = {"username": "", "problem": "", "told": "ended", "typed": fields_typed}
+    facts = {"username": "", "problem": "", "notice": "ended", "typed": fields_typed}
     to = own_page_path(request.url.path)
     return page("sign_in.html", _facts(context, to) | facts, status=HTTPStatus.FORBIDDEN)
 

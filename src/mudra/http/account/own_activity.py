@@ -95,10 +95,10 @@ class ActivityResponse(Page, kw_only=True):
 )
 async def own_attention(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """List what needs attention now."""
-    context, order = receive_query(request, service, EntityQuery)
+    context, received = receive_query(request, service, EntityQuery)
 
-    async def act(work: UnitOfWork, _: Caller, user: User, order: EntityQuery) -> HandlerResult:
-        entity_id = order.entity_id
+    async def handler(work: UnitOfWork, _: Caller, user: User, query: EntityQuery) -> HandlerResult:
+        entity_id = query.entity_id
         used = await work.secret_service.usage(entity_id, user)
         if not isinstance(used, SecretUsage):
             return used
@@ -109,7 +109,7 @@ async def own_attention(request: AnyRequest, service: InjectedDependencies) -> R
             entity_id=entity_id, lines=[_item(item) for item in attention(facts)]
         )
 
-    return await as_user(context, order, act)
+    return await as_user(context, received, handler)
 
 
 @get(
@@ -124,15 +124,17 @@ async def own_attention(request: AnyRequest, service: InjectedDependencies) -> R
 )
 async def own_activity(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
     """Count tokens by day and list events of an entity of one's own."""
-    context, order = receive_query(request, service, ActivityQuery)
+    context, received = receive_query(request, service, ActivityQuery)
 
-    async def act(work: UnitOfWork, _: Caller, user: User, order: ActivityQuery) -> HandlerResult:
-        entity_id, limit = order.entity_id, int(order.limit)
+    async def handler(
+        work: UnitOfWork, _: Caller, user: User, query: ActivityQuery
+    ) -> HandlerResult:
+        entity_id, limit = query.entity_id, int(query.limit)
         if entity_id not in user.administers:
             return NotYourEntity()
         since = await work.people.now() - DAYS
         days = await work.audit_search.tokens_by_day(entity_id, since)
-        before = int(order.after) if order.after else None
+        before = int(query.after) if query.after else None
         which = AuditFilter(entity_id=entity_id)
         rows = await work.audit_search.events(which, before, limit + 1)
         names = await names_of_admins(work, entity_id)
@@ -144,7 +146,7 @@ async def own_activity(request: AnyRequest, service: InjectedDependencies) -> Re
             next=following,
         )
 
-    return await as_user(context, order, act)
+    return await as_user(context, received, handler)
 
 
 async def names_of_admins(work: UnitOfWork, entity_id: str) -> Mapping[str, str]:

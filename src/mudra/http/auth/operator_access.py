@@ -28,7 +28,7 @@ async def calling_operator(
 async def find_operator(
     context: RequestContext, scope: Scope
 ) -> Operator | TokenRefusal | ScopeMissing:
-    """Find the caller in a transaction of its own, for what opens another one to act."""
+    """Find the caller in a transaction of its own, for a use case that opens another one."""
     token = await verified_bearer(context)
     async with context.service.unit_of_work() as work:
         return await calling_operator(token, context, work, scope)

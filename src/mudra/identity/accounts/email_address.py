@@ -1,4 +1,4 @@
-"""E-mail addresses as usernames, and names of people: what may reach a mail (quality 2.4, I8)."""
+"""Email addresses as usernames, and names of people: what may go into an email (quality 2.4)."""
 
 import re
 import unicodedata
@@ -10,11 +10,11 @@ MAX_ADDRESS: Final = 254
 MAX_LOCAL: Final = 64
 MAX_NAME: Final = 100
 ENCODED_WORD: Final = "=?"
-"""How an encoded word of RFC 2047 begins; decoded in a header, it may hold a line break."""
+"""How an encoded word of RFC 2047 begins; decoded in a header, it may contain a line break."""
 _LOCAL: Final = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*")
 _LABEL: Final = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 # IDNA 2003, the codec of the standard library, maps these to other names than IDNA 2008 does:
-# a letter could go to another's domain.
+# an email could go to another's domain.
 _DEVIATING: Final = frozenset("ßςẞ\u200c\u200d")
 _JOINERS: Final = frozenset("\u200c\u200d")
 """The joiners that names in Indian scripts need."""
@@ -22,19 +22,19 @@ _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
 class AddressRefused(Struct, frozen=True):
-    """Not an address that can be used; `problem` goes on after the field's name."""
+    """Not an address that can be used; `problem` continues after the field's name."""
 
     problem: str
 
 
 class NameRefused(Struct, frozen=True):
-    """Not a name that can be shown; `problem` goes on after the field's name."""
+    """Not a name that can be displayed; `problem` continues after the field's name."""
 
     problem: str
 
 
 def normalize_email(typed: str) -> str | AddressRefused:
-    """Bring an address into the form in which it is compared: lower case, ASCII domain.
+    """Return an address as it is compared: lower case, ASCII domain.
 
     One bare address: no display name, no comment, no quoted local part, no address literal.
     """
@@ -44,11 +44,11 @@ def normalize_email(typed: str) -> str | AddressRefused:
     local, at, domain = address.rpartition("@")
     if not at or ENCODED_WORD in address or not _LOCAL.fullmatch(local) or len(local) > MAX_LOCAL:
         return AddressRefused(
-            "must be one e-mail address with plain letters before the @, such as admin@bank.example"
+            "must be one email address with plain letters before the @, such as admin@bank.example"
         )
     ascii_domain = _ascii_domain(domain)
     if ascii_domain is None:
-        return AddressRefused("must be one e-mail address with a valid domain after the @")
+        return AddressRefused("must be one email address with a valid domain after the @")
     address = f"{local.lower()}@{ascii_domain}"
     if len(address) > MAX_ADDRESS:
         return AddressRefused(f"must be at most {MAX_ADDRESS} characters")
@@ -56,22 +56,22 @@ def normalize_email(typed: str) -> str | AddressRefused:
 
 
 def display_name(typed: str) -> str | NameRefused:
-    """Bring a name into the form in which it is shown; refuses what could become a mail header."""
+    """Return a name as it is displayed; refuses what could become an email header."""
     if len(typed) > 4 * MAX_NAME:
         return NameRefused(f"must be 1 to {MAX_NAME} characters")
     name = unicodedata.normalize("NFC", typed).strip(" ")
     if not 1 <= len(name) <= MAX_NAME:
         return NameRefused(f"must be 1 to {MAX_NAME} characters")
     if unsafe_in_mail(name):
-        return NameRefused("must hold no control characters and no '=?'")
+        return NameRefused("must not contain control characters or '=?'")
     if "://" in name:
-        # It would stand in mails of ours as a link to elsewhere.
+        # It would appear in our emails as a link to another site.
         return NameRefused("must be a name, not an address of the web ('://')")
     return name
 
 
 def unsafe_in_mail(text: str) -> bool:
-    """Tell whether a text must not stand in a mail's header or one-line fact."""
+    """Return whether a text must not go into an email's header or one-line fact."""
     return ENCODED_WORD in text or any(
         unicodedata.category(char) in _UNSEEN and char not in _JOINERS for char in text
     )

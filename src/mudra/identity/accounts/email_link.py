@@ -46,7 +46,7 @@ class LinkRecord(Struct, frozen=True):
 
 
 class LinkFault(enum.Enum):
-    """Why a link is not accepted; shown only to someone who has that very link."""
+    """Why a link is not accepted; shown only to someone who has that link."""
 
     UNKNOWN = "unknown"
     EXPIRED = "expired"

@@ -2,7 +2,7 @@
 
 Only its two data modules are loaded, once and at the first use: importing the
 whole package would stop the event loop for 0.2 s and keep 14 MB for a scorer
-that nobody here calls.
+that nothing here calls.
 """
 
 import functools

@@ -9,7 +9,7 @@ from typing import Final
 from mudra.identity.accounts.password_blocklist import keyboard_neighbours
 
 _MIN_CHARACTERS: Final = 5
-_LETTERS_THAT_TELL: Final = 8
+_MIN_LETTERS: Final = 8
 # Measured over 20,000 texts of English words in a row: together they refuse 1 in 1,000 of
 # those ("coltrewardedseeded"), and every walk of the test's table.
 _WALKS: Final = ((4, 0.7), (3, 0.85))
@@ -17,7 +17,7 @@ _WOVEN_WALK: Final = (4, 0.8)
 
 
 def is_repetition(text: str) -> bool:
-    """Tell whether few characters, or one piece again and again, make up the text.
+    """Return whether few characters, or one piece again and again, make up the text.
 
     Signs and numbers between and after the pieces do not hide it:
     `summer-1-summer-2` repeats `summer`.
@@ -26,13 +26,13 @@ def is_repetition(text: str) -> bool:
         return True
     letters = "".join(char for char in text if char.isalpha())
     forms = [text, "".join(char for char in text if char.isalnum())]
-    if len(letters) >= max(_LETTERS_THAT_TELL, len(text) // 2):
+    if len(letters) >= max(_MIN_LETTERS, len(text) // 2):
         forms.append(letters)
     return any(_is_one_piece(form) for form in forms)
 
 
 def is_walk(text: str) -> bool:
-    """Tell whether most of the text walks from key to neighbouring key, or along the alphabet.
+    """Return whether most of the text walks from key to neighboring key, or along the alphabet.
 
     Two walks woven into each other (`q1w2e3r4…`) count too.
     """
@@ -44,12 +44,12 @@ def is_walk(text: str) -> bool:
 
 
 def _is_one_piece(text: str) -> bool:
-    """Tell whether a piece stands at least twice in full; its last repeat may be cut off."""
+    """Return whether a piece appears at least twice in full; its last repeat may be cut off."""
     return any(text.startswith(text[size:]) for size in range(1, len(text) // 2 + 1))
 
 
 def _walked(text: str, shortest: int) -> float:
-    """The share of characters that stand in walks of at least `shortest`."""
+    """Return the share of characters in walks of at least `shortest`."""
     covered = begin = 0
     for end in range(1, len(text) + 1):
         if end < len(text) and _is_step(text[end - 1], text[end]):

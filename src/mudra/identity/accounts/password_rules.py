@@ -1,7 +1,7 @@
-"""Which passwords are good enough (NIST 800-63B-4 3.1.1.2; decisions 3; quality A9, A10).
+"""Rules for passwords (NIST 800-63B-4 3.1.1.2; decisions 3; quality A9, A10).
 
-Length, not composition: 15 to 256 characters, any of them. Refused are common
-passwords, plain patterns, and those that hold the user, entity or product name.
+Length, not composition: 15 to 256 characters, any of them. Common passwords, plain
+patterns, and passwords with the user, entity or product name are refused.
 """
 
 import enum
@@ -28,15 +28,15 @@ _TOO_GENERAL: Final = frozenset(
         *("network", "demo"),
     }
 )
-"""Words that half of the network's members have in their names: they tell nobody apart."""
+"""Words that half of the network's members have in their names: they identify no one."""
 
 
 class PasswordFault(enum.Enum):
-    """Why a password is refused; the value is the sentence for its user."""
+    """Why a password is refused; the value is the text shown to the user."""
 
-    TOO_SHORT = f"password must be at least {MIN_LENGTH} characters; a few words in a row do well"
+    TOO_SHORT = f"password must be at least {MIN_LENGTH} characters; a few words in a row work well"
     TOO_LONG = f"password must be at most {MAX_LENGTH} characters"
-    UNREADABLE = "password must be text; it holds half of a character (a lone surrogate)"
+    UNREADABLE = "password must be text; it contains half of a character (a lone surrogate)"
     COMMON = (
         "password is among the common ones, which are guessed first; "
         "choose a few words that only you would put in a row"
@@ -50,13 +50,13 @@ class PasswordFault(enum.Enum):
         "choose a few words that only you would put in a row"
     )
     CONTEXT = (
-        "password must not hold your name, your e-mail address, the entity's name or ID, "
+        "password must not include your name, your email address, the entity's name or ID, "
         "the network's or the product's name; choose words that have nothing to do with the account"
     )
 
 
 class PasswordRefusal(Refusal, frozen=True):
-    """Why a password is not good enough; the sentence never holds any of it."""
+    """The password is not accepted; the text never contains any of it."""
 
     fault: PasswordFault
 
@@ -67,7 +67,7 @@ class PasswordRefusal(Refusal, frozen=True):
 
 
 class PasswordContext(Struct, frozen=True):
-    """The names that a password may not hold."""
+    """Names that a password must not include."""
 
     email: str
     user_name: str
@@ -77,7 +77,7 @@ class PasswordContext(Struct, frozen=True):
     product: str = "mudra"
 
     def words(self) -> frozenset[str]:
-        """Each name as a whole and its words of 4 letters or more, folded."""
+        """Return each name as a whole and its words of 4 letters or more, folded."""
         local, _, domain = self.email.partition("@")
         labels = domain.split(".")[:-1]
         entities = (*self.entity_ids, *self.entity_names)
@@ -86,12 +86,12 @@ class PasswordContext(Struct, frozen=True):
 
 
 def normalized(password: str) -> str:
-    """Bring a password into the one form that is counted and hashed (NFC)."""
+    """Return a password in the form that is counted and hashed (NFC)."""
     return unicodedata.normalize("NFC", password)
 
 
 def check_password(password: str, context: PasswordContext) -> PasswordRefusal | None:
-    """Tell why a password is refused, or None when it is good."""
+    """Return why a password is refused, or None if it is accepted."""
     fault = _fault(password, context)
     return None if fault is None else PasswordRefusal(fault)
 
@@ -119,7 +119,7 @@ def _guessable(folded: str, context: PasswordContext) -> PasswordFault | None:
     if is_walk(folded):
         return PasswordFault.SEQUENCE
     for word in context.words():
-        # A short word may arise by chance where two others meet: `pizza shack` holds no `asha`.
+        # A short word may arise where two others meet: `pizza shack` does not contain `asha`.
         if word in folded or (len(word) >= _MIN_ACROSS and word in plain):
             return PasswordFault.CONTEXT
     return None

@@ -1,7 +1,7 @@
 """Sessions of the console (quality A14, I10). The rules are pure: times come in.
 
 A session is 256 random bits in a cookie; only their hash is stored. Rights are
-never kept in it: they are read from the database at each page.
+never stored in it: they are read from the database at each page.
 """
 
 import base64
@@ -18,9 +18,9 @@ from mudra.shared.secret_text import SecretText
 
 LIFE: Final = timedelta(hours=12)
 IDLE: Final = timedelta(hours=1)
-PROOF_HOLDS: Final = timedelta(minutes=5)
-"""How long after a password was typed secrets are shown without typing it again."""
-TOUCHED_EVERY: Final = timedelta(minutes=1)
+PROOF_LIFE: Final = timedelta(minutes=5)
+"""For how long after a password was typed secrets are shown without typing it again."""
+RECORD_EVERY: Final = timedelta(minutes=1)
 _RANDOM_BYTES: Final = 32
 
 
@@ -37,42 +37,42 @@ class Session(Struct, frozen=True):
 
     @property
     def session_id(self) -> str:
-        """The name by which it is listed and ended; nobody gets in with it."""
+        """The ID by which it is listed and ended; it does not authenticate."""
         return self.key.hex()[:16]
 
     def is_open(self, now: datetime) -> bool:
-        """Tell whether it lets its holder in: 12 hours at most, one hour unused."""
+        """Return whether the session is valid: at most 12 hours, at most one hour without use."""
         return now < self.started_at + LIFE and now < self.last_used_at + IDLE
 
     def may_show_secrets(self, now: datetime) -> bool:
-        """Tell whether the password was typed within the last five minutes."""
-        return self.proven_at <= now < self.proven_at + PROOF_HOLDS
+        """Return whether the password was typed within the last five minutes."""
+        return self.proven_at <= now < self.proven_at + PROOF_LIFE
 
 
 class Sessions(Protocol):
     """What sessions ask of storage, in the caller's transaction."""
 
-    async def keep(self, session: Session) -> None:
+    async def add(self, session: Session) -> None:
         """Store a new session."""
 
     async def find(self, key: bytes) -> Session | None:
         """Find a session, open or not."""
 
     async def used(self, session: Session, now: datetime) -> None:
-        """Note a use, at most once a minute."""
+        """Record a use, at most once a minute."""
 
     async def proven(self, session: Session, now: datetime) -> None:
-        """Note that the password was typed again."""
+        """Record that the password was typed again."""
 
     async def end(self, key: bytes) -> bool:
         """End a session; False when there was none."""
 
     async def of_user(self, user_id: str) -> Sequence[Session]:
-        """The sessions of a user, the newest first."""
+        """Return the sessions of a user, the newest first."""
 
 
 def session_key(cookie: SecretText) -> bytes:
-    """Hash what the cookie holds: fast, since it is 256 random bits."""
+    """Hash the value of the cookie: fast, since it is 256 random bits."""
     return hashlib.sha256(cookie.reveal().encode()).digest()
 
 
@@ -82,48 +82,50 @@ async def begin_session(  # its collaborators, each named
     now: datetime,
     *,
     sessions: Sessions,
-    journal: AuditLog,
+    audit_log: AuditLog,
     random_bytes: Callable[[int], bytes],
 ) -> SecretText:
-    """Begin a session for one who has just signed in; gives what the cookie holds."""
-    cookie = SecretText(_word(random_bytes))
+    """Begin a session for a user who has just signed in; returns the value of the cookie."""
+    cookie = SecretText(_random_text(random_bytes))
     session = Session(
         key=session_key(cookie),
         user_id=user_id,
-        csrf_token=_word(random_bytes),
+        csrf_token=_random_text(random_bytes),
         started_at=now,
         last_used_at=now,
         proven_at=now,
         address=caller.address,
     )
-    await sessions.keep(session)
-    await journal.note(AuditEntry(EventName.USER_SESSION_BEGIN, caller, user_id=user_id))
+    await sessions.add(session)
+    await audit_log.note(AuditEntry(EventName.USER_SESSION_BEGIN, caller, user_id=user_id))
     return cookie
 
 
 async def end_session(
-    session: Session, caller: Caller, sessions: Sessions, journal: AuditLog
+    session: Session, caller: Caller, sessions: Sessions, audit_log: AuditLog
 ) -> None:
-    """Sign out: nothing that holds this cookie gets in from the commit on."""
+    """Sign out: the cookie is not accepted from the commit on."""
     if await sessions.end(session.key):
-        await journal.note(AuditEntry(EventName.USER_SESSION_END, caller, user_id=session.user_id))
+        await audit_log.note(
+            AuditEntry(EventName.USER_SESSION_END, caller, user_id=session.user_id)
+        )
 
 
 async def open_sessions(user_id: str, now: datetime, sessions: Sessions) -> Sequence[Session]:
-    """List a user's sessions that let somebody in, the newest first."""
+    """List a user's valid sessions, the newest first."""
     return [one for one in await sessions.of_user(user_id) if one.is_open(now)]
 
 
 async def end_own_session(
-    user_id: str, session_id: str, caller: Caller, sessions: Sessions, journal: AuditLog
+    user_id: str, session_id: str, caller: Caller, sessions: Sessions, audit_log: AuditLog
 ) -> bool:
     """End one of a user's sessions by its name; False when it is not theirs or has ended."""
     for one in await sessions.of_user(user_id):
         if one.session_id == session_id:
-            await end_session(one, caller, sessions, journal)
+            await end_session(one, caller, sessions, audit_log)
             return True
     return False
 
 
-def _word(random_bytes: Callable[[int], bytes]) -> str:
+def _random_text(random_bytes: Callable[[int], bytes]) -> str:
     return base64.urlsafe_b64encode(random_bytes(_RANDOM_BYTES)).rstrip(b"=").decode()

@@ -1,8 +1,8 @@
-"""How often one may guess (decisions 3; quality A1, A3, A13). Pure: times come in.
+"""Limits on password attempts (decisions 3; quality A1, A3, A13). Pure: times come in.
 
 Per name: 3 free failures, then waits of 1, 2, 4 … seconds up to 15 minutes; at
-100 failures in a row the password is off until it is set by link. A refused
-try is not counted. Per address: 10 failures in 5 minutes.
+100 failures in a row the password is disabled until it is set by link. A refused
+attempt is not counted. Per address: 10 failures in 5 minutes.
 """
 
 from collections.abc import Sequence
@@ -36,21 +36,21 @@ FRESH: Final = History(0, None)
 
 
 class Proceed(Struct, frozen=True):
-    """A try may be made now."""
+    """An attempt may be made now."""
 
 
 class Wait(Struct, frozen=True):
-    """No try before `until`."""
+    """No attempt before `until`."""
 
     until: datetime
 
 
 class Disabled(Struct, frozen=True):
-    """The password is off: no try succeeds, and none is counted, until it is set by link."""
+    """The password is disabled: no attempt succeeds or is counted until it is set by link."""
 
 
 def decide(history: History, now: datetime) -> Proceed | Wait | Disabled:
-    """Decide on a try at `now`. A last failure in the future counts as now."""
+    """Decide on an attempt at `now`. A last failure in the future counts as now."""
     if history.failures >= MAX_FAILURES:
         return Disabled()
     if history.failures <= FREE_FAILURES or history.last_failure_at is None:
@@ -69,12 +69,12 @@ def after_failure(history: History, now: datetime) -> History:
 
 
 def notice_due(before: History, after: History) -> int | None:
-    """Give the count at which the user is to be told of the guessing, if it was just reached."""
+    """Return the count at which the user is notified of the guessing, if it was just reached."""
     return next((at for at in NOTICES_AT if before.failures < at <= after.failures), None)
 
 
 def decide_address(failures: Sequence[datetime], now: datetime) -> Proceed | Wait:
-    """Decide on a try from an address with these failures in the last five minutes."""
+    """Decide on an attempt from an address with these failures in the last five minutes."""
     recent = sorted(min(at, now) for at in failures if at > now - ADDRESS_PERIOD)
     if len(recent) < ADDRESS_FAILURES:
         return Proceed()
@@ -82,5 +82,5 @@ def decide_address(failures: Sequence[datetime], now: datetime) -> Proceed | Wai
 
 
 def may_send_link(sent: Sequence[datetime], now: datetime) -> bool:
-    """Tell whether one more link may go to an address: 3 in 6 hours, 5 in 24."""
+    """Return whether one more link may be sent to an address: 3 in 6 hours, 5 in 24."""
     return all(sum(1 for at in sent if at > now - period) < most for most, period in _LINK_LIMITS)

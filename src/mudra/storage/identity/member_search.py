@@ -139,7 +139,7 @@ class PostgresMemberSearch:
 
 
 def _able() -> sa.ScalarSelect[int]:
-    """Count the admins of the entity at hand who can act now."""
+    """Count the admins of the entity who can act."""
     a, u = entity_admin.c, user_account.c
     return (
         sa.select(sa.func.count())

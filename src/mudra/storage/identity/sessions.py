@@ -6,18 +6,18 @@ from typing import cast
 
 import sqlalchemy as sa
 
-from mudra.identity.sessions.session import TOUCHED_EVERY, Session
+from mudra.identity.sessions.session import RECORD_EVERY, Session
 from mudra.storage.database.database import Transaction
 from mudra.storage.identity.session_tables import console_session
 
 
 class PostgresSessions:
-    """Who is signed in to the console."""
+    """Sessions of the console."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
 
-    async def keep(self, session: Session) -> None:
+    async def add(self, session: Session) -> None:
         """Store a new session."""
         await self._tx.connection.execute(
             sa.insert(console_session).values(
@@ -37,22 +37,24 @@ class PostgresSessions:
         return found[0] if found else None
 
     async def used(self, session: Session, now: datetime) -> None:
-        """Note a use, at most once a minute."""
-        if now < session.last_used_at + TOUCHED_EVERY:
+        """Record a use, at most once a minute."""
+        if now < session.last_used_at + RECORD_EVERY:
             return
-        # Pages asked for at the same time must not wait for each other here.
-        mine = (
+        # Pages requested at the same time must not wait for each other here.
+        unlocked = (
             sa.select(console_session.c.key)
             .where(console_session.c.key == session.key)
             .with_for_update(skip_locked=True)
             .scalar_subquery()
         )
         await self._tx.connection.execute(
-            sa.update(console_session).where(console_session.c.key == mine).values(last_used_at=now)
+            sa.update(console_session)
+            .where(console_session.c.key == unlocked)
+            .values(last_used_at=now)
         )
 
     async def proven(self, session: Session, now: datetime) -> None:
-        """Note that the password was typed again."""
+        """Record that the password was typed again."""
         await self._tx.connection.execute(
             sa.update(console_session)
             .where(console_session.c.key == session.key)
@@ -67,7 +69,7 @@ class PostgresSessions:
         return done.rowcount == 1
 
     async def of_user(self, user_id: str) -> Sequence[Session]:
-        """The sessions of a user, the newest first."""
+        """Return the sessions of a user, the newest first."""
         return await self._where(console_session.c.user_id == user_id)
 
     async def _where(self, which: sa.ColumnElement[bool]) -> list[Session]:

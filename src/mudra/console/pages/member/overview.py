@@ -35,7 +35,7 @@ async def overview(
         return RenderedPage(
             "overview.html",
             {
-                "told": page_context.query.get("told", ""),
+                "notice": page_context.query.get("told", ""),
                 "lines": attention(facts),
                 "used": used,
                 "record": record,

@@ -87,7 +87,7 @@ async def _page(
             "problem": sentence(_text(refusal, problem.sentence)) if refusal and problem else "",
             "refused": refused,
             "typed": {name: (fields or {}).get(name, "")[:254] for name in ("email", "name")},
-            "told": page_context.query.get("told", ""),
+            "notice": page_context.query.get("told", ""),
         },
         problem.status if problem else 200,
     )

@@ -1,4 +1,4 @@
-"""Words, colours and addresses that several pages of operators share."""
+"""Labels, colors and links that several operator pages share."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -43,23 +43,23 @@ URGENCIES: Final = {
 }
 
 
-def tone(word: str) -> str:
-    """Give the colour of a state; states that say nothing about good or bad are quiet."""
-    return STATUS_TONES.get(word, "quiet")
+def tone(state: str) -> str:
+    """Return the color of a state; neutral states are quiet."""
+    return STATUS_TONES.get(state, "quiet")
 
 
 def member_link(entity_id: str) -> str:
-    """Address of the operator's page of a member."""
+    """Return the address of a member's page for operators."""
     return operator_path(f"members/{entity_id}")
 
 
 def approval_link(entity_id: str) -> str:
-    """Address of the page on which an entry is judged."""
+    """Return the address of the page on which an entry is approved or rejected."""
     return operator_path(f"approvals/{entity_id}")
 
 
 def row_link(row: BoardRow) -> str:
-    """Address at which the next act of a row is done."""
+    """Return the address of the page for a row's next action."""
     match row.kind:
         case Kind.SILENT_AA | Kind.INCIDENT:
             return operator_path(f"incidents/{row.subject}")

@@ -42,8 +42,10 @@ async def mails(
 
     async def look(page_context: PageContext) -> Outcome:
         kept_here = service.settings.smtp_url is None
-        told = page_context.query.get("told", "") == "tried"
-        return StreamedPage("operator_mails.html", {"kept_here": kept_here, "told": told}, _figures)
+        notice = page_context.query.get("told", "") == "tried"
+        return StreamedPage(
+            "operator_mails.html", {"kept_here": kept_here, "notice": notice}, _figures
+        )
 
     return await operator_page(request, service, Scope.MEMBERS, look)
 

@@ -50,7 +50,7 @@ _ADMIN_CHANGES: Final[Mapping[str, type[AdminChangeRequest]]] = {
     "contact": ContactRequest,
 }
 MAX_MAILS: Final = 100
-TOLD: Final = {
+NOTICES: Final = {
     "onboarded": "Member onboarded. Its admin was invited by email.",
     "known": "This member already exists with this type, name and admin; nothing was changed.",
     "status": "Status changed on every node.",
@@ -150,7 +150,7 @@ async def _page(
     facts = {
         "member": found[0],
         "tone": tone,
-        "told": TOLD.get(page_context.query.get("told", ""), "") if problem is None else "",
+        "notice": NOTICES.get(page_context.query.get("told", ""), "") if problem is None else "",
         "problem": problem.sentence if problem else "",
     }
     if problem is None:

@@ -74,7 +74,7 @@ async def members(
                 "type": kind,
                 "status": status,
                 "alone": alone,
-                "told": page_context.query.get("told", ""),
+                "notice": page_context.query.get("told", ""),
             },
         )
 
@@ -107,8 +107,8 @@ async def onboard(
         outcome = await onboard_member(page_context.work, body.new_member(), page_context.caller)
         if isinstance(outcome, Refusal):
             return _form(fields, outcome)
-        told = "onboarded" if outcome.created else "known"
-        return GoTo(operator_path(f"members/{body.entity_id}?told={told}"))
+        notice = "onboarded" if outcome.created else "known"
+        return GoTo(operator_path(f"members/{body.entity_id}?told={notice}"))
 
     return await operator_act(request, service, Scope.MEMBERS, do)
 

@@ -26,7 +26,7 @@ SCOPES: Final = {
     Scope.KEYS: "view and rotate signing keys",
     Scope.AUDIT: "search and verify the audit",
 }
-TOLD: Final = {
+NOTICES: Final = {
     "invited": "Operator added. They get an email with a link.",
     "changed": "Scopes saved, effective immediately.",
 }
@@ -80,7 +80,9 @@ async def _page(page_context: PageContext, refusal: Refusal | None = None) -> Re
             "scopes": SCOPES,
             "mine": page_context.scopes,
             "tone": tone,
-            "told": TOLD.get(page_context.query.get("told", ""), "") if problem is None else "",
+            "notice": NOTICES.get(page_context.query.get("told", ""), "")
+            if problem is None
+            else "",
             "problem": problem.sentence if problem else "",
         },
         status=problem.status if problem else 200,

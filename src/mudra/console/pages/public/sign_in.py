@@ -40,14 +40,14 @@ async def begin(
     """Go to the first page that the user can see."""
 
     async def look(page_context: PageContext) -> Outcome:
-        told = page_context.query.get("told", "")
+        notice = page_context.query.get("told", "")
         offered = operator_links(page_context.scopes, "")
         if offered:
             return GoTo(offered[0].path)
         if page_context.user.administers:
             path = member_path(page_context.user.administers[0])
-            return GoTo(f"{path}?told=left" if told == "left" else path)
-        return RenderedPage("nothing_yet.html", {"told": told})
+            return GoTo(f"{path}?told=left" if notice == "left" else path)
+        return RenderedPage("nothing_yet.html", {"notice": notice})
 
     return await own_page(request, service, look)
 
@@ -83,7 +83,7 @@ async def sign_in(request: AnyRequest, service: InjectedDependencies) -> Respons
             context.caller(f"user:{user.user_id}"),
             await work.people.now(),
             sessions=work.sessions,
-            journal=work.journal,
+            audit_log=work.journal,
             random_bytes=service.random_bytes,
         )
 
