@@ -13,7 +13,6 @@ from mudra.audit.sealing import BATCH, seal_next
 from mudra.bootstrap.clock import ServiceClock
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.bootstrap.parent_watch import on_parent_exit
-from mudra.bootstrap.telemetry import JOB_RUNS, MAILS, MAILS_FAILING, SIGN_IN_FAILURES
 from mudra.jobs.key_rotation import maintain_keys
 from mudra.jobs.metrics_jobs import metrics_jobs
 from mudra.jobs.notification_jobs import (
@@ -24,6 +23,7 @@ from mudra.jobs.notification_jobs import (
     watch_sign_ins,
 )
 from mudra.jobs.scheduler import Job, Scheduler
+from mudra.jobs.telemetry import JOB_RUNS, MAILS, MAILS_FAILING, SIGN_IN_FAILURES
 from mudra.mail.mail_server import mail_server
 from mudra.mail.smtp import deliver
 from mudra.metrics.notifications.webhook import WaitingMessage
@@ -102,14 +102,14 @@ def _jobs(dependencies: Dependencies) -> list[Job]:
                 )
 
             await deliver_mail(open_outbox, send, lambda outcome: MAILS.labels(outcome).inc())
-        MAILS_FAILING.set(await raise_mail_alarms(dependencies))
+        MAILS_FAILING.set(await raise_mail_alarms(dependencies.unit_of_work))
 
     async def count_failed_sign_ins() -> None:
-        SIGN_IN_FAILURES.set(await watch_sign_ins(dependencies))
+        SIGN_IN_FAILURES.set(await watch_sign_ins(dependencies.unit_of_work))
 
     async def remind() -> None:
-        await notify_guessing(dependencies)
-        await remind_members(dependencies)
+        await notify_guessing(dependencies.unit_of_work)
+        await remind_members(dependencies.unit_of_work)
 
     async def keys() -> None:
         await maintain_keys(dependencies.unit_of_work)

@@ -9,7 +9,7 @@ from typing import Final
 
 from prometheus_client import Gauge
 
-from mudra.bootstrap.telemetry import (
+from mudra.jobs.telemetry import (
     API_P50,
     API_REQUESTS,
     API_SUCCESS,

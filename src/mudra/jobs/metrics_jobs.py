@@ -7,16 +7,15 @@ from typing import Final
 
 import structlog
 
-from mudra.bootstrap.telemetry import (
+from mudra.jobs.metrics_exporter import export_health
+from mudra.jobs.scheduler import Job
+from mudra.jobs.telemetry import (
     ALARMS,
     ALARMS_SILENCED,
     RECOUNTS,
     SUMS_MADE,
     WEBHOOK_MESSAGES,
 )
-from mudra.jobs.metrics_exporter import export_health
-from mudra.jobs.retry_delay import pause_after
-from mudra.jobs.scheduler import Job
 from mudra.metrics.incidents.incident import AaReporting
 from mudra.metrics.incidents.subject import name_of
 from mudra.metrics.maintenance import OpenMaintenance
@@ -29,6 +28,7 @@ from mudra.metrics.notifications.webhook_delivery import (
 )
 from mudra.metrics.rollup.retention import RetentionPolicy, drop_old
 from mudra.metrics.rollup.rollup_service import RECOUNTED_DAYS
+from mudra.shared.retry_delay import pause_after
 from mudra.unit_of_work import TRANSACTION_S
 
 WORK_S: Final = 60.0

@@ -4,24 +4,24 @@ from collections.abc import Callable
 
 import structlog
 
-from mudra.bootstrap.dependencies import Dependencies
 from mudra.identity.sign_in.guessing import is_alarming, notify_guessed_users, recent_failures
 from mudra.identity.sign_in.throttle import ADDRESS_PERIOD
-from mudra.jobs.retry_delay import pause_after
 from mudra.overview.mail_delivery import Delivered, OpenQueue, Send, Undelivered, deliver_due
 from mudra.overview.mail_queue import StoredEmail
+from mudra.shared.retry_delay import pause_after
 from mudra.tokens.reminders.remind import LOOK_AHEAD, LOOK_BACK, remind
+from mudra.unit_of_work import OpenUnitOfWork
 
 _log = structlog.get_logger()
 
 
-async def remind_members(dependencies: Dependencies) -> None:
+async def remind_members(open_work: OpenUnitOfWork) -> None:
     """Send each reminder that is due, one entity in one transaction."""
-    async with dependencies.unit_of_work() as work:
+    async with open_work() as work:
         now = await work.people.now()
         candidates = await work.reminders.candidates(now + LOOK_AHEAD, now - LOOK_BACK)
     for entity_id in candidates:
-        async with dependencies.unit_of_work() as work:
+        async with open_work() as work:
             await remind(
                 entity_id,
                 secrets=work.secrets,
@@ -32,18 +32,18 @@ async def remind_members(dependencies: Dependencies) -> None:
             )
 
 
-async def raise_mail_alarms(dependencies: Dependencies) -> int:
+async def raise_mail_alarms(open_work: OpenUnitOfWork) -> int:
     """Log each email once that cannot be delivered; returns how many there are."""
-    async with dependencies.unit_of_work() as work:
+    async with open_work() as work:
         new, failing = await work.mail_queue.raise_alarms()
     for mail_id in new:
         _log.error("mail cannot be delivered", mail_id=mail_id, remedy="mudra mail list --failed")
     return failing
 
 
-async def watch_sign_ins(dependencies: Dependencies) -> int:
+async def watch_sign_ins(open_work: OpenUnitOfWork) -> int:
     """Raise an alarm while many sign-ins fail (quality A3); returns how many."""
-    async with dependencies.unit_of_work() as work:
+    async with open_work() as work:
         failures = await recent_failures(work)
     if is_alarming(failures):
         _log.error(
@@ -55,9 +55,9 @@ async def watch_sign_ins(dependencies: Dependencies) -> int:
     return failures
 
 
-async def notify_guessing(dependencies: Dependencies) -> None:
+async def notify_guessing(open_work: OpenUnitOfWork) -> None:
     """Notify users of failed sign-ins (decisions 3)."""
-    async with dependencies.unit_of_work() as work:
+    async with open_work() as work:
         await notify_guessed_users(work)
 
 

@@ -1,12 +1,13 @@
-"""mudra board: what breaks this week."""
+"""mudra board: what needs attention this week."""
 
+import msgspec
 import typer
 
 from mudra.cli.local.program import Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.output.output import show_json, show_table
-from mudra.http.operator.dashboard import board_fields
+from mudra.http.response.operator_responses import board_row
 from mudra.identity.operators.operator import Scope
 from mudra.overview.operator_dashboard import Board
 from mudra.overview.operator_dashboard import board as gather
@@ -14,7 +15,7 @@ from mudra.shared.time_text import iso_ms
 
 
 def board(data_dir: DataDir = None, as_json: AsJson = False) -> None:
-    """Show what breaks this week, the worst first, each with the next act."""
+    """Show what needs attention this week, the worst first, each with the next act."""
 
     async def act(dependencies: Dependencies) -> Board:
         async with dependencies.unit_of_work() as work:
@@ -22,11 +23,11 @@ def board(data_dir: DataDir = None, as_json: AsJson = False) -> None:
 
     rows = with_rooms(act, data_dir).rows
     if as_json:
-        show_json([board_fields(row) for row in rows])
+        show_json([msgspec.to_builtins(board_row(row)) for row in rows])
     elif rows:
         show_table(
-            ["", "SINCE OR BY", "WHAT", "NEXT ACT"],
+            ["", "SINCE OR BY", "WHAT", "NEXT STEP"],
             [[row.urgency.value, iso_ms(row.at), row.what, row.next_act] for row in rows],
         )
     else:
-        typer.echo("Nothing breaks this week, as far as it can be foreseen.")
+        typer.echo("Nothing needs attention this week.")

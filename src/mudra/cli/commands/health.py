@@ -18,7 +18,7 @@ from mudra.cli.local.program import Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.output.output import fail, show_facts, show_json, show_table
-from mudra.http.health.alarm_responses import incident_details, silence_details, webhook_details
+from mudra.http.response.alarm_responses import incident_details, silence_details, webhook_details
 from mudra.http.response.errors import problem_of
 from mudra.metrics.incidents.incident import StoredIncident
 from mudra.metrics.incidents.silence import Silence, SilenceCommand

@@ -14,8 +14,8 @@ from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.output.api_row import COLUMNS, api_line
 from mudra.cli.output.output import Exit, fail, show_json, show_table
-from mudra.http.health.health_requests import CODES, GROUPED_BY, MAX_LENGTH
-from mudra.http.health.health_responses import (
+from mudra.http.request.health_requests import CODES, GROUPED_BY, MAX_LENGTH
+from mudra.http.response.health_responses import (
     MatrixResponse,
     matrix_response,
     picture_response,

@@ -12,7 +12,7 @@ from mudra.cli.local.settings import AsJson, DataDir
 from mudra.cli.local.store import with_rooms
 from mudra.cli.output.output import fail, show_facts, show_json, show_table
 from mudra.http.response.account_responses import mail_details
-from mudra.http.sandbox import shown_mail
+from mudra.http.response.sandbox_responses import mail_response
 from mudra.identity.accounts.email_address import AddressRefused, normalize_email
 from mudra.overview.mail_queue import NoSuchMail, QueuedMail, StoredEmail, retry_mail
 from mudra.shared.time_text import iso_ms
@@ -46,7 +46,7 @@ def list_mails(
 
     mails = with_rooms(run, data_dir)
     if as_json:
-        show_json([msgspec.to_builtins(shown_mail(mail)) for mail in mails])
+        show_json([msgspec.to_builtins(mail_response(mail)) for mail in mails])
         return
     show_table(
         ["SENT", "TO", "SUBJECT"],
@@ -78,7 +78,7 @@ def show(
         attached = [
             {"name": one.name, "mediaType": one.media_type, "content": one.content} for one in files
         ]
-        show_json({**msgspec.to_builtins(shown_mail(mail)), "attachments": attached})
+        show_json({**msgspec.to_builtins(mail_response(mail)), "attachments": attached})
         return
     show_facts(
         {

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from mudra.cli.output.output import Exit, fail
-from mudra.http.sandbox import duration
+from mudra.http.request.sandbox_requests import duration
 
 
 def read_duration(option: str, text: str) -> timedelta:

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 from msgspec import Struct
 
-from mudra.http.health.health_requests import TimeParameters, time_range
+from mudra.http.request.health_requests import TimeParameters, time_range
 from mudra.http.request.validation import decode_struct
 from mudra.http.response.http_refusals import InvalidField
 from mudra.metrics.health.status_history import api_name

@@ -1,7 +1,6 @@
 """GET /entity/attention and /entity/activity: what the console shows an entity's admins."""
 
 from collections.abc import Mapping
-from datetime import timedelta
 from typing import Annotated, Final
 
 from litestar import Response, get
@@ -22,11 +21,10 @@ from mudra.identity.accounts.user import User
 from mudra.identity.memberships.member import NotYourEntity
 from mudra.identity.memberships.member_search import MemberFilter
 from mudra.overview.action_items import ActionItem, attention, facts_of
+from mudra.overview.entity_activity import DAYS, names_of_admins, visible_address
 from mudra.shared.time_text import iso_ms
 from mudra.tokens.secrets.secret_service import SecretUsage
 from mudra.unit_of_work import UnitOfWork
-
-DAYS: Final = timedelta(days=14)
 
 
 class ActivityQuery(Struct, frozen=True):
@@ -149,16 +147,6 @@ async def own_activity(request: AnyRequest, service: InjectedDependencies) -> Re
     return await as_user(context, received, handler)
 
 
-async def names_of_admins(work: UnitOfWork, entity_id: str) -> Mapping[str, str]:
-    """The addresses of an entity's admins by the actor that its audit names."""
-    return {f"user:{one.user_id}": one.email for one in await work.memberships.admins(entity_id)}
-
-
-def from_where(row: AuditRow) -> str:
-    """The address behind an event; from where an operator works is no business of a member's."""
-    return "" if row.actor.startswith("operator:") else row.address
-
-
 def _item(item: ActionItem) -> ActionItemResponse:
     return ActionItemResponse(
         weight=item.weight.word, what=item.what, why=item.why, page=item.page, act=item.act
@@ -176,7 +164,7 @@ def _event(row: AuditRow, names: Mapping[str, str]) -> OwnEventResponse:
         event=row.event,
         outcome=row.outcome,
         who=names.get(row.actor, row.actor),
-        address=from_where(row),
+        address=visible_address(row),
         txn_id=row.txn_id,
         reason=row.reason,
     )

@@ -14,9 +14,9 @@ from litestar.handlers import HTTPRouteHandler
 
 from mudra.http.auth.bearer import calling_entity
 from mudra.http.dependencies import HttpDependencies, InjectedDependencies
-from mudra.http.health.health_responses import PublicStatusResponse
 from mudra.http.openapi.operation import CSV, JSON, described
 from mudra.http.request.request_context import AnyRequest, RequestContext, new_context
+from mudra.http.response.health_responses import PublicStatusResponse
 from mudra.http.response.json_response import refusal
 from mudra.metrics.health.feed import HealthFeed, health_feed, public_csv, public_status
 from mudra.metrics.health.health_service import NetworkHealth

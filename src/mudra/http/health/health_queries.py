@@ -11,7 +11,8 @@ from mudra.audit.event import Caller
 from mudra.http.auth.as_entity import as_entity
 from mudra.http.auth.as_operator import as_operator
 from mudra.http.dependencies import InjectedDependencies
-from mudra.http.health.health_requests import (
+from mudra.http.openapi.operation import CSV, JSON, described
+from mudra.http.request.health_requests import (
     GROUPED_BY,
     MAX_LENGTH,
     GroupingInPath,
@@ -20,15 +21,14 @@ from mudra.http.health.health_requests import (
     TimeParameters,
     time_range,
 )
-from mudra.http.health.health_responses import (
+from mudra.http.request.request_context import AnyRequest, receive_query
+from mudra.http.response.health_responses import (
     MatrixResponse,
     PictureResponse,
     matrix_response,
     picture_response,
     rows_as_csv,
 )
-from mudra.http.openapi.operation import CSV, JSON, described
-from mudra.http.request.request_context import AnyRequest, receive_query
 from mudra.http.response.http_refusals import InvalidField
 from mudra.http.response.json_response import HandlerResult
 from mudra.identity.operators.operator import Scope

@@ -11,9 +11,9 @@ from msgspec import UnsetType
 from mudra.audit.event import Caller
 from mudra.http.auth.as_entity import as_entity
 from mudra.http.dependencies import InjectedDependencies
-from mudra.http.health.health_requests import ReceiptsParameters, time_range
 from mudra.http.health.metrics_responses import ReceiptsResponse, receipts_response
 from mudra.http.openapi.operation import described
+from mudra.http.request.health_requests import ReceiptsParameters, time_range
 from mudra.http.request.request_context import AnyRequest, receive_query
 from mudra.http.response.http_refusals import InvalidField
 from mudra.http.response.json_response import HandlerResult

@@ -11,11 +11,11 @@ from litestar.params import FromPath
 from mudra.audit.event import Caller
 from mudra.http.auth.as_operator import as_operator
 from mudra.http.dependencies import InjectedDependencies
-from mudra.http.health.alarm_responses import SilenceResponse, SilencesResponse, silence_details
-from mudra.http.health.health_requests import SilenceRequest, SilencesParameters
 from mudra.http.openapi.operation import described
 from mudra.http.request.fields import NoParameters
+from mudra.http.request.health_requests import SilenceRequest, SilencesParameters
 from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
+from mudra.http.response.alarm_responses import SilenceResponse, SilencesResponse, silence_details
 from mudra.http.response.json_response import HandlerResult
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.incidents.silence import Silence, SilenceCommand

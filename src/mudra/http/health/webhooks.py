@@ -12,16 +12,16 @@ from mudra.audit.event import Caller
 from mudra.http.auth.as_entity import as_entity
 from mudra.http.auth.as_operator import as_operator
 from mudra.http.dependencies import InjectedDependencies
-from mudra.http.health.alarm_responses import (
+from mudra.http.openapi.operation import described
+from mudra.http.request.fields import NoParameters
+from mudra.http.request.health_requests import OwnWebhookRequest, WebhookRequest
+from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
+from mudra.http.response.alarm_responses import (
     NewWebhookResponse,
     WebhookResponse,
     WebhooksResponse,
     webhook_details,
 )
-from mudra.http.health.health_requests import OwnWebhookRequest, WebhookRequest
-from mudra.http.openapi.operation import described
-from mudra.http.request.fields import NoParameters
-from mudra.http.request.request_context import AnyRequest, receive_json, receive_query
 from mudra.http.response.json_response import HandlerResult
 from mudra.identity.operators.operator import Scope
 from mudra.metrics.notifications.webhook import AddedWebhook, Webhook

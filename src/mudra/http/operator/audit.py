@@ -14,7 +14,6 @@ from mudra.http.auth.operator_access import find_operator
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
 from mudra.http.operator.shapes import AuditVerdictResponse
-from mudra.http.request.envelope import Body
 from mudra.http.request.fields import (
     EventNumber,
     Instant,
@@ -115,13 +114,13 @@ async def verify(request: AnyRequest, service: InjectedDependencies) -> Response
     if isinstance(order, Refusal):
         return refusal(context.envelope, order).response()
     verdict = await service.verify_audit(context.caller(found.actor))
-    members: Body = {
-        "intact": verdict.intact,
-        "rows": verdict.rows,
-        "vouched": verdict.vouched,
-        "problem": verdict.problem,
-    }
-    return success(context.envelope, members).response()
+    body = AuditVerdictResponse(
+        intact=verdict.intact,
+        rows=verdict.rows,
+        vouched=verdict.vouched,
+        problem=verdict.problem,
+    )
+    return success(context.envelope, body).response()
 
 
 def _details(row: AuditRow) -> EventDetails:

@@ -96,19 +96,6 @@ class RotationResponse(ResponseBody, kw_only=True):
     changes: list[KeyChangeResponse]
 
 
-class SettingsResponse(ResponseBody, kw_only=True):
-    """The settings in force; of a secret one only whether it is set."""
-
-    settings: list[dict[str, object]]
-
-
-class BoardResponse(ResponseBody, kw_only=True):
-    """What breaks this week; `hidden` are the kinds that the caller's scopes do not show."""
-
-    rows: list[dict[str, object]]
-    hidden: list[str]
-
-
 class AuditVerdictResponse(ResponseBody, kw_only=True):
     """Whether the audit is as it was written; `problem` says what is not."""
 

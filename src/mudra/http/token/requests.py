@@ -77,27 +77,3 @@ class EntityQuery(Struct, frozen=True):
     """Query of GET /entity/secret/use."""
 
     entity_id: EntityId = field(name="entityId")
-
-
-class ClockRequest(Struct, frozen=True):
-    """JSON of POST /sandbox/v1/clock."""
-
-    advance: Annotated[
-        str,
-        Meta(
-            pattern=r"^P(?=.)([0-9]{1,5}W|([0-9]{1,5}D)?"
-            r"(T(?=[0-9])([0-9]{1,7}H)?([0-9]{1,9}M)?([0-9]{1,9}S)?)?)\Z",
-            description="an ISO 8601 duration of weeks, days, hours, minutes, seconds: PT6M, P7D",
-            examples=["PT6M"],
-        ),
-    ]
-
-
-class MailboxQuery(Struct, frozen=True):
-    """Query of GET /sandbox/v1/mails: to whom, and how many of the latest."""
-
-    to: Annotated[str, Meta(max_length=254, description="an email address, or empty for all")] = ""
-    limit: Annotated[
-        str,
-        Meta(pattern=r"^([1-9][0-9]{0,2}|1000)\Z", description="a whole number from 1 to 1000"),
-    ] = "50"

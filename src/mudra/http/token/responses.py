@@ -96,26 +96,3 @@ class PasswordResponse(ResponseBody, kw_only=True):
     """The password was set, or the request was accepted."""
 
     status: str
-
-
-class ClockResponse(ResponseBody, kw_only=True):
-    """The service's time after the move."""
-
-    now: DateTime
-
-
-class SandboxMail(Struct, kw_only=True):
-    """One email; without a mail server it counts as sent once it is in the mailbox."""
-
-    id: str
-    to: str
-    subject: str
-    sent_at: DateTime | None = field(name="sentAt")
-    text: str
-    links: list[str]
-
-
-class MailboxResponse(ResponseBody, kw_only=True):
-    """The latest emails, the newest first."""
-
-    mails: list[SandboxMail]

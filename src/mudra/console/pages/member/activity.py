@@ -12,9 +12,9 @@ from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import member_page
 from mudra.console.framework.page_results import Download, Outcome, StreamedPage
 from mudra.console.framework.table import Column, Table
-from mudra.http.account.own_activity import DAYS, from_where, names_of_admins
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
+from mudra.overview.entity_activity import DAYS, names_of_admins, visible_address
 
 _MAX_COUNT: Final = 500
 _TONES: Final = {"success": "good", "refused": "warn", "failed": "bad"}
@@ -47,7 +47,7 @@ def _audit(names: Mapping[str, str]) -> Table[AuditRow]:
             ),
             Column[AuditRow]("who", "By", lambda row: names.get(row.actor, row.actor)),
             Column[AuditRow]("reason", "Reason", lambda row: row.reason or None, "below"),
-            Column[AuditRow]("address", "From", lambda row: from_where(row) or None, "code"),
+            Column[AuditRow]("address", "From", lambda row: visible_address(row) or None, "code"),
             Column[AuditRow]("txn", "Transaction", lambda row: row.txn_id or None, "below"),
         ),
         first_sort="-at",

@@ -1,0 +1,61 @@
+"""Prometheus metrics that the jobs set.
+
+Import this module only after `PROMETHEUS_MULTIPROC_DIR` is set: the library
+decides at import where its values live.
+"""
+
+from prometheus_client import Counter, Gauge
+
+MAILS_FAILING = Gauge(
+    "mudra_mails_failing",
+    "Mails that the mail server refused for good or that have waited for over a day",
+    multiprocess_mode="livemax",
+)
+SIGN_IN_FAILURES = Gauge(
+    "mudra_sign_in_failures",
+    "Failed sign-ins of the last five minutes, over all names and addresses",
+    multiprocess_mode="livemax",
+)
+JOB_RUNS = Counter("mudra_job_runs_total", "Runs of periodic jobs", ["job", "outcome"])
+SUMS_MADE = Counter("mudra_metrics_sums_made_total", "Hours and days of sums made", ["grain"])
+RECOUNTS = Counter(
+    "mudra_metrics_recounted_total", "Sums compared with raw rows", ["grain", "outcome"]
+)
+ALARMS = Counter("mudra_health_alarms_total", "Alarms raised and ended", ["kind", "change"])
+ALARMS_SILENCED = Counter("mudra_health_alarms_silenced_total", "Alarms that a silence held back")
+WEBHOOK_MESSAGES = Counter(
+    "mudra_webhook_messages_total", "Messages of alarms sent to webhooks", ["outcome"]
+)
+_OF_API = ["fip", "api"]
+API_REQUESTS = Gauge(
+    "mudra_fip_api_requests",
+    "Requests of all AAs in the last closed window",
+    _OF_API,
+    multiprocess_mode="livemostrecent",
+)
+API_SUCCESS = Gauge(
+    "mudra_fip_api_success_ratio",
+    "Share of success in the last closed window, 4xx left out",
+    _OF_API,
+    multiprocess_mode="livemostrecent",
+)
+API_P50 = Gauge(
+    "mudra_fip_api_p50_seconds",
+    "Estimated median response time in the last closed window",
+    _OF_API,
+    multiprocess_mode="livemostrecent",
+)
+INCIDENTS_OPEN = Gauge(
+    "mudra_health_incidents_open", "Incidents not over", multiprocess_mode="livemostrecent"
+)
+WINDOWS_MISSING = Gauge(
+    "mudra_metrics_windows_missing",
+    "Payloads of the last closed window not received",
+    multiprocess_mode="livemostrecent",
+)
+LAST_WINDOW = Gauge(
+    "mudra_metrics_last_window_seconds",
+    "End of the last closed window, seconds since the epoch",
+    multiprocess_mode="livemostrecent",
+)
+MAILS = Counter("mudra_mails_total", "Mails handed to the mail server", ["outcome"])
