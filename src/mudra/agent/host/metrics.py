@@ -73,6 +73,10 @@ class AgentCollector(Collector):
             "disk_fault", "1 while the spool accepts no writes", bool(agent.recorder.disk_error)
         )
         yield _gauge("ready", "1 while /readyz is green", agent.health().ready)
+        if agent.recorder.last_event is not None:
+            yield _gauge(
+                "last_event_timestamp_seconds", "The last event", agent.recorder.last_event / 1000
+            )
         if push.last_delivery is not None:
             yield _gauge(
                 "last_delivery_timestamp_seconds", "The last receipt", push.last_delivery / 1000

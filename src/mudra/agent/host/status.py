@@ -36,6 +36,8 @@ class Status(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     dead_letters: int
     dropped_full: int
     dropped_damaged: int
+    last_event: str | None = None
+    """When the AA's systems last reported a call; None since the start."""
     events: int = 0
     late_events: int = 0
     not_counted: dict[str, int] = {}
@@ -58,6 +60,7 @@ def status_of(agent: Agent, facts: dict[str, Fact], backlog: Backlog) -> Status:
         running=True,
         ready=health.ready,
         reasons=health.reasons,
+        last_event=_time(agent.recorder.last_event),
         events=counter.events,
         late_events=counter.late,
         not_counted={
