@@ -52,7 +52,7 @@ def test_an_operator_compares_an_update_and_approves_it(visit: Visit, operator: 
     page = visit.page
 
     page.get_by_role("link", name=re.compile(f"first entry of {member.entity_id}")).click()
-    expect(page.get_by_text("Its first entry: nothing is live yet.")).to_be_visible()
+    expect(page.get_by_text("First registration: nothing is live yet.")).to_be_visible()
     page.get_by_role("button", name="Approve version 1").click()
     expect(page.get_by_role("status")).to_have_text("Approved.")
     changed = payload(member, baseurl="v2:https://moved.example/v2")  # another key as well

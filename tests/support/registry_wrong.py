@@ -65,8 +65,8 @@ WRONG_MEMBERS: list[tuple[Any, str, object, str, str]] = [
     (fip, "entityInfo", {}, "$.entityInfo", "did you mean entityinfo"),
     (fip, "signature", {}, "$.signature", "did you mean entityinfo.signature"),
     (fip, "ips", [], "$.ips", "did you mean entityinfo.ips"),
-    (fip, "a b", 1, '$["a b"]', "is not a member of this object"),
-    (fip, "\ud800", 1, r"$['\ud800']", "is not a member"),
+    (fip, "a b", 1, '$["a b"]', "is not a field of this object"),
+    (fip, "\ud800", 1, r"$['\ud800']", "is not a field"),
     # names and IDs
     (fip, "entityinfo.name", GONE, f"{INFO}.name", "missing or empty"),
     (fip, "entityinfo.name", None, f"{INFO}.name", "missing or empty"),
@@ -88,7 +88,7 @@ WRONG_MEMBERS: list[tuple[Any, str, object, str, str]] = [
     (fip, "entityinfo.tags", ["Sandbox"], f"{INFO}.tags", "must be a string, not an array"),
     (fip, "entityinfo.identifiers", [], f"{INFO}.identifiers", "did you mean Identifiers"),
     (fip, "entityinfo.baseUrl", "", f"{INFO}.baseUrl", "did you mean baseurl"),
-    (fip, "entityinfo.credentialsPk", "1", f"{INFO}.credentialsPk", "not a member"),
+    (fip, "entityinfo.credentialsPk", "1", f"{INFO}.credentialsPk", "not a field"),
     # what belongs to one type only
     (fip, "entityinfo.entityhandle", {}, f"{INFO}.entityhandle", "must be empty for type FIP"),
     (fip, "entityinfo.webviewurl", {}, f"{INFO}.webviewurl", "must be empty for type FIP"),

@@ -67,16 +67,16 @@ async def read_entries(
     moment = query if isinstance(query, Refusal) else read_moment(query.get("at"))
     if isinstance(moment, Refusal):
         return _refused(service, moment)
-    reads, sight = service.directory, _sight(caller, service)
+    reads, visibility = service.directory, _visibility(caller, service)
     if moment is None:
         directory = await reads.log.current()
         # Callers who see the same get the same bytes.
-        key = (sight.within(kind), kind, entity_id)
+        key = (visibility.within(kind), kind, entity_id)
         signed = reads.listings.get(
-            directory, key, lambda: _listing(directory, sight, kind, entity_id)
+            directory, key, lambda: _listing(directory, visibility, kind, entity_id)
         )
     else:
-        then = _listing(await directory_at(reads.log, moment), sight, kind, entity_id)
+        then = _listing(await directory_at(reads.log, moment), visibility, kind, entity_id)
         signed = None if then is None else reads.listings.sign(then)
     if signed is None:
         return _refused(service, NoSuchAddress())
@@ -92,23 +92,23 @@ async def read_changes(request: AnyRequest, service: HttpDependencies) -> JsonRe
     since = query if isinstance(query, Refusal) else read_since(query.get("since"))
     if isinstance(since, Refusal):
         return _refused(service, since)
-    reads, sight = service.directory, _sight(caller, service)
-    page = await changes_since(reads.log, sight, since)
+    reads, visibility = service.directory, _visibility(caller, service)
+    page = await changes_since(reads.log, visibility, since)
     signed = reads.listings.sign(changes_response(page))
     return signed_response(request, signed, service.clock())
 
 
-def _sight(caller: EntityCaller, service: HttpDependencies) -> Visibility:
+def _visibility(caller: EntityCaller, service: HttpDependencies) -> Visibility:
     opened = service.settings.registry_open
     return visibility_of(caller.entity_type, caller.entity_id, opened=opened)
 
 
 def _listing(
-    directory: Directory, sight: Visibility, kind: EntityType, entity_id: str
+    directory: Directory, visibility: Visibility, kind: EntityType, entity_id: str
 ) -> DirectoryListing | None:
     if entity_id:
-        return single(directory, sight, kind, entity_id)
-    return listing(directory, sight, kind)
+        return single(directory, visibility, kind, entity_id)
+    return listing(directory, visibility, kind)
 
 
 def _refused(service: HttpDependencies, refused: Refusal) -> JsonResponse:

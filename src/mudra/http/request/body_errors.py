@@ -68,5 +68,5 @@ def is_body_refusal(received: object) -> TypeGuard[BodyRefused]:
 
 
 def closes_connection(refusal: BodyRefused) -> bool:
-    """Say whether the answer to `refusal` must carry `connection: close`."""
+    """Return whether the answer to `refusal` must carry `connection: close`."""
     return not isinstance(refusal, MalformedBody) or refusal.unread

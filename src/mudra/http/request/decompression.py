@@ -35,7 +35,7 @@ class Unpacker(Protocol):
         """
 
     def whole(self) -> bytes:
-        """Give the output once all pieces are taken.
+        """Return the output once all pieces are taken.
 
         Raises:
             BadlyPacked: the end is missing.
@@ -53,7 +53,7 @@ class Identity:
         self._kept.write(piece)
 
     def whole(self) -> bytes:
-        """Give all pieces as one."""
+        """Return all pieces as one."""
         return self._kept.getvalue()
 
 
@@ -76,7 +76,7 @@ class Gzip:
             piece = self._inflate.unconsumed_tail or self._inflate.unused_data
 
     def whole(self) -> bytes:
-        """Give the output if the member's end and checksum were there."""
+        """Return the output if the member's end and checksum were there."""
         while not self._inflate.eof:
             held_back = self._inflate.decompress(b"", _PIECE)
             if not held_back:
@@ -105,7 +105,7 @@ class Zstd:
             raise BadlyPacked from None
 
     def whole(self) -> bytes:
-        """Give the output."""
+        """Return the output."""
         return self._kept.getvalue()
 
 

@@ -19,12 +19,12 @@ _MEMBER: Final = re.compile(rb'("[^"]*+")[ \t\r\n]*+:|"[^"]*+"?|([{}])')
 
 
 def masked(body: bytes) -> bytes:
-    """Give `body`, at the same length, without the escapes that blur where strings end."""
+    """Return `body`, at the same length, without the escapes that blur where strings end."""
     return body.replace(b"\\\\", b"__").replace(b'\\"', b"__")
 
 
 def of_depth(masked_body: bytes, max_depth: int) -> int | None:
-    """Give the place of the first bracket that is one too deep."""
+    """Return the place of the first bracket that is one too deep."""
     depth = 0
     for match in _found(_BRACKET, masked_body):
         depth += 1 if match[1] in b"[{" else -1
@@ -34,12 +34,12 @@ def of_depth(masked_body: bytes, max_depth: int) -> int | None:
 
 
 def of_number(masked_body: bytes, digits: bytes) -> int | None:
-    """Give the place of the first number written as `digits`."""
+    """Return the place of the first number written as `digits`."""
     return next((m.start() for m in _found(_NUMBER, masked_body) if m[1] == digits), None)
 
 
 def of_float(body: bytes) -> int | None:
-    """Give the place of the first number with a fraction or exponent."""
+    """Return the place of the first number with a fraction or exponent."""
     numbers = _found(_NUMBER, masked(body))
     return next((m.start() for m in numbers if not m[1].lstrip(b"-").isdigit()), None)
 
@@ -55,12 +55,12 @@ def member_of(body: bytes, place: int) -> str:
 
 
 def of_constant(body: bytes) -> int | None:
-    """Give the place of the first NaN or Infinity."""
+    """Return the place of the first NaN or Infinity."""
     return next((m.start() for m in _found(_CONSTANT, masked(body))), None)
 
 
 def of_repeated(body: bytes) -> int | None:
-    """Give the place where a member's name stands for the second time in one object.
+    """Return the place where a member's name stands for the second time in one object.
 
     `body` is known to be well-formed up to there.
     """
@@ -79,7 +79,7 @@ def of_repeated(body: bytes) -> int | None:
 
 
 def _found(pattern: re.Pattern[bytes], text: bytes) -> Iterator[re.Match[bytes]]:
-    """Give the matches outside strings: those where one of the pattern's groups took part."""
+    """Return the matches outside strings: those where one of the pattern's groups took part."""
     if len(text) > LARGEST_SEARCHED:
         return
     yield from (match for match in pattern.finditer(text) if match.lastindex)

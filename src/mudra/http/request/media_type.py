@@ -20,7 +20,7 @@ class MediaType(Struct, frozen=True):
     charset: str
 
     def is_utf8(self, name: str) -> bool:
-        """Say whether this is `name`, in UTF-8 or with no charset named."""
+        """Return whether this is `name`, in UTF-8 or with no charset named."""
         return self.name == name and self.charset in {"", "utf-8", "utf8"}
 
 

@@ -66,7 +66,7 @@ METRICS_LIMITS: Final = BodyLimits(8 * 1024 * 1024, encodings=("gzip", "zstd"))
 async def read_json(
     receive: Receive, headers: Headers, limits: BodyLimits
 ) -> dict[str, JsonValue] | BodyRefused:
-    """Give the members of a body that is one strict JSON object."""
+    """Return the members of a body that is one strict JSON object."""
     raw = await read_typed_body(receive, headers, limits)
     if not isinstance(raw, bytes):
         return raw
@@ -82,7 +82,7 @@ async def read_json(
 async def read_document(
     receive: Receive, headers: Headers, limits: BodyLimits
 ) -> object | BodyRefused:
-    """Give any value of a strict JSON body, for a check that names the place of each fault."""
+    """Return any value of a strict JSON body, for a check that names the place of each fault."""
     raw = await read_typed_body(receive, headers, limits)
     if not isinstance(raw, bytes):
         return raw
@@ -95,7 +95,7 @@ async def read_document(
 async def read_form(
     receive: Receive, headers: Headers, limits: BodyLimits = FORM_LIMITS
 ) -> dict[str, str] | BodyRefused:
-    """Give the fields of a form."""
+    """Return the fields of a form."""
     raw = await read_typed_body(receive, headers, limits, FORM)
     if not isinstance(raw, bytes):
         return raw
@@ -106,7 +106,7 @@ async def read_form(
 
 
 def plain_form(headers: Headers, body: bytes) -> dict[str, str] | None:
-    """Give the fields of a form that is all there and not packed.
+    """Return the fields of a form that is all there and not packed.
 
     None for any other body, and for one that `read_form` would refuse with its reason.
     """
@@ -124,13 +124,13 @@ def plain_form(headers: Headers, body: bytes) -> dict[str, str] | None:
 async def read_typed_body(
     receive: Receive, headers: Headers, limits: BodyLimits, allowed: str = JSON
 ) -> bytes | BodyRefused:
-    """Give the bytes of a body of media type `allowed`, for a caller that parses them itself."""
+    """Return the bytes of a body of media type `allowed`, for a caller that parses them itself."""
     framing = _framing(headers)
     return _media_type_refused(framing, allowed) or await _read(receive, framing, limits)
 
 
 async def read_body(receive: Receive, headers: Headers, limits: BodyLimits) -> bytes | BodyRefused:
-    """Give the whole body, unpacked, of whatever media type.
+    """Return the whole body, unpacked, of whatever media type.
 
     Memory stays below twice `limits.max_bytes`.
     """

@@ -28,12 +28,12 @@ class FormRefused(Exception):
         super().__init__(self.sentence())
 
     def sentence(self) -> str:
-        """One sentence for the error body."""
+        """Return one sentence for the error body."""
         return f"field {self.field} {self.problem}" if self.field else f"form {self.problem}"
 
 
 def parse_form(raw: bytes, *, max_fields: int = MAX_FIELDS) -> dict[str, str]:
-    """Give the fields of a form, in the order sent; names are taken literally.
+    """Return the fields of a form, in the order sent; names are taken literally.
 
     Only `&` separates. `username[]` is a name like any other, and names that
     the caller does not know are there for it to ignore.

@@ -65,7 +65,7 @@ class JsonRefused(Exception):
         super().__init__(self.sentence())
 
     def sentence(self) -> str:
-        """One sentence for the error body."""
+        """Return one sentence for the error body."""
         where = "" if self.position is None else f" at position {self.position}"
         return f"body is not valid JSON: {self.problem}{where}"
 
@@ -76,7 +76,7 @@ def parse_json(
     max_depth: int = 16,
     max_integer: int | None = LARGEST_INTEGER,
 ) -> JsonValue:
-    """Give the value of a strict JSON text, in linear time.
+    """Return the value of a strict JSON text, in linear time.
 
     `max_integer` bounds the amount of every number; None allows any up to 4,300 digits.
 
@@ -90,7 +90,7 @@ def parse_json(
 
 
 def parse_document(raw: bytes | bytearray | memoryview, *, max_depth: int = 16) -> object:
-    """Give the value of a strict JSON text that may hold numbers of every kind.
+    """Return the value of a strict JSON text that may hold numbers of every kind.
 
     For documents whose own check names the place of a number that does not belong there.
 

@@ -32,7 +32,7 @@ def decode_struct(source: Mapping[str, object], into: type[S]) -> S | InvalidFie
 
 
 def wrong_number(name: str, into: type[msgspec.Struct]) -> InvalidField | None:
-    """Say what is allowed in place of a number that JSON itself did not let through."""
+    """Return what is allowed in place of a number that JSON itself did not let through."""
     info = shape.type_info(into)
     assert isinstance(info, shape.StructType)
     field = next((field for field in info.fields if field.encode_name == name), None)

@@ -29,7 +29,7 @@ class AddressBook(Struct, frozen=True):
     networks: Sequence[tuple[_Network, str]]
 
     def holders(self, address: str) -> Sequence[str]:
-        """Give the entities that registered the address; none for a stranger's."""
+        """Return the entities that registered the address; none for a stranger's."""
         try:
             at = ipaddress.ip_address(address)
         except ValueError:

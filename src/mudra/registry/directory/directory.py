@@ -33,11 +33,11 @@ class Visibility(Struct, frozen=True):
     own: str = ""
 
     def sees(self, entity_type: EntityType | None, entity_id: str) -> bool:
-        """Whether an entry of that type and ID may be shown."""
+        """Return whether an entry of that type and ID may be shown."""
         return entity_type is not None and (entity_type in self.types or entity_id == self.own)
 
     def within(self, entity_type: EntityType) -> "Visibility":
-        """Give the same sight of one type: equal for all callers who see the same of it."""
+        """Return the same visibility of one type: equal for all callers who see the same of it."""
         if entity_type in self.types:
             return Visibility(frozenset({entity_type}))
         return Visibility(frozenset(), self.own)
@@ -47,7 +47,7 @@ OPERATOR_VISIBILITY: Final = Visibility(_ALL)
 
 
 def visibility_of(entity_type: EntityType, entity_id: str, *, opened: bool = False) -> Visibility:
-    """Give what an entity sees; `opened` is the setting that shows everything to all."""
+    """Return what an entity sees; `opened` is the setting that shows everything to all."""
     return Visibility(_ALL) if opened else Visibility(_SEES[entity_type], entity_id)
 
 
@@ -83,7 +83,7 @@ class Directory(Struct, frozen=True):
     """When each entity last came, changed or left; those that left stay in it."""
 
     def after(self, changes: Iterable[Change]) -> "Directory":
-        """Give the directory after further changes.
+        """Return the directory after further changes.
 
         Raises `ValueError` at a gap: what would be shown then would be wrong.
         """
@@ -106,26 +106,29 @@ class Directory(Struct, frozen=True):
         return Directory(sequence, listed, changed_at)
 
     def visible(
-        self, sight: Visibility, entity_type: EntityType | None = None
+        self, visibility: Visibility, entity_type: EntityType | None = None
     ) -> tuple[Listed, ...]:
-        """Give what a caller sees, of one type or of all, in the order of type and ID."""
+        """Return what a caller sees, of one type or of all, in the order of type and ID."""
         seen = (
             one
             for one in self.listed.values()
-            if sight.sees(one.entity_type, one.entity_id) and entity_type in {None, one.entity_type}
+            if visibility.sees(one.entity_type, one.entity_id)
+            and entity_type in {None, one.entity_type}
         )
         return tuple(sorted(seen, key=lambda one: (one.entity_type, one.entity_id)))
 
-    def one(self, sight: Visibility, entity_type: EntityType, entity_id: str) -> Listed | None:
-        """Give one entry, or None when it is not there or not for this caller."""
+    def one(self, visibility: Visibility, entity_type: EntityType, entity_id: str) -> Listed | None:
+        """Return one entry, or None when it is not there or not for this caller."""
         found = self.listed.get(entity_id)
         if found is None or found.entity_type is not entity_type:
             return None
-        return found if sight.sees(entity_type, entity_id) else None
+        return found if visibility.sees(entity_type, entity_id) else None
 
-    def hash(self, sight: Visibility) -> str:
-        """Give the hash of everything a caller sees: see `set_hash`."""
-        return set_hash((one.entity_type, one.entity_id, one.digest) for one in self.visible(sight))
+    def hash(self, visibility: Visibility) -> str:
+        """Return the hash of everything a caller sees: see `set_hash`."""
+        return set_hash(
+            (one.entity_type, one.entity_id, one.digest) for one in self.visible(visibility)
+        )
 
 
 class DirectoryListing(Struct, frozen=True):
@@ -136,25 +139,29 @@ class DirectoryListing(Struct, frozen=True):
     last_modified: dt.datetime | None
 
 
-def listing(directory: Directory, sight: Visibility, entity_type: EntityType) -> DirectoryListing:
-    """Give `GET /cr/v2/entityInfo/{type}`: an array of whole payloads."""
-    bodies = (one.body for one in directory.visible(sight, entity_type))
+def listing(
+    directory: Directory, visibility: Visibility, entity_type: EntityType
+) -> DirectoryListing:
+    """Return `GET /cr/v2/entityInfo/{type}`: an array of whole payloads."""
+    bodies = (one.body for one in directory.visible(visibility, entity_type))
     body = b"[" + b",".join(bodies) + b"]"
-    return DirectoryListing(body, f'"{digest(body)}"', _last_change(directory, sight, entity_type))
+    return DirectoryListing(
+        body, f'"{digest(body)}"', _last_change(directory, visibility, entity_type)
+    )
 
 
 def single(
-    directory: Directory, sight: Visibility, entity_type: EntityType, entity_id: str
+    directory: Directory, visibility: Visibility, entity_type: EntityType, entity_id: str
 ) -> DirectoryListing | None:
-    """Give `GET /cr/v2/entityInfo/{type}/{id}`: one payload, or None for a 404."""
-    found = directory.one(sight, entity_type, entity_id)
+    """Return `GET /cr/v2/entityInfo/{type}/{id}`: one payload, or None for a 404."""
+    found = directory.one(visibility, entity_type, entity_id)
     if found is None:
         return None
     return DirectoryListing(found.body, f'"{found.digest}"', directory.changed_at[entity_id])
 
 
 def set_hash(entries: Iterable[tuple[str, str, str]]) -> str:
-    """Give the hash by which a mirror proves itself complete.
+    """Return the hash by which a mirror proves itself complete.
 
     SHA-256, in hexadecimal, over one line `TYPE/ID DIGEST` and a line feed for
     each entry, lines sorted bytewise; DIGEST is the SHA-256 of the entry in its
@@ -165,9 +172,9 @@ def set_hash(entries: Iterable[tuple[str, str, str]]) -> str:
 
 
 def _last_change(
-    directory: Directory, sight: Visibility, entity_type: EntityType
+    directory: Directory, visibility: Visibility, entity_type: EntityType
 ) -> dt.datetime | None:
-    """Give the time of the last change that can have touched a listing.
+    """Return the time of the last change that can have touched a listing.
 
     Who left is not known by type any more, so any such change counts: a time
     too late costs one needless answer, one too early would hide a change.
@@ -176,6 +183,6 @@ def _last_change(
         at
         for entity_id, at in directory.changed_at.items()
         if (one := directory.listed.get(entity_id)) is None
-        or (one.entity_type is entity_type and sight.sees(entity_type, entity_id))
+        or (one.entity_type is entity_type and visibility.sees(entity_type, entity_id))
     )
     return max(touched, default=None)

@@ -50,19 +50,19 @@ class Page(msgspec.Struct, frozen=True):
 
 
 def needs_whole(since: int, directory: Directory, opened_at: int) -> bool:
-    """Whether a mirror at `since` can only be helped by the full set.
+    """Return whether a mirror at `since` can only be helped by the full set.
 
     So for a new mirror, for one that is ahead (the registry was restored from
     a backup), and for one from before the setting of visibility last changed,
-    marked in the log at the sequence `opened_at`: entries came into or went out of its sight
+    marked in the log at the sequence `opened_at`: entries came into or went out of its visibility
     without a change of their own.
     """
     return since <= 0 or since > directory.sequence or since < opened_at
 
 
-def whole(directory: Directory, sight: Visibility, since: int) -> Page:
-    """Give every entry that the caller sees, in the order in which they last changed."""
-    listed = sorted(directory.visible(sight), key=lambda one: one.sequence)
+def whole(directory: Directory, visibility: Visibility, since: int) -> Page:
+    """Return every entry that the caller sees, in the order in which they last changed."""
+    listed = sorted(directory.visible(visibility), key=lambda one: one.sequence)
     changes = tuple(
         WireChange(
             one.sequence,
@@ -75,17 +75,19 @@ def whole(directory: Directory, sight: Visibility, since: int) -> Page:
         for one in listed
     )
     upto = directory.sequence
-    return Page(since, upto, more=False, complete=True, hash=directory.hash(sight), changes=changes)
+    return Page(
+        since, upto, more=False, complete=True, hash=directory.hash(visibility), changes=changes
+    )
 
 
 def page(
     directory: Directory,
     following: Sequence[Change],
-    sight: Visibility,
+    visibility: Visibility,
     since: int,
     longest: int = MAX_PAGE,
 ) -> Page:
-    """Give the changes after `since` that the caller may see.
+    """Return the changes after `since` that the caller may see.
 
     `following` are the log's rows after `since`, without a gap, at least
     `longest` of them or all up to the directory's sequence.
@@ -96,9 +98,9 @@ def page(
     changes = tuple(
         _wire(one, one.entity_type)
         for one in taken
-        if one.entity_type is not None and sight.sees(one.entity_type, one.entity_id)
+        if one.entity_type is not None and visibility.sees(one.entity_type, one.entity_id)
     )
-    shown_hash = "" if more else directory.hash(sight)
+    shown_hash = "" if more else directory.hash(visibility)
     return Page(since, upto, more=more, complete=False, hash=shown_hash, changes=changes)
 
 
@@ -116,7 +118,7 @@ class Mirror(Struct, frozen=True):
     bodies: dict[tuple[EntityType, str], bytes]
 
     def follow(self, received: Page) -> "Mirror":
-        """Give the copy after one more page."""
+        """Return the copy after one more page."""
         bodies = {} if received.complete else dict(self.bodies)
         for change in received.changes:
             key = (change.entity_type, change.entity_id)
@@ -127,10 +129,10 @@ class Mirror(Struct, frozen=True):
         return Mirror(received.upto, bodies)
 
     def hash(self) -> str:
-        """Give the hash of the copy, to compare with the page's."""
+        """Return the hash of the copy, to compare with the page's."""
         return set_hash((kind, one, digest(body)) for (kind, one), body in self.bodies.items())
 
 
 def as_of(changes: Sequence[Change], moment: dt.datetime) -> Directory:
-    """Give the directory as it was at a moment, from the whole log up to then."""
+    """Return the directory as it was at a moment, from the whole log up to then."""
     return Directory().after(change for change in changes if change.at <= moment)

@@ -7,17 +7,17 @@ from mudra.registry.directory.mirror import Page, as_of, needs_whole, page, whol
 from mudra.registry.ports import DirectoryLog
 
 
-async def changes_since(log: DirectoryLog, sight: Visibility, since: int) -> Page:
-    """Give the caller's next page of changes after `since`."""
+async def changes_since(log: DirectoryLog, visibility: Visibility, since: int) -> Page:
+    """Return the caller's next page of changes after `since`."""
     directory = await log.current()
     if needs_whole(since, directory, await log.opened_at()):
-        return whole(directory, sight, since)
+        return whole(directory, visibility, since)
     following = await log.following(since, MAX_PAGE)
     # A change that was committed after `current` was read belongs to the next page.
     seen = [one for one in following if one.sequence <= directory.sequence]
-    return page(directory, seen, sight, since)
+    return page(directory, seen, visibility, since)
 
 
 async def directory_at(log: DirectoryLog, moment: dt.datetime) -> Directory:
-    """Give the directory as it was at a moment."""
+    """Return the directory as it was at a moment."""
     return as_of(await log.until(moment), moment)

@@ -77,7 +77,7 @@ class Decision(Struct, frozen=True):
 
     @property
     def tokens(self) -> TokenEffect:
-        """Whether the entity's tokens stop or come back."""
+        """Return whether the entity's tokens stop or come back."""
         former = self.before is not None and gets_no_token(self.before.standing)
         now = gets_no_token(self.after.standing)
         if former == now:
@@ -109,14 +109,14 @@ class Facts(Struct, frozen=True):
 
 
 def shown(record: Record) -> bytes | None:
-    """Give the entry that the directory shows, as bytes, or None."""
+    """Return the entry that the directory shows, as bytes, or None."""
     live = record.live
     visible = record.standing is EntityStatus.LIVE and live is not None
     return canonical(live.entry) if visible and live is not None else None
 
 
 def gets_no_token(standing: EntityStatus) -> bool:
-    """Whether token issuing is off: an entity without an entry does get tokens."""
+    """Return whether token issuing is off: an entity without an entry does get tokens."""
     return standing in {EntityStatus.SUSPENDED, EntityStatus.RETIRED}
 
 
@@ -142,7 +142,7 @@ def reason_missing(act: RegistryAction, reason: str) -> ReasonMissing | None:
 
 
 def put_live(record: Record, version: Version, now: dt.datetime) -> Record:
-    """Give the record with that version live and the former one superseded."""
+    """Return the record with that version live and the former one superseded."""
     former = record.live
     if former is not None:
         record = record.with_version(
@@ -154,7 +154,7 @@ def put_live(record: Record, version: Version, now: dt.datetime) -> Record:
 
 
 def without_pending(record: Record) -> Record:
-    """Give the record with its pending version withdrawn."""
+    """Return the record with its pending version withdrawn."""
     pending = record.pending
     if pending is None:
         return record

@@ -49,17 +49,17 @@ class FieldChange(Struct, frozen=True):
 
 
 def difference(before: Entry, after: Entry) -> tuple[FieldChange, ...]:
-    """Give every field in which two entries differ, in the order of their paths."""
+    """Return every field in which two entries differ, in the order of their paths."""
     return tuple(_changes("$", _tree(before), _tree(after)))
 
 
 def matters(changes: tuple[FieldChange, ...]) -> bool:
-    """Whether the entity itself changed, and not only the request that carried it."""
+    """Return whether the entity itself changed, and not only the request that carried it."""
     return any(change.path not in _OF_THE_REQUEST for change in changes)
 
 
 def needs_approval(changes: tuple[FieldChange, ...]) -> bool:
-    """Whether an operator must approve before these changes go live."""
+    """Return whether an operator must approve before these changes go live."""
     return any(change.needs_approval for change in changes)
 
 

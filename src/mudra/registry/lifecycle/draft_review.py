@@ -32,7 +32,7 @@ class DraftReview(Struct, frozen=True):
 
     @property
     def is_worth_sending(self) -> bool:
-        """Whether submitting the draft would change anything."""
+        """Return whether submitting the draft would change anything."""
         if self.checked is None or self.same_as_pending:
             return False
         return self.is_first or matters(tuple(self.changes))

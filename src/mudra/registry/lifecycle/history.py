@@ -28,7 +28,7 @@ class KeyPeriod(Struct, frozen=True):
 
 
 def history(record: Record) -> tuple[Step, ...]:
-    """Give every version in order; a version is compared with what it was to replace.
+    """Return every version in order; a version is compared with what it was to replace.
 
     That is the last version before it that was ever live, or the one right
     before it while none was.
@@ -44,7 +44,7 @@ def history(record: Record) -> tuple[Step, ...]:
 
 
 def key_periods(record: Record) -> tuple[KeyPeriod, ...]:
-    """Give the keys that were ever live, in order; versions with the same key are one period."""
+    """Return the keys that were ever live, in order; versions with the same key are one period."""
     periods: list[KeyPeriod] = []
     for version in record.versions:
         key, since = version.key, version.live_from

@@ -38,5 +38,5 @@ class PendingEntries(Protocol):
     """Reads the approver's queue."""
 
     async def waiting(self, limit: int) -> Sequence[PendingEntry]:
-        """Give the pending versions, the longest waiting first, at most that many."""
+        """Return the pending versions, the longest waiting first, at most that many."""
         ...

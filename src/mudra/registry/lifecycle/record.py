@@ -67,7 +67,7 @@ class Version(Struct, frozen=True):
 
     @property
     def was_live(self) -> bool:
-        """Whether counterparties ever saw this version."""
+        """Return whether counterparties ever saw this version."""
         return self.live_from is not None
 
 
@@ -90,11 +90,11 @@ class Record(Struct, frozen=True):
         return next((one for one in self.versions if one.status in PENDING), None)
 
     def version(self, number: int) -> Version | None:
-        """Give the version of that number."""
+        """Return the version of that number."""
         return next((one for one in self.versions if one.number == number), None)
 
     def with_version(self, version: Version) -> "Record":
-        """Give the record with that version added, or put in place of its former state."""
+        """Return the record with that version added, or put in place of its former state."""
         others = (one for one in self.versions if one.number != version.number)
         versions = sorted((*others, version), key=lambda one: one.number)
         return replace(self, versions=tuple(versions))

@@ -15,7 +15,7 @@ class NotYours(Refusal, frozen=True):
     entity_id: str
 
     def sentence(self) -> str:
-        """Say it."""
+        """Return the text for the caller."""
         return "entityinfo.id and requester.id must be the entity that you act for"
 
 
@@ -25,7 +25,7 @@ class NeedsOperator(Refusal, frozen=True):
     scope: str
 
     def sentence(self) -> str:
-        """Say it."""
+        """Return the text for the caller."""
         return f"this needs an operator with the scope {self.scope}"
 
 
@@ -35,7 +35,7 @@ class UnknownEntity(Refusal, frozen=True):
     entity_id: str
 
     def sentence(self) -> str:
-        """Say it."""
+        """Return the text for the caller."""
         return f"the registry has no entry {self.entity_id} of this type"
 
 
@@ -46,7 +46,7 @@ class UnknownVersion(Refusal, frozen=True):
     number: int
 
     def sentence(self) -> str:
-        """Say it."""
+        """Return the text for the caller."""
         return f"{self.entity_id} has no version {self.number} that was ever live"
 
 
@@ -56,7 +56,7 @@ class DuplicateEntity(Refusal, frozen=True):
     entity_id: str
 
     def sentence(self) -> str:
-        """Say it."""
+        """Return the text for the caller."""
         return f"entityinfo.id {self.entity_id} is taken; update it with PUT if it is yours"
 
 
@@ -68,7 +68,7 @@ class AlreadyHeld(Refusal, frozen=True):
     holder: str
 
     def sentence(self) -> str:
-        """Say it."""
+        """Return the text for the caller."""
         shown = f" {self.value}" if self.value else ""
         return f"{self.path}{shown} is taken by another entity; choose another"
 
@@ -82,7 +82,7 @@ class WrongState(Refusal, frozen=True):
     allowed: str
 
     def sentence(self) -> str:
-        """Say it."""
+        """Return the text for the caller."""
         return f"{self.entity_id} is {self.state}; {self.act} needs it to be {self.allowed}"
 
 
@@ -94,7 +94,7 @@ class VersionMoved(Refusal, frozen=True):
     pending: int
 
     def sentence(self) -> str:
-        """Say it."""
+        """Return the text for the caller."""
         return (
             f"version {self.expected} of {self.entity_id} was replaced by version {self.pending}; "
             "look at that one and decide again"
@@ -107,7 +107,7 @@ class ReasonMissing(Refusal, frozen=True):
     act: str
 
     def sentence(self) -> str:
-        """Say it."""
+        """Return the text for the caller."""
         return f"reason must be a text of 1 to 500 characters to {self.act}"
 
 
@@ -117,7 +117,7 @@ class GoLiveTooFar(Refusal, frozen=True):
     days: int
 
     def sentence(self) -> str:
-        """Say it."""
+        """Return the text for the caller."""
         return f"from must be at most {self.days} days ahead"
 
 
@@ -128,7 +128,7 @@ class WrongType(Refusal, frozen=True):
     onboarded_as: str
 
     def sentence(self) -> str:
-        """Say it."""
+        """Return the text for the caller."""
         return f"type must be {self.onboarded_as}, as the entity was onboarded, not {self.given}"
 
 

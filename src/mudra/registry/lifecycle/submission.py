@@ -87,7 +87,7 @@ def update(
 
 
 def _starts_anew(record: Record) -> bool:
-    """Whether everything so far came to nothing, so that the member may submit again."""
+    """Return whether everything so far came to nothing, so that the member may submit again."""
     return record.standing is EntityStatus.UNLISTED and record.pending is None
 
 

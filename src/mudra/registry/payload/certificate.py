@@ -73,7 +73,7 @@ class KeyFacts(Struct, frozen=True):
 
 
 def key_facts(certificate: Certificate) -> KeyFacts:
-    """Give the facts of a certificate that passed `check_certificate`."""
+    """Return the facts of a certificate that passed `check_certificate`."""
     # The thumbprint is of kty, n and e alone (RFC 7638 section 3.2).
     key = RSAKey.import_key({"kty": "RSA", "n": certificate.n, "e": certificate.e})
     modulus = _octets(certificate.n)
@@ -85,67 +85,69 @@ def key_facts(certificate: Certificate) -> KeyFacts:
     )
 
 
-def check_certificate(look: Inspection, path: str, value: object) -> Certificate:
-    """Give the key at `path`; write down every reason why it cannot be one."""
+def check_certificate(inspection: Inspection, path: str, value: object) -> Certificate:
+    """Return the key at `path`; add a finding for every reason why it is not valid."""
     if isinstance(value, str) and not is_empty(value):
-        _a_text_is_no_key(look, path, value)
+        _a_text_is_no_key(inspection, path, value)
         return Certificate("", "", "", "", "", "")
-    given = look.members(path, _without_named(look, path, value), _PUBLIC_MEMBERS)
+    given = inspection.members(path, _without_named(inspection, path, value), _PUBLIC_MEMBERS)
     if not given and not isinstance(value, dict):
         return Certificate("", "", "", "", "", "")
     return Certificate(
-        alg=look.word(f"{path}.alg", given.get("alg"), tuple(Algorithm)),
-        kty=look.word(f"{path}.kty", given.get("kty"), ("RSA",)),
-        use=look.word(f"{path}.use", given.get("use"), ("sig",)),
-        kid=look.text(f"{path}.kid", given.get("kid"), _KID),
-        e=_number(look, f"{path}.e", given.get("e"), _E, _exponent_faults),
-        n=_number(look, f"{path}.n", given.get("n"), _N, _modulus_faults),
+        alg=inspection.word(f"{path}.alg", given.get("alg"), tuple(Algorithm)),
+        kty=inspection.word(f"{path}.kty", given.get("kty"), ("RSA",)),
+        use=inspection.word(f"{path}.use", given.get("use"), ("sig",)),
+        kid=inspection.text(f"{path}.kid", given.get("kid"), _KID),
+        e=_number(inspection, f"{path}.e", given.get("e"), _E, _exponent_faults),
+        n=_number(inspection, f"{path}.n", given.get("n"), _N, _modulus_faults),
     )
 
 
-def _a_text_is_no_key(look: Inspection, path: str, value: str) -> None:
+def _a_text_is_no_key(inspection: Inspection, path: str, value: str) -> None:
     if holds_private_key(value):
-        look.error(path, LEAKED, "an RSA public key as a JSON object")
+        inspection.error(path, LEAKED, "an RSA public key as a JSON object")
     else:
-        look.error(
+        inspection.error(
             path,
             "must be an object, not a text",
             "an RSA public key as a JSON object; `mudra jwk new` makes one",
         )
 
 
-def _without_named(look: Inspection, path: str, value: object) -> object:
-    """Write down the members with a reason of their own, and leave them out."""
+def _without_named(inspection: Inspection, path: str, value: object) -> object:
+    """Add findings for private and unused fields, and leave those fields out."""
     if not isinstance(value, dict):
         return value
     for name in value:
         if name in PRIVATE_MEMBERS:
-            look.error(member(path, name), LEAKED, ", ".join(_PUBLIC_MEMBERS))
+            inspection.error(member(path, name), LEAKED, ", ".join(_PUBLIC_MEMBERS))
         elif name in _OTHER_RFC_MEMBERS:
-            problem = "is a member of RFC 7517 that the registry does not take; leave it out"
-            look.odd(member(path, name), problem, ", ".join(_PUBLIC_MEMBERS))
+            problem = "is a field of RFC 7517 that the registry does not use; leave it out"
+            inspection.odd(member(path, name), problem, ", ".join(_PUBLIC_MEMBERS))
     named = (*PRIVATE_MEMBERS, *_OTHER_RFC_MEMBERS)
     return {name: part for name, part in value.items() if name not in named}
 
 
-def _number(look: Inspection, path: str, value: object, rule: TextRule, faults_of: FaultsOf) -> str:
+def _number(
+    inspection: Inspection, path: str, value: object, rule: TextRule, faults_of: FaultsOf
+) -> str:
     if not isinstance(value, str) or is_empty(value):
-        return look.text(path, value, rule)
+        return inspection.text(path, value, rule)
     if len(value) > rule.longest:
-        look.error(path, f"has {len(value)} characters", rule.allowed)
+        inspection.error(path, f"has {len(value)} characters", rule.allowed)
         return ""
     octets = _decoded(value)
     if octets is None:
         repaired = _repaired(value, faults_of) if rule is _E else ""
-        look.error(path, _spelling(value), rule.allowed, repaired)
+        inspection.error(path, _spelling(value), rule.allowed, repaired)
         return ""
     if octets[:1] == b"\0":
         stripped = _encoded(octets.lstrip(b"\0")) if rule is _E else ""
         problem = "begins with a zero octet, which RFC 7518 leaves out"
-        look.error(path, problem, rule.allowed, stripped)
+        inspection.error(path, problem, rule.allowed, stripped)
         return ""
     faults = faults_of(int.from_bytes(octets))
-    look.faults(path, faults)
+    inspection.faults(path, faults)
     return "" if faults else value
 
 
@@ -189,7 +191,7 @@ def _modulus_faults(n: int) -> list[Fault]:
 
 
 def _decoded(text: str) -> bytes | None:
-    """Give the octets of canonical unpadded Base64url, or None."""
+    """Return the octets of canonical unpadded Base64url, or None."""
     try:
         octets = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):

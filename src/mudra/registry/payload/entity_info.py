@@ -47,23 +47,23 @@ _BASEURL = TextRule("vN:URL, several separated by commas, or one bare https URL"
 
 
 def read_entity_info(
-    look: Inspection,
+    inspection: Inspection,
     path: str,
     value: object,
     entity_type: EntityType | None,
     policy: AddressPolicy,
     vocabulary: Vocabulary,
 ) -> EntityInfo:
-    """Give the object at `path`; without a known type its per-type rules are left out."""
-    given = look.members(path, value, INFO_MEMBERS)
+    """Return the object at `path`; without a known type its per-type rules are left out."""
+    given = inspection.members(path, value, INFO_MEMBERS)
     missing = not given and not isinstance(value, dict)
     # A payload without the object has one finding for it, not one for each of its members.
-    quiet = Inspection(older=look.older) if missing else look
+    quiet = Inspection(older=inspection.older) if missing else inspection
     return _Reader(quiet, path, given, entity_type, policy).entity_info(vocabulary)
 
 
 class _Reader(Struct, frozen=True):
-    look: Inspection
+    inspection: Inspection
     path: str
     given: dict[str, object]
     entity_type: EntityType | None
@@ -71,7 +71,9 @@ class _Reader(Struct, frozen=True):
 
     def entity_info(self, vocabulary: Vocabulary) -> EntityInfo:
         return EntityInfo(
-            tags=self.look.optional_text(f"{self.path}.tags", self.given.get("tags"), rule.TAGS),
+            tags=self.inspection.optional_text(
+                f"{self.path}.tags", self.given.get("tags"), rule.TAGS
+            ),
             name=self.text("name", rule.NAME),
             id=self.text("id", rule.ENTITY_ID),
             code=self.text("code", rule.CODE),
@@ -86,13 +88,13 @@ class _Reader(Struct, frozen=True):
             outboundports=self.ports("outboundports"),
             ips=self.ips(),
             certificate=check_certificate(
-                self.look, f"{self.path}.certificate", self.given.get("certificate")
+                self.inspection, f"{self.path}.certificate", self.given.get("certificate")
             ),
             gsp=self.gateway(),
         )
 
     def filled(self, name: str) -> bool:
-        """Whether to read a field that one type alone fills; its misuse is written down."""
+        """Return whether to read a field that one type alone fills; its misuse is written down."""
         owner, empty = _ONLY[name]
         value = self.given.get(name)
         if self.entity_type is None or self.entity_type is owner:
@@ -100,16 +102,16 @@ class _Reader(Struct, frozen=True):
         hollow = name == "gsp" and _is_hollow(value)  # the one of these that is an object
         if not is_empty(value) and not hollow:
             problem = f"must be empty for type {self.entity_type}: it is for type {owner} only"
-            self.look.error(f"{self.path}.{name}", problem, empty, empty)
+            self.inspection.error(f"{self.path}.{name}", problem, empty, empty)
         return False
 
     def text(self, name: str, text_rule: TextRule) -> str:
-        return self.look.text(f"{self.path}.{name}", self.given.get(name), text_rule)
+        return self.inspection.text(f"{self.path}.{name}", self.given.get(name), text_rule)
 
     def url(self, name: str) -> str:
         text = self.text(name, _URL)
         faults = url_faults(text, self.policy, query=True) if text else []
-        self.look.faults(f"{self.path}.{name}", faults)
+        self.inspection.faults(f"{self.path}.{name}", faults)
         return text
 
     def baseurl(self) -> str:
@@ -117,90 +119,96 @@ class _Reader(Struct, frozen=True):
             return ""
         text = self.text("baseurl", _BASEURL)
         faults = baseurl_faults(text, self.policy) if text else []
-        self.look.faults(f"{self.path}.baseurl", faults)
+        self.inspection.faults(f"{self.path}.baseurl", faults)
         return text
 
     def ports(self, name: str) -> tuple[str, ...]:
         if self.needed_list_is_empty(name, PORTS):
             return ()
-        read = functools.partial(read_port, self.look)
-        return self.look.each(f"{self.path}.{name}", self.given.get(name), rule.MAX_PORTS, read)
+        read = functools.partial(read_port, self.inspection)
+        return self.inspection.each(
+            f"{self.path}.{name}", self.given.get(name), rule.MAX_PORTS, read
+        )
 
     def ips(self) -> tuple[str, ...]:
         if self.needed_list_is_empty("ips", IPS):
             return ()
-        read = functools.partial(read_ip, self.look, policy=self.policy)
-        return self.look.each(f"{self.path}.ips", self.given.get("ips"), rule.MAX_IPS, read)
+        read = functools.partial(read_ip, self.inspection, policy=self.policy)
+        return self.inspection.each(f"{self.path}.ips", self.given.get("ips"), rule.MAX_IPS, read)
 
     def fitypes(self, words: Words) -> tuple[str, ...]:
         if not self.filled("fitypes") or self.needed_list_is_empty("fitypes", _some(words)):
             return ()
-        read = functools.partial(_read_word, self.look, words)
+        read = functools.partial(_read_word, self.inspection, words)
         path = f"{self.path}.fitypes"
-        return self.look.each(path, self.given.get("fitypes"), rule.MAX_FI_TYPES, read)
+        return self.inspection.each(path, self.given.get("fitypes"), rule.MAX_FI_TYPES, read)
 
     def identifiers(self, words: Words) -> tuple[Identifier, ...]:
         allowed = "at least one identifier, of category STRONG"
         if not self.filled("Identifiers") or self.needed_list_is_empty("Identifiers", allowed):
             return ()
         path, value = f"{self.path}.Identifiers", self.given.get("Identifiers")
-        read = functools.partial(_read_identifier, self.look, words)
-        kept = self.look.each(path, value, rule.MAX_IDENTIFIERS, read)
+        read = functools.partial(_read_identifier, self.inspection, words)
+        kept = self.inspection.each(path, value, rule.MAX_IDENTIFIERS, read)
         # spec 2.7: at least one STRONG. Asked of what was sent, so that a fault
         # elsewhere in that identifier does not bring this finding along.
         if isinstance(value, list) and not any(_category(one) == Category.STRONG for one in value):
-            self.look.odd(path, "has no identifier of category STRONG", allowed)
+            self.inspection.odd(path, "has no identifier of category STRONG", allowed)
         return kept
 
     def gateway(self) -> Gateway | None:
         value, path = self.given.get("gsp"), f"{self.path}.gsp"
         if not self.filled("gsp") or is_empty(value) or _is_hollow(value):
             return None
-        given = self.look.members(path, value, _GATEWAY)
+        given = self.inspection.members(path, value, _GATEWAY)
         if not given and not isinstance(value, dict):
             return None
-        name = self.look.text(f"{path}.name", given.get("name"), rule.NAME)
-        identity = self.look.text(f"{path}.id", given.get("id"), rule.ENTITY_ID)
-        ip = read_ip(self.look, f"{path}.ip", given.get("ip"), self.policy)
-        url = self.look.text(f"{path}.url", given.get("url"), _URL)
-        self.look.faults(f"{path}.url", url_faults(url, self.policy, query=True) if url else [])
+        name = self.inspection.text(f"{path}.name", given.get("name"), rule.NAME)
+        identity = self.inspection.text(f"{path}.id", given.get("id"), rule.ENTITY_ID)
+        ip = read_ip(self.inspection, f"{path}.ip", given.get("ip"), self.policy)
+        url = self.inspection.text(f"{path}.url", given.get("url"), _URL)
+        self.inspection.faults(
+            f"{path}.url", url_faults(url, self.policy, query=True) if url else []
+        )
         return Gateway(id=identity, name=name, ip=ip or "", url=url)
 
     def older_blank(self, name: str, allowed: str) -> bool:
-        """Whether an older entry leaves out what a new one needs; noted, not refused."""
-        blank = self.look.older and is_empty(self.given.get(name))
+        """Return whether an older entry leaves out what a new one needs; noted, not refused."""
+        blank = self.inspection.older and is_empty(self.given.get(name))
         if blank:
-            self.look.note(f"{self.path}.{name}", "is empty", allowed)
+            self.inspection.note(f"{self.path}.{name}", "is empty", allowed)
         return blank
 
     def needed_list_is_empty(self, name: str, allowed: str) -> bool:
-        """Whether there is nothing to read; written down where the type is known."""
+        """Return whether there is nothing to read; written down where the type is known."""
         empty = is_empty(self.given.get(name))
         if empty:
-            self.look.odd(f"{self.path}.{name}", "is missing or empty", allowed)
+            self.inspection.odd(f"{self.path}.{name}", "is missing or empty", allowed)
         return empty
 
 
-def _read_word(look: Inspection, words: Words, path: str, value: object) -> str | None:
+def _read_word(inspection: Inspection, words: Words, path: str, value: object) -> str | None:
     if not isinstance(value, str):
-        look.error(path, f"must be a string, not {show(value)}", _some(words))
+        inspection.error(path, f"must be a string, not {show(value)}", _some(words))
         return None
     word = words.read(value[:200])
     if not word:
         shown = "empty" if is_empty(value) else show(value)
-        look.error(path, f"must not be {shown}", _some(words), words.nearest(value))
+        inspection.error(path, f"must not be {shown}", _some(words), words.nearest(value))
         return None
     if word != value:
-        look.note(path, f"was {show(value)} and was read as {word}")
+        inspection.note(path, f"was {show(value)} and was read as {word}")
     return word
 
 
-def _read_identifier(look: Inspection, words: Words, path: str, value: object) -> Identifier | None:
-    given = look.members(path, value, _IDENTIFIER)
+def _read_identifier(
+    inspection: Inspection, words: Words, path: str, value: object
+) -> Identifier | None:
+    given = inspection.members(path, value, _IDENTIFIER)
     if not given and not isinstance(value, dict):
         return None
-    category = look.word(f"{path}.category", given.get("category"), tuple(Category))
-    kind = _read_word(look, words, f"{path}.type", given.get("type", ""))
+    category = inspection.word(f"{path}.category", given.get("category"), tuple(Category))
+    kind = _read_word(inspection, words, f"{path}.type", given.get("type", ""))
     return Identifier(Category(category), kind) if category and kind else None
 
 
@@ -209,7 +217,7 @@ def _category(value: object) -> object:
 
 
 def _is_hollow(value: object) -> bool:
-    """Whether an object holds nothing: `{}`, or empty members only."""
+    """Return whether an object holds nothing: `{}`, or empty members only."""
     return isinstance(value, dict) and all(is_empty(part) for part in value.values())
 
 

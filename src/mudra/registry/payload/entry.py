@@ -93,7 +93,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def canonical(entry: Entry) -> bytes:
-    """Give the entry's one byte form: members sorted, no spaces, UTF-8 (RFC 8785)."""
+    """Return the entry's one byte form: members sorted, no spaces, UTF-8 (RFC 8785)."""
     return msgspec.json.encode(entry, order="sorted")
 
 
@@ -103,5 +103,5 @@ def read_canonical(body: bytes) -> Entry:
 
 
 def digest(body: bytes) -> str:
-    """Give the SHA-256 of an entry's byte form, in hexadecimal."""
+    """Return the SHA-256 of an entry's byte form, in hexadecimal."""
     return hashlib.sha256(body).hexdigest()

@@ -1,7 +1,7 @@
-"""Looks at values from outside and writes down everything that is wrong with them.
+"""Inspects values from outside and collects everything that is wrong with them.
 
-Nothing here raises, whatever the value: each question answers with a value of
-the right type, made up when the real one is wrong, and the finding says so.
+Nothing here raises, whatever the value: each method returns a value of the
+right type, an empty one if the value is wrong, and adds a finding.
 Findings never repeat what may be a private key.
 """
 
@@ -16,13 +16,13 @@ from msgspec import Struct
 from mudra.shared.finding import Finding, Severity
 
 SHOWN = 60
-"""Longest piece of a sender's value that a finding repeats, in characters."""
+"""Maximum characters of a sender's value that a finding repeats."""
 LEAKED = (
     "holds a private key or a part of one, which must never leave its owner: this key has leaked, "
     "make a new one and send its public part only"
 )
 NAMED = 20
-"""Unknown members named one by one in an object; the rest are counted."""
+"""Unknown fields of an object that are named one by one; the rest are counted."""
 
 T = TypeVar("T")
 
@@ -36,7 +36,7 @@ _UNPRINTED = frozenset({"Cc", "Cs", "Cn", "Co", "Zl", "Zp"})
 
 
 class Fault(Struct, frozen=True):
-    """What is wrong with one value, not yet tied to a path."""
+    """A problem of one value, without its path."""
 
     problem: str
     allowed: str = ""
@@ -44,22 +44,22 @@ class Fault(Struct, frozen=True):
 
 
 class TextRule(Struct, frozen=True):
-    """What a text must look like, and the words that tell a sender."""
+    """The form of a text, and its description for the sender."""
 
     allowed: str
     longest: int
     pattern: re.Pattern[str] | None = None
     repair: Callable[[str], str] | None = None
-    """Makes of a near miss what its sender most likely meant."""
+    """Turns a near miss into what its sender most likely meant."""
 
     def nearest(self, value: str) -> str:
-        """Give the repaired value when it fits the pattern, or `""`."""
+        """Return the repaired value when it fits the pattern, or `""`."""
         repaired = self.repair(value) if self.repair else ""
         return repaired if self.pattern and self.pattern.fullmatch(repaired) else ""
 
 
 class Inspection:
-    """The findings of one document. `older` reads leniently what older entries hold."""
+    """The findings of one document. `older` accepts what older entries hold, with notes."""
 
     def __init__(self, *, older: bool = False) -> None:
         self.older = older
@@ -67,24 +67,24 @@ class Inspection:
 
     @property
     def failed(self) -> bool:
-        """Whether anything was found that refuses the document."""
+        """Whether a finding refuses the document."""
         return any(found.severity is Severity.ERROR for found in self.findings)
 
     def error(self, path: str, problem: str, allowed: str = "", nearest: str = "") -> None:
-        """Write down something that refuses the document."""
+        """Add a finding that refuses the document."""
         self.findings.append(Finding(path, problem, allowed, nearest))
 
     def note(self, path: str, problem: str, allowed: str = "") -> None:
-        """Write down something worth knowing that refuses nothing."""
+        """Add a note, which refuses nothing."""
         self.findings.append(Finding(path, problem, allowed, severity=Severity.NOTE))
 
     def odd(self, path: str, problem: str, allowed: str = "", nearest: str = "") -> None:
-        """Write down what refuses a submission and is only noted in an older entry."""
+        """Add a finding that refuses a submission; for an older entry it is a note."""
         severity = Severity.NOTE if self.older else Severity.ERROR
         self.findings.append(Finding(path, problem, allowed, nearest, severity))
 
     def faults(self, path: str, faults: Iterable[Fault]) -> None:
-        """Write down every fault as an error at `path`."""
+        """Add every fault as an error at `path`."""
         for fault in faults:
             self.error(path, fault.problem, fault.allowed, fault.nearest)
 
@@ -95,24 +95,24 @@ class Inspection:
         known: Sequence[str],
         elsewhere: Mapping[str, str] | None = None,
     ) -> dict[str, object]:
-        """Give the known members of the object at `path`; name every unknown one.
+        """Return the known fields of the object at `path`; add a finding for each unknown one.
 
-        `elsewhere` tells where a name belongs that is known in another object.
+        `elsewhere` has the place of names that belong to another object.
         """
         if not isinstance(value, dict):
             problem = "is missing" if value is None else f"must be an object, not {show(value)}"
-            self.error(path, problem, f"an object with the members {', '.join(known)}")
+            self.error(path, problem, f"an object with the fields {', '.join(known)}")
             return {}
         unknown = [name for name in value if name not in known]
         for name in unknown[:NAMED]:
             nearest = (elsewhere or {}).get(name) or nearest_of(name, known)
             self.odd(member(path, name), _unknown(older=self.older), ", ".join(known), nearest)
         if len(unknown) > NAMED:
-            self.odd(path, f"has {len(unknown) - NAMED} more unknown members", ", ".join(known))
+            self.odd(path, f"has {len(unknown) - NAMED} more unknown fields", ", ".join(known))
         return {name: value[name] for name in known if name in value}
 
     def text(self, path: str, value: object, rule: TextRule) -> str:
-        """Give the text that must be at `path`."""
+        """Return the required text at `path`."""
         if is_empty(value):
             self.error(path, "is missing or empty", rule.allowed)
             return ""
@@ -126,11 +126,11 @@ class Inspection:
         return value
 
     def optional_text(self, path: str, value: object, rule: TextRule) -> str:
-        """Give the text at `path`, or `""` where there is none."""
+        """Return the text at `path`, or `""` if there is none."""
         return "" if is_empty(value) else self.text(path, value, rule)
 
     def word(self, path: str, value: object, words: Sequence[str]) -> str:
-        """Give the one of `words` that must be at `path`, or `""`."""
+        """Return the required word at `path`, one of `words`, or `""`."""
         allowed = ", ".join(words)
         if is_empty(value):
             self.error(path, "is missing or empty", allowed)
@@ -157,28 +157,28 @@ class Inspection:
         for index, item in enumerate(value[:most]):
             one = read(f"{path}[{index}]", item)
             if one is not None and one in kept:
-                self.note(f"{path}[{index}]", "is listed before and was dropped")
+                self.note(f"{path}[{index}]", "is a duplicate and was dropped")
             elif one is not None:
                 kept.append(one)
         return tuple(kept)
 
 
 def is_empty(value: object) -> bool:
-    """Whether a value counts as empty: `""`, null, `[]`, `[""]` (decisions, part 4)."""
+    """Return whether a value counts as empty: `""`, null, `[]`, `[""]` (decisions, part 4)."""
     if isinstance(value, list):
         return all(item is None or item == "" for item in value)
     return value is None or value == ""
 
 
 def member(path: str, name: str) -> str:
-    """Give the JSON path of a member, safe to print whatever its name is."""
+    """Return the JSON path of a field, safe to print whatever its name is."""
     if _PLAIN_NAME.fullmatch(name):
         return f"{path}.{name}"
     return f"{path}[{_quoted(name)}]"
 
 
 def nearest_of(word: str, known: Sequence[str]) -> str:
-    """Give the known word that was most likely meant, or `""`."""
+    """Return the known word that the sender most likely meant, or `""`."""
     by_fold = {fold(name): name for name in known}
     # A long text resembles no name; cutting it bounds what the comparison costs.
     close = difflib.get_close_matches(fold(word[:SHOWN]), by_fold, n=1, cutoff=0.6)
@@ -186,12 +186,12 @@ def nearest_of(word: str, known: Sequence[str]) -> str:
 
 
 def fold(word: str) -> str:
-    """Give the form in which spellings of one word are equal: case, hyphen, space."""
+    """Return the form in which spellings of one word are equal: case, hyphen, space."""
     return word.strip().upper().replace("-", "_").replace(" ", "_")
 
 
 def show(value: object) -> str:
-    """Give a short printable form of a value; never a piece of a private key."""
+    """Return a short printable form of a value; never a piece of a private key."""
     if isinstance(value, str):
         return "a private key" if holds_private_key(value) else _quoted(value)
     if isinstance(value, bool):
@@ -204,12 +204,12 @@ def show(value: object) -> str:
 
 
 def holds_private_key(text: str) -> bool:
-    """Whether a text has a PEM private key in it."""
+    """Return whether a text has a PEM private key in it."""
     return "PRIVATE KEY" in text.upper()
 
 
 def text_fault(value: str, rule: TextRule) -> Fault | None:
-    """Say what is wrong with a text that is not empty."""
+    """Return what is wrong with a text that is not empty."""
     if holds_private_key(value):
         return Fault(LEAKED, rule.allowed)
     if len(value) > rule.longest:
@@ -244,4 +244,4 @@ def _quoted(text: str) -> str:
 
 
 def _unknown(*, older: bool) -> str:
-    return "is not a member of this object" + (" and was dropped" if older else "")
+    return "is not a field of this object" + (" and was dropped" if older else "")

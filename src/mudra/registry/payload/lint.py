@@ -22,7 +22,7 @@ class LintReport(Struct, frozen=True):
 
     @property
     def passes(self) -> bool:
-        """Whether every payload would be accepted."""
+        """Return whether every payload would be accepted."""
         return all(found.severity is Severity.NOTE for found in self.findings)
 
 

@@ -1,4 +1,4 @@
-"""Ports and IP addresses of an entry: what counterparties put into their firewalls."""
+"""Ports and IP addresses of an entry, which counterparties put into their firewalls."""
 
 import ipaddress
 import re
@@ -10,7 +10,7 @@ from mudra.registry.payload.url_rules import AddressPolicy, ip_faults
 PORTS: Final = "a port from 1 to 65535 or a range such as 8000-8010, as a string"
 IPS: Final = "an IPv4 or IPv6 address, or a network such as 203.0.114.0/28, as a string"
 WIDEST: Final = {4: 16, 6: 32}
-"""The shortest network prefix taken: a wider one opens members' firewalls to strangers."""
+"""The shortest network prefix accepted: a wider network opens members' firewalls too far."""
 
 _LAST_PORT = 65535
 _PORT = re.compile(r"([1-9][0-9]{0,4})(?:-([1-9][0-9]{0,4}))?")
@@ -18,19 +18,19 @@ _LOOSE_IPV4 = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,4}){3})(/[0-9]{1,2})?")
 _LOOSE_PORT = re.compile(r"\s*0*([1-9][0-9]{0,4})(?:\s*(?:-|:|to)\s*0*([1-9][0-9]{0,4}))?\s*")
 
 
-def read_port(look: Inspection, path: str, value: object) -> str | None:
-    """Give one item of `inboundports` or `outboundports`."""
+def read_port(inspection: Inspection, path: str, value: object) -> str | None:
+    """Return one item of `inboundports` or `outboundports`."""
     if isinstance(value, int) and not isinstance(value, bool):
         nearest = str(value) if 0 < value <= _LAST_PORT else ""
-        look.odd(path, "must be a string, not a number", PORTS, nearest)
+        inspection.odd(path, "must be a string, not a number", PORTS, nearest)
         return nearest or None
     if not isinstance(value, str) or is_empty(value):
-        look.error(path, f"must be a string, not {show(value)}", PORTS)
+        inspection.error(path, f"must be a string, not {show(value)}", PORTS)
         return None
     match = _PORT.fullmatch(value)
     if match and _rises(match):
         return value
-    look.error(path, f"must not be {show(value)}", PORTS, _nearest_port(value))
+    inspection.error(path, f"must not be {show(value)}", PORTS, _nearest_port(value))
     return None
 
 
@@ -48,30 +48,30 @@ def _nearest_port(value: str) -> str:
     return "-".join(map(str, ends)) if ends[-1] <= _LAST_PORT else ""
 
 
-def read_ip(look: Inspection, path: str, value: object, policy: AddressPolicy) -> str | None:
-    """Give one item of `ips` in its canonical form."""
+def read_ip(inspection: Inspection, path: str, value: object, policy: AddressPolicy) -> str | None:
+    """Return one item of `ips` in its canonical form."""
     if not isinstance(value, str) or is_empty(value):
-        look.error(path, f"must be a string, not {show(value)}", IPS)
+        inspection.error(path, f"must be a string, not {show(value)}", IPS)
         return None
     try:
         network = ipaddress.ip_network(value)
     except ValueError:
-        look.error(path, f"must not be {show(value)}", IPS, _nearest_ip(value))
+        inspection.error(path, f"must not be {show(value)}", IPS, _nearest_ip(value))
         return None
     if "/" in value and network.prefixlen < WIDEST[network.version]:
         allowed = f"a prefix of /{WIDEST[network.version]} or longer"
-        look.error(path, f"is the network {network}, which is too wide", allowed)
+        inspection.error(path, f"is the network {network}, which is too wide", allowed)
         return None
     faults = ip_faults(network[0], policy) or ip_faults(network[-1], policy)
-    look.faults(path, faults)
+    inspection.faults(path, faults)
     canonical = str(network) if "/" in value else str(network[0])
     if canonical != value and not faults:
-        look.note(path, f"was read as {canonical}")
+        inspection.note(path, f"was read as {canonical}")
     return None if faults else canonical
 
 
 def _nearest_ip(value: str) -> str:
-    """Give what was most likely meant, past spaces, leading zeros, host bits, a port, a scheme."""
+    """Return the likely address, without spaces, leading zeros, host bits, port or scheme."""
     found = _LOOSE_IPV4.search(value[:64])
     bare = value[:64].strip()
     if found:

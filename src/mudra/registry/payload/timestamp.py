@@ -14,24 +14,24 @@ _UTC = re.compile(
 )
 
 
-def read_timestamp(look: Inspection, path: str, value: object) -> str:
-    """Give the time at `path` as it was sent; an odd one of an older entry, in the right form."""
-    text = look.text(path, value, _RULE)
+def read_timestamp(inspection: Inspection, path: str, value: object) -> str:
+    """Return the time at `path` as it was sent; an odd one of an older entry, in the right form."""
+    text = inspection.text(path, value, _RULE)
     if not text:
         return ""
     moment = _moment(text)
     if _UTC.fullmatch(text) and moment is not None:
         return text
     nearest = "" if moment is None else wire_time(moment)
-    if nearest and look.older:
-        look.note(path, f"was {show(text)} and was read as {nearest}", ALLOWED)
+    if nearest and inspection.older:
+        inspection.note(path, f"was {show(text)} and was read as {nearest}", ALLOWED)
         return nearest
-    look.error(path, f"must not be {show(text)}", ALLOWED, nearest)
+    inspection.error(path, f"must not be {show(text)}", ALLOWED, nearest)
     return ""
 
 
 def wire_time(moment: dt.datetime) -> str:
-    """Give a moment in the wire form: UTC, milliseconds, `Z`."""
+    """Return a moment in the wire form: UTC, milliseconds, `Z`."""
     utc = moment.astimezone(dt.UTC)
     return utc.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 

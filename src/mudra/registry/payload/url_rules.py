@@ -212,7 +212,7 @@ def _ipv4_faults(host: str, policy: AddressPolicy) -> list[Fault]:
 
 
 def ip_faults(address: AnyIp, policy: AddressPolicy) -> list[Fault]:
-    """Say why an IP address cannot be one that members reach each other by."""
+    """Return why an IP address cannot be one that members reach each other by."""
     for one in (address, *_embedded(address)):
         if one.is_multicast or one.is_unspecified or str(one) == "255.255.255.255":
             return [Fault(f"is the address {address}, which no machine has", "a host's address")]
@@ -238,7 +238,7 @@ def _is_global_unicast(address: AnyIp) -> bool:
 
 
 def _embedded(address: AnyIp) -> list[AnyIp]:
-    """Give the IPv4 addresses that an IPv6 address leads to."""
+    """Return the IPv4 addresses that an IPv6 address leads to."""
     if isinstance(address, ipaddress.IPv4Address):
         return []
     inside: list[AnyIp] = [one for one in (address.ipv4_mapped, address.sixtofour) if one]

@@ -42,29 +42,31 @@ def check_payload(
     older: bool = False,
     root: str = "$",
 ) -> CheckedPayload | list[Finding]:
-    """Give the checked payload, or all findings when at least one of them refuses it.
+    """Return the checked payload, or all findings when at least one of them refuses it.
 
     `raw` is any JSON value. `older` reads what entries of today's directories
     hold (odd timestamps, further members, empty ports) and notes it instead of
     refusing it. `root` is the path of the payload within its document.
     """
-    look = Inspection(older=older)
+    inspection = Inspection(older=older)
     elsewhere = {name: f"entityinfo.{name}" for name in INFO_MEMBERS}
-    given = look.members(root, raw, _ROOT, elsewhere)
+    given = inspection.members(root, raw, _ROOT, elsewhere)
     if not given and not isinstance(raw, dict):
-        return look.findings
-    kind = look.word(f"{root}.type", given.get("type"), tuple(EntityType))
+        return inspection.findings
+    kind = inspection.word(f"{root}.type", given.get("type"), tuple(EntityType))
     entity_type = EntityType(kind) if kind else None
-    ver = look.text(f"{root}.ver", given.get("ver"), _VERSION)
-    timestamp = read_timestamp(look, f"{root}.timestamp", given.get("timestamp"))
-    txnid = _txnid(look, f"{root}.txnid", given.get("txnid"))
-    requester = _requester(look, f"{root}.requester", given.get("requester"))
+    ver = inspection.text(f"{root}.ver", given.get("ver"), _VERSION)
+    timestamp = read_timestamp(inspection, f"{root}.timestamp", given.get("timestamp"))
+    txnid = _txnid(inspection, f"{root}.txnid", given.get("txnid"))
+    requester = _requester(inspection, f"{root}.requester", given.get("requester"))
     path = f"{root}.entityinfo"
-    info = read_entity_info(look, path, given.get("entityinfo"), entity_type, policy, vocabulary)
-    if look.failed or entity_type is None:
-        return look.findings
+    info = read_entity_info(
+        inspection, path, given.get("entityinfo"), entity_type, policy, vocabulary
+    )
+    if inspection.failed or entity_type is None:
+        return inspection.findings
     entry = Entry(ver, timestamp, txnid, entity_type, requester, info)
-    return CheckedPayload(entry, key_facts(info.certificate), tuple(look.findings))
+    return CheckedPayload(entry, key_facts(info.certificate), tuple(inspection.findings))
 
 
 def check_submission(
@@ -86,7 +88,7 @@ def check_submission(
 
 
 def address_findings(entry: Entry, entity_type: str, entity_id: str | None) -> list[Finding]:
-    """Say where a payload differs from the address it was sent to.
+    """Return where a payload differs from the address it was sent to.
 
     `entity_id` is None where the address names none (a first submission).
     """
@@ -101,10 +103,10 @@ def address_findings(entry: Entry, entity_type: str, entity_id: str | None) -> l
     return findings
 
 
-def _txnid(look: Inspection, path: str, value: object) -> str:
-    text = look.text(path, value, _UUID)
+def _txnid(inspection: Inspection, path: str, value: object) -> str:
+    text = inspection.text(path, value, _UUID)
     if text and not _UUID_FORM.fullmatch(text):
-        look.odd(path, f"must not be {show(text)}", _UUID.allowed, _nearest_uuid(text))
+        inspection.odd(path, f"must not be {show(text)}", _UUID.allowed, _nearest_uuid(text))
     return text
 
 
@@ -115,11 +117,11 @@ def _nearest_uuid(text: str) -> str:
         return ""
 
 
-def _requester(look: Inspection, path: str, value: object) -> Requester:
-    given = look.members(path, value, _REQUESTER)
+def _requester(inspection: Inspection, path: str, value: object) -> Requester:
+    given = inspection.members(path, value, _REQUESTER)
     if not given and not isinstance(value, dict):
         return Requester("", "")
     return Requester(
-        name=look.text(f"{path}.name", given.get("name"), NAME),
-        id=look.text(f"{path}.id", given.get("id"), ENTITY_ID),
+        name=inspection.text(f"{path}.name", given.get("name"), NAME),
+        id=inspection.text(f"{path}.id", given.get("id"), ENTITY_ID),
     )

@@ -48,15 +48,15 @@ class Words(Struct, frozen=True):
         return cls(tuple(spellings), by_fold)
 
     def read(self, text: str) -> str:
-        """Give the listed word that `text` is a spelling of, or `""`."""
+        """Return the listed word that `text` is a spelling of, or `""`."""
         return self._by_fold.get(fold(text), "")
 
     def nearest(self, text: str) -> str:
-        """Give the listed word that was most likely meant, or `""`."""
+        """Return the listed word that was most likely meant, or `""`."""
         return nearest_of(text, self.listed)
 
     def adding(self, word: str, variants: tuple[str, ...]) -> "Words":
-        """Give the list with one word more; adding it again adds its variants."""
+        """Return the list with one word more; adding it again adds its variants."""
         listed = self.listed if word in self.listed else (*self.listed, word)
         return Words(listed, self._by_fold | {fold(one): word for one in (word, *variants)})
 
@@ -68,11 +68,11 @@ class Vocabulary(Struct, frozen=True):
     identifier_types: Words
 
     def words(self, kind: WordKind) -> Words:
-        """Give the list of one kind."""
+        """Return the list of one kind."""
         return self.fi_types if kind is WordKind.FI_TYPE else self.identifier_types
 
     def extended(self, additions: Iterable[Addition]) -> "Vocabulary":
-        """Give this vocabulary with the operator's additions."""
+        """Return this vocabulary with the operator's additions."""
         grown = self
         for one in additions:
             words = grown.words(one.kind).adding(one.word, one.variants)
@@ -96,14 +96,14 @@ def parse_vocabulary(data: bytes) -> Vocabulary:
 
 @functools.cache
 def shipped_vocabulary() -> Vocabulary:
-    """Give the vocabulary that this release of Mudra knows."""
+    """Return the vocabulary that this release of Mudra knows."""
     return parse_vocabulary(
         importlib.resources.files(__package__).joinpath("vocabulary.json").read_bytes()
     )
 
 
 def check_addition(vocabulary: Vocabulary, addition: Addition) -> list[Finding]:
-    """Say what speaks against an addition; nothing when it may be made."""
+    """Return what speaks against an addition; nothing when it may be made."""
     findings = []
     if not WORD.fullmatch(addition.word):
         allowed = "a capital letter, then up to 63 capital letters, digits and _"

@@ -19,7 +19,7 @@ class PostgresPendingEntries:
         self._tx = transaction
 
     async def waiting(self, limit: int) -> Sequence[PendingEntry]:
-        """Give the pending versions, the longest waiting first, at most that many."""
+        """Return the pending versions, the longest waiting first, at most that many."""
         e, v = registry_entity.c, registry_version.c
         rows = (
             await self._tx.connection.execute(

@@ -121,4 +121,4 @@ def test_thousands_of_unknown_members_cost_little_and_are_counted():
     found = findings(payload)
 
     assert len(found) == 21
-    assert "has 4980 more unknown members" in found[20].sentence()
+    assert "has 4980 more unknown fields" in found[20].sentence()

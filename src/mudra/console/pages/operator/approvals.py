@@ -12,7 +12,7 @@ from mudra.console.framework.page_context import PageContext
 from mudra.console.framework.page_guards import Fields, operator_act, operator_page
 from mudra.console.framework.page_results import GoTo, Outcome, RenderedPage
 from mudra.console.framework.table import Column, Table
-from mudra.console.pages.operator.comparison import compared, new_key, whole
+from mudra.console.pages.operator.comparison import all_fields, compared, new_key
 from mudra.console.pages.operator.labels import approval_link, member_link, names_of, tone
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
@@ -31,15 +31,15 @@ from mudra.shared.refusal import Refusal
 
 DONE: Final = {
     "approve": "Approved.",
-    "reject": "Rejected; the member reads the reason.",
-    "suspend": "Suspended: out of the directory and off tokens, on every node.",
+    "reject": "Rejected. The member sees the reason.",
+    "suspend": "Suspended: removed from the directory, and no new tokens.",
     "restore": "Restored.",
     "retire": "Retired.",
-    "rollBack": "Rolled back: live with the former version's fields.",
+    "rollBack": "Rolled back: a new version with the earlier fields is live.",
 }
 TABLE: Final = Table[PendingEntry](
     "waiting",
-    "Waiting for approval",
+    "Pending approvals",
     (
         Column(
             "entity",
@@ -53,7 +53,7 @@ TABLE: Final = Table[PendingEntry](
         Column(
             "what",
             "What",
-            lambda w: "first entry" if w.live is None else f"version {w.pending.number}",
+            lambda w: "first registration" if w.live is None else f"version {w.pending.number}",
         ),
         Column(
             "state",
@@ -87,7 +87,7 @@ _KEYS: Final = Table[KeyPeriod](
 async def approvals(
     request: AnyRequest, service: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
-    """List what waits, the longest waiting first."""
+    """List pending versions, the longest waiting first."""
 
     async def look(page_context: PageContext) -> Outcome:
         rows = await page_context.work.pending_entries.waiting(MAX_PENDING)
@@ -102,7 +102,7 @@ async def approvals(
 async def find_entry(
     request: AnyRequest, service: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
-    """Go to the entry of an ID, whether or not something waits there."""
+    """Go to the entry of an ID."""
 
     async def look(page_context: PageContext) -> Outcome:
         entity_id = page_context.query.get("id", "").strip()
@@ -212,7 +212,7 @@ def _compared(record: Record) -> dict[str, object]:
     return {
         "changes": compared(changes),
         "new_key": new_key(live, pending),
-        "fields": whole(pending) if live is None else [],
+        "fields": all_fields(pending) if live is None else [],
     }
 
 

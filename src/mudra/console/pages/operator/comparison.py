@@ -1,4 +1,4 @@
-"""A difference as an approver reads it: what matters first, lists item by item."""
+"""Changes as an approver reads them: the riskiest first, lists item by item."""
 
 import re
 from collections.abc import Sequence
@@ -22,43 +22,43 @@ _REQUEST: Final = ("$.ver", "$.timestamp", "$.txnid")
 
 
 class Compared(Struct, frozen=True):
-    """One field: what goes and what comes, a line for each item of a list."""
+    """One field: its removed, added and unchanged lines, one per item of a list."""
 
     field: str
-    gone: tuple[str, ...]
-    came: tuple[str, ...]
-    stays: tuple[str, ...]
+    removed: tuple[str, ...]
+    added: tuple[str, ...]
+    unchanged: tuple[str, ...]
     needs_approval: bool
     risk: str
 
 
 class NewKey(Struct, frozen=True):
-    """A change of key in words: which goes, which comes, and their sizes."""
+    """A change of key: the previous version and the new one."""
 
-    former: Version | None
-    coming: Version
+    previous: Version | None
+    new: Version
 
     @property
     def same_kid(self) -> bool:
-        """Tell whether another key hides under the former one's ID: verifiers that cache fail."""
-        return self.former is not None and self.former.key.kid == self.coming.key.kid
+        """Whether the new key has the previous one's ID: verifiers that cache keys will fail."""
+        return self.previous is not None and self.previous.key.kid == self.new.key.kid
 
 
 def compared(changes: Sequence[FieldChange]) -> list[Compared]:
-    """Order changes by what they let go wrong; what only names the request is left out."""
+    """Sort changes by risk; fields that only identify the request are left out."""
     shown = [_compared(change) for change in changes if change.path not in _REQUEST]
     return sorted(shown, key=lambda one: (not one.needs_approval, not one.risk, one.field))
 
 
-def new_key(former: Version | None, coming: Version) -> NewKey | None:
-    """Give the change of key, when there is one."""
-    if former is not None and former.key.thumbprint == coming.key.thumbprint:
+def new_key(previous: Version | None, new: Version) -> NewKey | None:
+    """Return the change of key, if there is one."""
+    if previous is not None and previous.key.thumbprint == new.key.thumbprint:
         return None
-    return NewKey(former, coming)
+    return NewKey(previous, new)
 
 
-def whole(version: Version) -> list[tuple[str, str]]:
-    """Give every field of an entry, for a first submission that has nothing to compare with."""
+def all_fields(version: Version) -> list[tuple[str, str]]:
+    """Return every field of an entry, for a first submission."""
     info = msgspec.to_builtins(version.entry.entityinfo)
     assert isinstance(info, dict)
     return [(str(name), "\n".join(_lines(value)) or "empty") for name, value in info.items()]
@@ -68,16 +68,16 @@ def _compared(change: FieldChange) -> Compared:
     before, after = lines_of(change.before), lines_of(change.after)
     return Compared(
         field=_PLAIN.get(change.path, change.path.removeprefix("$.").removeprefix("entityinfo.")),
-        gone=tuple(line for line in before if line not in after),
-        came=tuple(line for line in after if line not in before),
-        stays=tuple(line for line in before if line in after),
+        removed=tuple(line for line in before if line not in after),
+        added=tuple(line for line in after if line not in before),
+        unchanged=tuple(line for line in before if line in after),
         needs_approval=change.needs_approval,
         risk=change.risk.value if change.risk is not Risk.NONE else "",
     )
 
 
 def lines_of(value: Json) -> list[str]:
-    """Give the lines of a value; several addresses stand apart, a long key is cut in its middle."""
+    """Return the lines of a value: one per address, long keys shortened in the middle."""
     return [_cut(part) for line in _lines(value) for part in _ADDRESSES.split(line)]
 
 
