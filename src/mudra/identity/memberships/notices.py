@@ -14,7 +14,7 @@ class NoticeService(Struct, frozen=True):
     memberships: Memberships
     outbox: Outbox
 
-    async def tell(self, entity_id: str, kind: NoticeKind, facts: Mapping[str, str]) -> int:
+    async def notify(self, entity_id: str, kind: NoticeKind, facts: Mapping[str, str]) -> int:
         """Send an email to each recipient once; returns to how many."""
         name = await self.memberships.entity_name(entity_id)
         admins = await self.memberships.admins(entity_id)

@@ -45,13 +45,13 @@ async def remind(  # its collaborators, each named
     if due.send is not None:
         facts = {"expires_at": iso_ms(current.expires_at)}
         if due.send == AFTER_EXPIRY:
-            readers = await notices.tell(entity_id, NoticeKind.SECRET_EXPIRED, facts)
+            readers = await notices.notify(entity_id, NoticeKind.SECRET_EXPIRED, facts)
         else:
             facts |= {
                 "days_left": str(_days_left(current, holding.now)),
                 "written_at": iso_ms(holding.now),
             }
-            readers = await notices.tell(entity_id, NoticeKind.SECRET_EXPIRY, facts)
+            readers = await notices.notify(entity_id, NoticeKind.SECRET_EXPIRY, facts)
         await audit_log.note(_entry(current, readers, mark=due.send))
     await _old_secret(holding, uses, reminders, notices, audit_log)
 
@@ -72,7 +72,7 @@ async def _old_secret(  # its collaborators, each named
     if OLD_SECRET_IN_USE in await reminders.done(old.entity_id, old.version):
         return
     await reminders.mark(old.entity_id, old.version, {OLD_SECRET_IN_USE}, OLD_SECRET_IN_USE)
-    readers = await notices.tell(
+    readers = await notices.notify(
         old.entity_id,
         NoticeKind.OLD_SECRET_IN_USE,
         {

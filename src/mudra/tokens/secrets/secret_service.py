@@ -131,7 +131,7 @@ class SecretService(Struct, frozen=True):
             expiry_days=command.expiry_days,
             keep_old_days=rotation.grace_days,
         )
-        await self.notices.tell(
+        await self.notices.notify(
             entity_id,
             NoticeKind.SECRET_RESET,
             {
