@@ -1,4 +1,4 @@
-"""Activate an account as its person would, without a browser: the demonstration and benchmarks."""
+"""Activates an account as its user would, without a browser: for demonstration and tests."""
 
 from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
@@ -11,7 +11,7 @@ from mudra.storage.crypto.password_hash import Argon2Passwords
 
 
 async def hash_once(dependencies: Dependencies, password: str) -> str:
-    """Hash a password that many accounts are to share: one hash for all of them."""
+    """Hash a password that many accounts share: one hash for all of them."""
     hasher = Argon2Passwords(
         dependencies.encryption.password_pepper, dependencies.settings.argon2_memory_mib
     )
@@ -30,3 +30,18 @@ async def activate(dependencies: Dependencies, invited: User, password_hash: str
         caller = Caller(f"user:{invited.user_id}")
         user = await store_password(work, token, password_hash, caller)
     assert isinstance(user, User), user
+
+
+class Activation:
+    """Implements demo/set_up.py Activation."""
+
+    def __init__(self, dependencies: Dependencies) -> None:
+        self._dependencies = dependencies
+
+    async def hash_once(self, password: str) -> str:
+        """Hash a password that many accounts share."""
+        return await hash_once(self._dependencies, password)
+
+    async def activate(self, invited: User, password_hash: str) -> None:
+        """Set the password of an invited user."""
+        await activate(self._dependencies, invited, password_hash)

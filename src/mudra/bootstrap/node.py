@@ -6,13 +6,16 @@ import select
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 import psycopg
 import structlog
 
+from mudra.bootstrap.activation import Activation
 from mudra.bootstrap.config import Settings
 from mudra.bootstrap.dependencies import build_dependencies
+from mudra.bootstrap.parent_watch import on_parent_exit
 from mudra.bootstrap.supervisor import Body, CannotListen, Supervisor, listeners
 from mudra.bootstrap.telemetry import serve_metrics
 from mudra.bootstrap.worker import run_worker
@@ -123,7 +126,7 @@ def _demo_agents(settings: Settings, conninfo: str, encryption: DataEncryption) 
         ready()
         from mudra.demo.live import live  # noqa: PLC0415  # loads the whole agent
 
-        live(build_dependencies(settings, conninfo, encryption), lifeline)
+        live(build_dependencies(settings, conninfo, encryption), partial(on_parent_exit, lifeline))
 
     return body
 
@@ -138,7 +141,7 @@ async def _prepare(
     await maintain_keys(dependencies.unit_of_work)
     await keep_visibility(dependencies.database, opened=settings.registry_open)
     if demo is not Demo.NONE:
-        await set_up_demo(dependencies)
+        await set_up_demo(dependencies, Activation(dependencies))
     await dependencies.invalidation.stop()
     await dependencies.database.close()
 

@@ -15,9 +15,9 @@ import structlog
 from msgspec import Struct
 
 from mudra.agent.clock import MachineClock
-from mudra.bootstrap.clock import ServiceClock
-from mudra.bootstrap.config import Settings
+from mudra.demo.dependencies import DemoSettings
 from mudra.demo.network import DEMO_NETWORK, DEMO_PASSWORD
+from mudra.storage.database.time_machine import MovableClock
 
 FIRST_PORT: Final = 4044
 _OK: Final = 200
@@ -27,7 +27,7 @@ _log = structlog.get_logger()
 class SandboxClock:
     """The sandbox's time for an agent: moved time has passed for it too, on both its clocks."""
 
-    def __init__(self, service: ServiceClock) -> None:
+    def __init__(self, service: MovableClock) -> None:
         self._machine = MachineClock()
         self._service = service
 
@@ -65,7 +65,7 @@ class Place(Struct, frozen=True):
         return self.directory / "secret"
 
 
-def set_up(place: Place, settings: Settings, port: int) -> None:
+def set_up(place: Place, settings: DemoSettings, port: int) -> None:
     """Write the agent's configuration; the port may be another at every start."""
     place.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
     root = service_root(settings)
@@ -73,7 +73,7 @@ def set_up(place: Place, settings: Settings, port: int) -> None:
     spool = json.dumps(str(place.directory.resolve() / "spool"))
     secret = json.dumps(str(place.secret.resolve()))
     lines = [
-        f"# The agent of {place.aa_id}, written anew at every start of the sandbox.",
+        f"# The agent of {place.aa_id}, written again at every start of the sandbox.",
         f'aa_id = "{place.aa_id}"',
         f"directory = {spool}",
         "",
@@ -92,7 +92,7 @@ def set_up(place: Place, settings: Settings, port: int) -> None:
     _put(place.config, "\n".join(lines))
 
 
-def service_root(settings: Settings) -> str:
+def service_root(settings: DemoSettings) -> str:
     """Where the service answers on this machine, whatever its public address is."""
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     return f"http://{host}:{settings.port}"
@@ -110,7 +110,7 @@ def free_port(preferred: int) -> int:
     raise OSError("no port of the loopback address is free")
 
 
-async def fetch_secret(place: Place, settings: Settings, http: httpx.AsyncClient) -> bool:
+async def fetch_secret(place: Place, settings: DemoSettings, http: httpx.AsyncClient) -> bool:
     """Read the secret as the AA's admin and put it into its file; False when that failed."""
     admin = next(one.admin for one in DEMO_NETWORK if one.entity_id == place.aa_id)
     url = f"{service_root(settings)}{settings.token_prefix}/v1"

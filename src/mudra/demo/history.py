@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from mudra.bootstrap.dependencies import Dependencies
+from mudra.demo.dependencies import Dependencies
 from mudra.demo.network import DEMO_NETWORK
 from mudra.demo.past import Past
 from mudra.metrics.health.recorded_history import HistoryService, PastReport, take_history

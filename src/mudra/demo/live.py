@@ -1,4 +1,4 @@
-"""The life of the demonstration network: its agents, their AAs' traffic, and their past.
+"""Runs the demonstration network: its agents, their AAs' traffic, and their past.
 
 One process of the sandbox. Each AA's calls go as events to the HTTP source of a
 real agent, which counts, closes windows and pushes with an Entity Access Token.
@@ -9,7 +9,7 @@ see it on both their clocks, and windows that were jumped over are filled.
 import asyncio
 import contextlib
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -23,8 +23,6 @@ import uvloop
 from mudra.agent.host.assembly import Agent, assemble
 from mudra.agent.host.config import read_config
 from mudra.agent.host.run import run_agent
-from mudra.bootstrap.dependencies import Dependencies
-from mudra.bootstrap.parent_watch import on_parent_exit
 from mudra.client import SecretRefused
 from mudra.demo.agent import (
     FIRST_PORT,
@@ -36,6 +34,7 @@ from mudra.demo.agent import (
     set_up,
 )
 from mudra.demo.calls import SendEvent, Systems
+from mudra.demo.dependencies import Dependencies
 from mudra.demo.history import demo_aas, fill_history, reported
 from mudra.demo.network import FIRST_DAYS
 from mudra.demo.past import DEMO_FIPS, Past
@@ -50,10 +49,13 @@ MAX_FILLED: Final = timedelta(days=30)
 MAX_UNREPORTED: Final = 5_000
 _log = structlog.get_logger()
 
+OnParentExit = Callable[[Callable[[], None]], None]
+"""Calls its argument, in the running loop, when the parent process has ended."""
 
-def live(dependencies: Dependencies, lifeline: int) -> None:
-    """Live until told to stop, or until the supervisor is gone."""
-    uvloop.run(_live(dependencies, lifeline))
+
+def live(dependencies: Dependencies, on_parent_exit: OnParentExit) -> None:
+    """Run the network until stopped, or until the supervisor is gone."""
+    uvloop.run(_live(dependencies, on_parent_exit))
 
 
 @dataclass(slots=True)
@@ -61,12 +63,12 @@ class _Aa:
     place: Place
     agent: Agent
     systems: Systems
-    untold: list[SendEvent] = field(default_factory=list)
+    unsent: list[SendEvent] = field(default_factory=list)
 
 
-async def _live(dependencies: Dependencies, lifeline: int) -> None:
+async def _live(dependencies: Dependencies, on_parent_exit: OnParentExit) -> None:
     stop = asyncio.Event()
-    on_parent_exit(lifeline, stop.set)
+    on_parent_exit(stop.set)
     async with httpx.AsyncClient(timeout=10, trust_env=False) as http:
         await _service_answers(dependencies, http)
         await dependencies.time_machine.load()
@@ -77,41 +79,41 @@ async def _live(dependencies: Dependencies, lifeline: int) -> None:
         for aa in aas:
             if not aa.place.secret.exists():
                 await fetch_secret(aa.place, dependencies.settings, http)
-        beside = [
+        tasks = [
             asyncio.create_task(_follow(dependencies, aas), name="past"),
             asyncio.create_task(_feed(dependencies, aas, http), name="traffic"),
-            asyncio.create_task(_look_after(dependencies, aas, http), name="steward"),
+            asyncio.create_task(_replace_secrets(dependencies, aas, http), name="steward"),
         ]
         agents = [
             asyncio.create_task(run_agent(aa.agent, stop), name=f"agent of {aa.place.aa_id}")
             for aa in aas
         ]
-        ended = await until_stopped(stop, beside, agents)
+        ended = await until_stopped(stop, tasks, agents)
     await dependencies.database.close()
     if ended:
         raise PartEnded(", ".join(task.get_name() for task in ended)) from ended[0].exception()
 
 
 class PartEnded(Exception):
-    """A part of the demonstration network ended by itself: the supervisor starts all anew."""
+    """A part of the demonstration network ended by itself: the supervisor starts all again."""
 
 
 async def until_stopped(
     stop: asyncio.Event,
-    beside: Sequence[asyncio.Task[None]],
+    tasks: Sequence[asyncio.Task[None]],
     agents: Sequence[asyncio.Task[int]],
 ) -> Sequence[asyncio.Task[int | None]]:
-    """Wait until told to stop, then end all parts; gives those that had ended by themselves.
+    """Wait until stopped, then end all parts; returns those that had ended by themselves.
 
-    A network without traffic or past would look alive, so no part may be missed in silence.
+    A network without traffic or past would look alive, so the end of a part is never ignored.
     """
-    told = asyncio.create_task(stop.wait())
-    await asyncio.wait([told, *beside, *agents], return_when=asyncio.FIRST_COMPLETED)
-    ended = [] if stop.is_set() else [task for task in (*beside, *agents) if task.done()]
+    stopped = asyncio.create_task(stop.wait())
+    await asyncio.wait([stopped, *tasks, *agents], return_when=asyncio.FIRST_COMPLETED)
+    ended = [] if stop.is_set() else [task for task in (*tasks, *agents) if task.done()]
     stop.set()  # agents write what they have counted
-    for task in beside:
+    for task in tasks:
         task.cancel()
-    await asyncio.gather(told, *beside, *agents, return_exceptions=True)
+    await asyncio.gather(stopped, *tasks, *agents, return_exceptions=True)
     return ended
 
 
@@ -138,7 +140,7 @@ async def _service_answers(dependencies: Dependencies, http: httpx.AsyncClient) 
 
 
 async def _follow(dependencies: Dependencies, aas: Sequence[_Aa]) -> None:
-    """Follow the sandbox's clock, and fill what nobody reported: at first, and after a jump."""
+    """Follow the sandbox's clock, and fill what no one reported: at first, and after a jump."""
     filled_to = dependencies.clock() - timedelta(days=FIRST_DAYS)
     while True:
         try:
@@ -173,27 +175,27 @@ def _held(agent: Agent) -> list[datetime]:
 
 
 async def _feed(dependencies: Dependencies, aas: Sequence[_Aa], http: httpx.AsyncClient) -> None:
-    """Tell each agent what its AA's systems did; what it could not be told goes with the next."""
+    """Send each agent what its AA's systems did; what did not arrive is sent again."""
     while True:
         for aa in aas:
-            aa.untold += aa.systems.until(int(dependencies.clock().timestamp() * 1000))
-            if not aa.untold:
+            aa.unsent += aa.systems.until(int(dependencies.clock().timestamp() * 1000))
+            if not aa.unsent:
                 continue
-            told, aa.untold = aa.untold, []
+            events, aa.unsent = aa.unsent, []
             url = f"http://{aa.agent.config.http.listen[0]}/sna/v1/aa"
             try:
-                answer = await http.post(url, content=msgspec.json.encode(told))
+                answer = await http.post(url, content=msgspec.json.encode(events))
                 answer.raise_for_status()
             except httpx.HTTPError as error:
-                aa.untold = told[-MAX_UNREPORTED:]
+                aa.unsent = events[-MAX_UNREPORTED:]
                 _log.info("the agent takes no events yet", error=type(error).__name__)
         await asyncio.sleep(STEP_S)
 
 
-async def _look_after(
+async def _replace_secrets(
     dependencies: Dependencies, aas: Sequence[_Aa], http: httpx.AsyncClient
 ) -> None:
-    """Do what an AA's operations people do: bring the new secret when it was rotated."""
+    """Do what an AA's operations team does: fetch the new secret after a rotation."""
     while True:
         await asyncio.sleep(STEWARD_S)
         for aa in aas:

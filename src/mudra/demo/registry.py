@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final
 
-from mudra.bootstrap.dependencies import Dependencies
+from mudra.demo.dependencies import Dependencies
 from mudra.demo.network import DemoMember
 from mudra.registry.lifecycle.actor import operator
 from mudra.registry.lifecycle.decision import Decision

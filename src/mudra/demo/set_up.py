@@ -3,11 +3,10 @@
 Idempotent: what is there already stays as it is, also when it was changed since.
 """
 
-from typing import Final
+from typing import Final, Protocol
 
 from mudra.audit.event import Caller
-from mudra.bootstrap.activation import activate, hash_once
-from mudra.bootstrap.dependencies import Dependencies
+from mudra.demo.dependencies import Dependencies
 from mudra.demo.network import (
     DEMO_NETWORK,
     DEMO_OPERATORS,
@@ -16,6 +15,7 @@ from mudra.demo.network import (
     DemoOperator,
 )
 from mudra.demo.registry import register_demo
+from mudra.identity.accounts.user import User
 from mudra.identity.memberships.member_search import UserFilter
 from mudra.identity.memberships.onboard import NewMember, Onboarded, onboard_member
 from mudra.identity.operators.manage_operators import OperatorSaved, save_operator
@@ -26,8 +26,18 @@ _OPERATORS: Final = UserFilter(operators_only=True)
 _MAX_COUNT: Final = 1000
 
 
-async def set_up_demo(dependencies: Dependencies) -> None:
-    """Onboard and activate whoever is not there yet."""
+class Activation(Protocol):
+    """Sets passwords by the links of invitations."""
+
+    async def hash_once(self, password: str) -> str:
+        """Hash a password that many accounts share."""
+
+    async def activate(self, invited: User, password_hash: str) -> None:
+        """Set the password of an invited user."""
+
+
+async def set_up_demo(dependencies: Dependencies, activation: Activation) -> None:
+    """Onboard and activate the members and operators that do not exist yet."""
     async with dependencies.unit_of_work() as work:
         there = {member.entity_id for member in await work.people.members()}
         operators = {
@@ -38,28 +48,28 @@ async def set_up_demo(dependencies: Dependencies) -> None:
     if not missing and not absent:
         return
     # One hash for all: they share the password that the screen shows anyway.
-    hashed = await hash_once(dependencies, DEMO_PASSWORD)
+    hashed = await activation.hash_once(DEMO_PASSWORD)
     for operator in absent:
-        await _employ(dependencies, operator, hashed)
+        await activation.activate(await _employ(dependencies, operator), hashed)
     for member in missing:
-        await _join(dependencies, member, hashed)
+        await activation.activate(await _join(dependencies, member), hashed)
     if missing:
         await register_demo(dependencies, missing)
 
 
-async def _employ(dependencies: Dependencies, operator: DemoOperator, password_hash: str) -> None:
+async def _employ(dependencies: Dependencies, operator: DemoOperator) -> User:
     scopes = frozenset(map(Scope, operator.scopes)) or frozenset(Scope)
     async with dependencies.unit_of_work() as work:
         made = await save_operator(work, operator.email, operator.name, scopes, _CALLER)
     assert isinstance(made, OperatorSaved), made
-    await activate(dependencies, made.user, password_hash)
+    return made.user
 
 
-async def _join(dependencies: Dependencies, member: DemoMember, password_hash: str) -> None:
+async def _join(dependencies: Dependencies, member: DemoMember) -> User:
     async with dependencies.unit_of_work() as work:
         new = NewMember(
             member.entity_id, member.entity_type, member.name, member.admin, member.admin_name
         )
         result = await onboard_member(work, new, _CALLER)
     assert isinstance(result, Onboarded), result
-    await activate(dependencies, result.admin, password_hash)
+    return result.admin
