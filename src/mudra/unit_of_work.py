@@ -27,7 +27,7 @@ from mudra.metrics.incidents.silence_service import SilenceService
 from mudra.metrics.notifications.webhook_service import WebhookService
 from mudra.metrics.payload.push_report import PushService
 from mudra.metrics.payload.receipt_service import ReceiptService
-from mudra.overview.mail_queue import MailQueue
+from mudra.overview.mail_queue import Mailbox, MailQueue
 from mudra.registry.lifecycle.pending_entries import PendingEntries
 from mudra.registry.lifecycle.registration import RegistrationService
 from mudra.registry.ports import Registry, VocabularyStore
@@ -59,6 +59,7 @@ class UnitOfWork(Struct, frozen=True):
     notices: NoticeService
     member_search: MemberSearch
     mail_queue: MailQueue
+    mailbox: Mailbox
     audit_search: AuditSearch
     secrets: Secrets
     secret_service: SecretService

@@ -187,6 +187,7 @@ class Dependencies(Struct, frozen=True):
             notices=notices,
             member_search=PostgresMemberSearch(transaction),
             mail_queue=PostgresMailQueue(transaction),
+            mailbox=outbox,
             audit_search=PostgresAuditSearch(transaction),
             secrets=secret_store,
             first_secret=FirstSecretService(secret_store, journal, secrets.token_bytes),

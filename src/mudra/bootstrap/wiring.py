@@ -2,8 +2,6 @@
 
 import random
 import secrets
-from collections.abc import Sequence
-from functools import partial
 from time import monotonic
 
 from litestar.types import ASGIApp
@@ -14,7 +12,7 @@ from mudra.bootstrap.dependencies import Dependencies
 from mudra.console.framework.error_page import not_found_page
 from mudra.console.framework.static_files import static_files
 from mudra.console.pages.public.activation import activation_page
-from mudra.console.pages.public.sandbox_home import sandbox_desk, sandbox_home
+from mudra.console.pages.public.sandbox_home import operator_sandbox, sandbox_home
 from mudra.console.pages.public.status import public_status_pages
 from mudra.console.pages.public.status_cache import StatusCache
 from mudra.console.routes import console_pages
@@ -22,7 +20,6 @@ from mudra.demo.network import DEMO_PASSWORD
 from mudra.http.app import build_app
 from mudra.http.dependencies import HttpDependencies
 from mudra.metrics.payload.push_limits import PushLimits
-from mudra.overview.mail_queue import StoredEmail
 from mudra.registry.directory.signed_listings import DirectoryReads, SignedListings
 from mudra.shared.ids import fresh_id
 from mudra.shared.rate_limit import KeyedRateLimit
@@ -136,7 +133,6 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
         new_id=fresh_id,
         database_ready=dependencies.database.reachable,
         time_machine=dependencies.time_machine if settings.sandbox else None,
-        mailbox=partial(_mailbox, dependencies) if settings.sandbox else None,
     )
     return Edge(dependencies, service, keys, journal, key_fetches)
 
@@ -150,15 +146,8 @@ def application(edge: Edge) -> ASGIApp:
     if not dependencies.settings.sandbox:
         return build_app(edge.service, [*pages, console_pages(edge.service)], not_found_page)
 
-    console = console_pages(edge.service, [sandbox_desk])
+    console = console_pages(edge.service, [operator_sandbox])
     return build_app(edge.service, [*pages, console, sandbox_home(DEMO_PASSWORD)], not_found_page)
-
-
-async def _mailbox(
-    dependencies: Dependencies, to: str | None = None, limit: int = 50
-) -> Sequence[StoredEmail]:
-    async with dependencies.database.transaction() as transaction:
-        return await dependencies.outbox(transaction).mails(to, limit)
 
 
 def token_terms(settings: Settings) -> TokenTerms:

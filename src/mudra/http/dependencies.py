@@ -13,7 +13,6 @@ from mudra.audit.verdict import AuditVerdict
 from mudra.http.server.concurrency import Bulkhead, KeyedLock
 from mudra.identity.ports import PasswordHasher
 from mudra.metrics.payload.push_limits import PushLimits
-from mudra.overview.mail_queue import StoredEmail
 from mudra.overview.setting_details import SettingDetails
 from mudra.registry.directory.signed_listings import DirectoryReads
 from mudra.shared.secret_text import SecretText
@@ -73,13 +72,6 @@ class TimeMachine(Protocol):
         """Move the service's clock forward on all nodes; returns the new time."""
 
 
-class ReadMailbox(Protocol):
-    """The sandbox's mailbox."""
-
-    async def __call__(self, to: str | None = None, limit: int = 50) -> Sequence[StoredEmail]:
-        """Give the latest letters with their text, oldest first."""
-
-
 class HttpDependencies(Struct, frozen=True, kw_only=True):
     """All that handlers need."""
 
@@ -100,7 +92,6 @@ class HttpDependencies(Struct, frozen=True, kw_only=True):
     new_id: Callable[[], str]
     database_ready: Callable[[], Awaitable[bool]]
     time_machine: TimeMachine | None
-    mailbox: ReadMailbox | None
     reset_turns: KeyedLock = field(default_factory=KeyedLock)
     sign_in_turns: Bulkhead = field(default_factory=lambda: Bulkhead(most=2, wait_s=2.0))
 

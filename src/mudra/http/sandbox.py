@@ -49,10 +49,10 @@ async def read_mailbox(request: AnyRequest, service: InjectedDependencies) -> Re
     context, query = receive_query(request, service, MailboxQuery)
     if isinstance(query, Refusal):
         return refusal(context.envelope, query).response()
-    assert service.mailbox is not None
     address = normalize_email(query.to) if query.to else None
     wanted = query.to if isinstance(address, AddressRefused) else address
-    mails = await service.mailbox(wanted, int(query.limit))
+    async with service.unit_of_work() as work:
+        mails = await work.mailbox.mails(wanted, int(query.limit))
     newest_first = [mail_response(mail) for mail in reversed(mails)]
     return success(context.envelope, MailboxResponse(mails=newest_first)).response()
 

@@ -41,8 +41,8 @@ def list_mails(
     wanted = to if isinstance(address, AddressRefused) else address
 
     async def run(dependencies: Dependencies) -> list[StoredEmail]:
-        async with dependencies.database.transaction() as transaction:
-            return list(await dependencies.outbox(transaction).mails(to=wanted))
+        async with dependencies.unit_of_work() as work:
+            return list(await work.mailbox.mails(to=wanted))
 
     mails = with_rooms(run, data_dir)
     if as_json:
@@ -66,9 +66,8 @@ def show(
     """Show one email with its text and attachments."""
 
     async def run(dependencies: Dependencies) -> StoredEmail | None:
-        async with dependencies.database.transaction() as transaction:
-            found: StoredEmail | None = await dependencies.outbox(transaction).mail(mail_id)
-            return found
+        async with dependencies.unit_of_work() as work:
+            return await work.mailbox.mail(mail_id)
 
     mail = with_rooms(run, data_dir)
     if mail is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from mudra.cli.output.output import Exit
 
@@ -79,27 +79,9 @@ class LocalSettings(Protocol):
 class Dependencies(Protocol):
     """What a command that opens the store works with."""
 
-    # Until each command calls a use case of its area:
     @property
-    def settings(self) -> Any: ...  # noqa: D102
-
-    @property
-    def database(self) -> Any: ...  # noqa: D102
-
-    @property
-    def encryption(self) -> Any: ...  # noqa: D102
-
-    @property
-    def outbox(self) -> Any: ...  # noqa: D102
-
-    @property
-    def reach(self) -> Any: ...  # noqa: D102
-
-    @property
-    def time_machine(self) -> Any: ...  # noqa: D102
-
-    @property
-    def invalidation(self) -> Any: ...  # noqa: D102
+    def settings(self) -> LocalSettings:
+        """The settings in force."""
 
     @property
     def clock(self) -> Callable[[], datetime]:

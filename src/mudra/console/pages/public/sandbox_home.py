@@ -16,13 +16,15 @@ from mudra.console.framework.page_results import Outcome, RenderedPage
 from mudra.console.framework.render import page
 from mudra.console.framework.table import Column, Table
 from mudra.console.pages.operator.labels import tone
-from mudra.http.dependencies import HttpDependencies, InjectedDependencies
+from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
 from mudra.http.server.router import Router
 from mudra.identity.memberships.member import Member
 from mudra.identity.memberships.member_search import UserFilter
 from mudra.shared.email_message import links_in
+from mudra.unit_of_work import UnitOfWork
 
+_MAX_MAILS: Final = 50
 _MEMBERS: Final = Table[Member](
     "members",
     "Members",
@@ -46,10 +48,11 @@ def sandbox_home(password: str) -> Router:
     async def home(
         request: AnyRequest, service: InjectedDependencies
     ) -> Response[str] | Response[bytes]:
-        """Show what there is to try."""
+        """Show what can be tried."""
         async with service.unit_of_work() as work:
             members: Sequence[Member] = await work.people.members()
             operators = await work.member_search.users(UserFilter(operators_only=True), "", 20)
+            mailbox = await _mailbox(work)
         query = dict(request.query_params.items())
         export = _MEMBERS.export(members, query)
         if export is not None:
@@ -63,7 +66,7 @@ def sandbox_home(password: str) -> Router:
                 "members": members,
                 "table": _MEMBERS.view(members, query),
                 "operators": [one.email for one in operators],
-                **await _mailbox(service),
+                **mailbox,
                 "now": service.clock(),
                 "password": password,
             },
@@ -73,17 +76,17 @@ def sandbox_home(password: str) -> Router:
 
 
 @get(f"/operator/{SANDBOX_WORD}", include_in_schema=False)
-async def sandbox_desk(
+async def operator_sandbox(
     request: AnyRequest, service: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
-    """Show mailbox and time machine to operators of whatever scope."""
+    """Show mailbox and time machine to operators of any scope."""
 
-    async def look(_: PageContext) -> Outcome:
-        return RenderedPage("operator_sandbox.html", await _mailbox(service))
+    async def look(page_context: PageContext) -> Outcome:
+        return RenderedPage("operator_sandbox.html", await _mailbox(page_context.work))
 
     return await any_operator_page(request, service, look)
 
 
-async def _mailbox(service: HttpDependencies) -> dict[str, object]:
-    assert service.mailbox is not None, "mounted in the sandbox only"
-    return {"mails": list(reversed(await service.mailbox())), "links_in": links_in}
+async def _mailbox(work: UnitOfWork) -> dict[str, object]:
+    mails = await work.mailbox.mails(limit=_MAX_MAILS)
+    return {"mails": list(reversed(mails)), "links_in": links_in}
