@@ -1,6 +1,6 @@
-"""What needs a member's attention now, the worst first.
+"""What needs a member's attention now, the most urgent first.
 
-`attention` is pure: facts come in, lines go out; `facts_of` gathers them over all areas.
+`action_items` is pure; `member_attention` gathers its facts over all areas.
 """
 
 import enum
@@ -10,7 +10,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.identity.accounts.user import UserState
+from mudra.identity.accounts.user import User
+from mudra.identity.memberships.member import NotYourEntity, able_admins
+from mudra.identity.memberships.member_search import MemberFilter
 from mudra.metrics.health.status_history import api_name
 from mudra.metrics.incidents.incident import AaCalls, AaReporting, FipApi, Incident
 from mudra.registry.lifecycle.record import EntityStatus, Record, VersionStatus
@@ -26,7 +28,7 @@ _MAX_INCIDENTS: Final = 20
 
 
 class Weight(enum.IntEnum):
-    """How soon somebody must act."""
+    """How soon someone must act."""
 
     NOW = 0
     SOON = 1
@@ -34,12 +36,12 @@ class Weight(enum.IntEnum):
 
     @property
     def word(self) -> str:
-        """The word of answers and commands: `now`, `soon`, `good-to-know`."""
+        """The name in responses and commands: `now`, `soon`, `good-to-know`."""
         return self.name.lower().replace("_", "-")
 
 
 class ActionItem(Struct, frozen=True):
-    """One thing to see to: what, why, and the page where it is done."""
+    """One thing to do: what, why, and the page where it is done."""
 
     weight: Weight
     what: str
@@ -49,10 +51,10 @@ class ActionItem(Struct, frozen=True):
 
 
 class Facts(Struct, frozen=True):
-    """What is known of a member.
+    """The facts about a member.
 
-    `missing` counts windows of the last day that did not come; `incidents` are those about it
-    that are open, the newest first.
+    `missing` counts windows of the last day that were not reported; `incidents` are the
+    open incidents about it, the newest first.
     """
 
     entity_type: str
@@ -64,21 +66,32 @@ class Facts(Struct, frozen=True):
     incidents: Sequence[Incident] = ()
 
 
-async def facts_of(
-    work: UnitOfWork, entity_id: str, entity_type: str, used: SecretUsage, record: Record | None
-) -> Facts:
-    """Gather the facts of a member whose secret and registry record were read."""
-    admins = await work.memberships.admins(entity_id)
+class MemberAttention(Struct, frozen=True):
+    """What needs attention, and the facts that it was derived from."""
+
+    facts: Facts
+    items: Sequence[ActionItem]
+
+
+async def member_attention(
+    work: UnitOfWork, user: User, entity_id: str
+) -> MemberAttention | NotYourEntity:
+    """List what needs the attention of an entity's admins."""
+    used = await work.secret_service.usage(entity_id, user)
+    if isinstance(used, NotYourEntity):
+        return used
+    (member,) = await work.member_search.members(MemberFilter(entity_id=entity_id), "", 1)
     found = await work.incidents.latest(only_open=True, entity_id=entity_id, limit=_MAX_INCIDENTS)
-    return Facts(
-        entity_type=entity_type,
+    facts = Facts(
+        entity_type=member.entity_type,
         used=used,
-        able_admins=sum(1 for admin in admins if admin.state is UserState.ACTIVE),
-        record=record,
-        missing=await _missing_windows(work, entity_id, entity_type, used.now),
+        able_admins=able_admins(await work.memberships.admins(entity_id)),
+        record=await work.registry.record(entity_id),
+        missing=await _missing_windows(work, entity_id, member.entity_type, used.now),
         now=used.now,
         incidents=[one.incident for one in found],
     )
+    return MemberAttention(facts, action_items(facts))
 
 
 async def _missing_windows(
@@ -89,9 +102,9 @@ async def _missing_windows(
     return await work.receipts.missing_windows(entity_id, now)
 
 
-def attention(facts: Facts) -> Sequence[ActionItem]:
-    """List what needs attention; nothing for a member with whom all is well."""
-    lines = [
+def action_items(facts: Facts) -> Sequence[ActionItem]:
+    """List what needs attention; empty if nothing does."""
+    items = [
         *(_incident(one, facts.now) for one in facts.incidents),
         *_secret(facts.used, facts.now),
         *_old_secret(facts.used, facts.now),
@@ -99,23 +112,24 @@ def attention(facts: Facts) -> Sequence[ActionItem]:
         *_registration(facts.record),
         *_people(facts.able_admins),
     ]
-    return sorted(lines, key=lambda line: line.weight)
+    return sorted(items, key=lambda item: item.weight)
 
 
 def _incident(incident: Incident, now: datetime) -> ActionItem:
     lasts = f"For {span(now - incident.began)}"
-    counts = f"{incident.succeeded:,} of {incident.judged:,} calls succeeded in its bad windows"
+    failed = 100 - 100 * incident.succeeded // max(1, incident.judged)
+    rate = f"{failed} % of calls failed in its bad windows"
     match incident.subject:
         case FipApi(_, code):
             api = api_name(code)
-            what, act = f"{api[:1].upper()}{api[1:]} is bad", "See it by AA"
-            why = f"{lasts}, as the AAs report it: {counts}."
+            what, act = f"{api[:1].upper()}{api[1:]} failing", "Compare AAs"
+            why = f"{lasts}, as reported by the AAs: {rate}."
         case AaCalls():
-            what, act = "Your calls to FIPs fail", "See which"
-            why = f"{lasts}: {counts}."
+            what, act = "Your calls to FIPs are failing", "See which"
+            why = f"{lasts}: {rate}."
         case AaReporting():
-            what, act = "Nothing is heard from your agent", "See the gaps"
-            why = f"{lasts}. Where it runs, mudra agent status says how it is."
+            what, act = "Your agent is not reporting", "See missing reports"
+            why = f"{lasts}. Run mudra agent status on its host to check it."
     return ActionItem(Weight.NOW, what, why, "health", act)
 
 
@@ -127,7 +141,7 @@ def _secret(used: SecretUsage, now: datetime) -> Sequence[ActionItem]:
     if left > _NEAR:
         return []
     weight = Weight.NOW if left <= _SOON else Weight.SOON
-    why = "Reset it with a grace period, and no program stops meanwhile."
+    why = "Reset it with a grace period so that no program stops."
     return [ActionItem(weight, f"The secret expires in {span(left)}", why, "secret", "Reset it")]
 
 
@@ -137,11 +151,11 @@ def _old_secret(used: SecretUsage, now: datetime) -> Sequence[ActionItem]:
     rest = span(used.old.grace_until - now)
     places = len(used.old_use.addresses)
     if used.old_use.count_in_grace == 0:
-        why = f"It stays valid for {rest} more, unless you retire it."
-        what = "Nothing uses the old secret any more"
+        why = f"It stays valid for {rest} unless you retire it."
+        what = "The old secret is no longer used"
         return [ActionItem(Weight.GOOD_TO_KNOW, what, why, "secret", "Retire it")]
     what = f"The old secret is still used from {places} address{'' if places == 1 else 'es'}"
-    why = f"In {rest} these programs get no more tokens."
+    why = f"These programs stop getting tokens in {rest}."
     return [ActionItem(Weight.SOON, what, why, "secret", "See from where")]
 
 
@@ -149,9 +163,9 @@ def _reporting(facts: Facts) -> Sequence[ActionItem]:
     if not facts.missing:
         return []
     windows = f"{facts.missing} window{'' if facts.missing == 1 else 's'}"
-    why = "A gap counts neither as health nor as zero; the agent can send them later, for 7 days."
-    what = f"{windows} of the last 24 hours did not come"
-    return [ActionItem(Weight.SOON, what, why, "health", "See the gaps")]
+    why = "Missing reports are left out of the figures. The agent can send them for up to 7 days."
+    what = f"{windows} of the last 24 hours not reported"
+    return [ActionItem(Weight.SOON, what, why, "health", "See missing reports")]
 
 
 def _registration(record: Record | None) -> Sequence[ActionItem]:
@@ -169,8 +183,8 @@ def _registration(record: Record | None) -> Sequence[ActionItem]:
             ActionItem(Weight.NOW, f"Version {last.number} was rejected", why, page, "Correct it")
         ]
     if last.status is VersionStatus.SUBMITTED:
-        why = "Nothing for you to do; what others see has not changed yet."
-        what = f"Version {last.number} waits for the operator's approval"
+        why = "You need not do anything; what others see has not changed yet."
+        what = f"Version {last.number} is awaiting the operator's approval"
         return [ActionItem(Weight.GOOD_TO_KNOW, what, why, page, "See it")]
     return []
 
@@ -178,5 +192,5 @@ def _registration(record: Record | None) -> Sequence[ActionItem]:
 def _people(able: int) -> Sequence[ActionItem]:
     if able > 1:
         return []
-    why = "When that person is away, nobody can reset the secret."
+    why = "When that person is away, no one can reset the secret."
     return [ActionItem(Weight.GOOD_TO_KNOW, "Only one admin can act", why, "people", "Add one")]

@@ -1,13 +1,38 @@
-"""What the admins of an entity see of its audit log."""
+"""What the admins of an entity see of its tokens and its audit log."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Final
 
-from mudra.audit.search import AuditRow
+from msgspec import Struct
+
+from mudra.audit.search import AuditFilter, AuditRow, TokensOfDay
+from mudra.identity.accounts.user import User
+from mudra.identity.memberships.member import NotYourEntity
 from mudra.unit_of_work import UnitOfWork
 
 DAYS: Final = timedelta(days=14)
+
+
+class EntityActivity(Struct, frozen=True):
+    """Tokens by day, events, and the addresses of admins by the actor that the log names."""
+
+    days: Sequence[TokensOfDay]
+    events: Sequence[AuditRow]
+    names: Mapping[str, str]
+
+
+async def entity_activity(
+    work: UnitOfWork, user: User, entity_id: str, *, before: int | None, limit: int
+) -> EntityActivity | NotYourEntity:
+    """Return the tokens of the last 14 days and the events before the one numbered `before`."""
+    if entity_id not in user.administers:
+        return NotYourEntity()
+    return EntityActivity(
+        await work.audit_search.tokens_by_day(entity_id, await work.people.now() - DAYS),
+        await work.audit_search.events(AuditFilter(entity_id=entity_id), before, limit),
+        await names_of_admins(work, entity_id),
+    )
 
 
 async def names_of_admins(work: UnitOfWork, entity_id: str) -> Mapping[str, str]:

@@ -75,7 +75,7 @@ def test_a_draft_is_submitted_corrected_and_shown_with_its_difference(
     page, payload = page_of(member), complete(draft(browser, member))
     sent = browser.act(page, f"{page}/submit", payload=json.dumps(payload))
     assert sent.headers["location"].endswith("told=submitted"), sent.text
-    assert "waits for the operator" in browser.get(page.removesuffix("/registration")).text
+    assert "awaiting the operator" in browser.get(page.removesuffix("/registration")).text
 
     versions = browser.get(f"{page}?export=versions").text.splitlines()
     assert versions[0] == "Version,Status,Submitted,Decided,Reason"

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from msgspec.structs import replace
 
 from mudra.metrics.incidents.incident import AaCalls, AaReporting, Ending, FipApi, Incident, Subject
-from mudra.overview.action_items import Facts, attention
+from mudra.overview.action_items import Facts, action_items
 from mudra.registry.lifecycle.record import EntityStatus, Record
 from mudra.shared.entity_type import EntityType
 from mudra.tokens.secrets.old_secret_use import NEVER_USED, AddressUse, SecretUse
@@ -26,7 +26,7 @@ def whats(
 ) -> list[str]:
     shown = old.get("shown") or used(days_left)
     facts = Facts("AA", shown, able, None, missing, NOW)
-    return [line.what for line in attention(facts) if line.what != "No registration yet"]
+    return [line.what for line in action_items(facts) if line.what != "No registration yet"]
 
 
 def test_all_is_well_says_nothing() -> None:
@@ -39,7 +39,7 @@ def test_an_expiring_secret_is_told_from_thirty_days_on() -> None:
     assert whats(-1) == ["The secret has expired"]
 
 
-def test_the_old_secret_is_told_with_its_addresses_or_as_ready_to_be_retired() -> None:
+def test_the_old_secret_is_listed_with_its_addresses_or_as_ready_to_be_retired() -> None:
     old = EntitySecret(
         "A-FIP", 1, SecretState.GRACE, NOW, NOW + timedelta(days=9), NOW + timedelta(days=5), 7
     )
@@ -47,15 +47,13 @@ def test_the_old_secret_is_told_with_its_addresses_or_as_ready_to_be_retired() -
     busy = replace(used(100), old=old, old_use=calls)
 
     assert whats(shown=busy) == ["The old secret is still used from 2 addresses"]
-    assert whats(shown=replace(busy, old_use=NEVER_USED)) == [
-        "Nothing uses the old secret any more"
-    ]
+    assert whats(shown=replace(busy, old_use=NEVER_USED)) == ["The old secret is no longer used"]
 
 
 def test_the_worst_comes_first() -> None:
     assert whats(-1, able=1, missing=3) == [
         "The secret has expired",
-        "3 windows of the last 24 hours did not come",
+        "3 windows of the last 24 hours not reported",
         "Only one admin can act",
     ]
 
@@ -64,7 +62,7 @@ def test_a_suspended_registration_is_for_now() -> None:
     record = Record("A-FIP", EntityType.FIP, EntityStatus.SUSPENDED, ())
     facts = Facts("FIP", used(100), 2, record, 0, NOW)
 
-    assert [(line.weight, line.what) for line in attention(facts)] == [
+    assert [(line.weight, line.what) for line in action_items(facts)] == [
         (0, "The registration is suspended")
     ]
 
@@ -77,15 +75,15 @@ def test_an_open_incident_comes_first_with_how_long_it_lasts() -> None:
 
     found = lasting(FipApi("A-FIP", "fif")), lasting(AaCalls("A")), lasting(AaReporting("A"))
     facts = Facts("FIP", used(-1), 2, None, 0, NOW, found)
-    lines = attention(facts)
+    lines = action_items(facts)
 
     assert [line.what for line in lines][:4] == [
-        "FI fetch is bad",
-        "Your calls to FIPs fail",
-        "Nothing is heard from your agent",
+        "FI fetch failing",
+        "Your calls to FIPs are failing",
+        "Your agent is not reporting",
         "The secret has expired",
     ]
     assert lines[0].why == (
-        "For 6 h, as the AAs report it: 760 of 2,000 calls succeeded in its bad windows."
+        "For 6 h, as reported by the AAs: 62 % of calls failed in its bad windows."
     )
     assert {line.weight for line in lines[:4]} == {0}

@@ -8,7 +8,7 @@ from litestar.types import ControllerRouterHandler
 from msgspec import Meta, Struct, field
 
 from mudra.audit.event import Caller
-from mudra.audit.search import AuditFilter, AuditRow, TokensOfDay
+from mudra.audit.search import AuditRow, TokensOfDay
 from mudra.http.auth.as_user import as_user
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.openapi.operation import described
@@ -18,12 +18,10 @@ from mudra.http.response.json_response import HandlerResult
 from mudra.http.response.response_body import DateTime, Page, ResponseBody, cut_page
 from mudra.http.token.requests import EntityQuery
 from mudra.identity.accounts.user import User
-from mudra.identity.memberships.member import NotYourEntity
-from mudra.identity.memberships.member_search import MemberFilter
-from mudra.overview.action_items import ActionItem, attention, facts_of
-from mudra.overview.entity_activity import DAYS, names_of_admins, visible_address
+from mudra.overview.action_items import ActionItem, member_attention
+from mudra.overview.entity_activity import entity_activity, visible_address
+from mudra.shared.refusal import Refusal
 from mudra.shared.time_text import iso_ms
-from mudra.tokens.secrets.secret_service import SecretUsage
 from mudra.unit_of_work import UnitOfWork
 
 
@@ -92,19 +90,15 @@ class ActivityResponse(Page, kw_only=True):
     ),
 )
 async def own_attention(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
-    """List what needs attention now."""
+    """List what needs attention now, the most urgent first."""
     context, received = receive_query(request, service, EntityQuery)
 
     async def handler(work: UnitOfWork, _: Caller, user: User, query: EntityQuery) -> HandlerResult:
-        entity_id = query.entity_id
-        used = await work.secret_service.usage(entity_id, user)
-        if not isinstance(used, SecretUsage):
-            return used
-        (member,) = await work.member_search.members(MemberFilter(entity_id=entity_id), "", 1)
-        record = await work.registry.record(entity_id)
-        facts = await facts_of(work, entity_id, member.entity_type, used, record)
+        found = await member_attention(work, user, query.entity_id)
+        if isinstance(found, Refusal):
+            return found
         return AttentionResponse(
-            entity_id=entity_id, lines=[_item(item) for item in attention(facts)]
+            entity_id=query.entity_id, lines=[_item(item) for item in found.items]
         )
 
     return await as_user(context, received, handler)
@@ -121,26 +115,21 @@ async def own_attention(request: AnyRequest, service: InjectedDependencies) -> R
     ),
 )
 async def own_activity(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
-    """Count tokens by day and list events of an entity of one's own."""
+    """Count tokens by day and list events of your own entity."""
     context, received = receive_query(request, service, ActivityQuery)
 
     async def handler(
         work: UnitOfWork, _: Caller, user: User, query: ActivityQuery
     ) -> HandlerResult:
-        entity_id, limit = query.entity_id, int(query.limit)
-        if entity_id not in user.administers:
-            return NotYourEntity()
-        since = await work.people.now() - DAYS
-        days = await work.audit_search.tokens_by_day(entity_id, since)
-        before = int(query.after) if query.after else None
-        which = AuditFilter(entity_id=entity_id)
-        rows = await work.audit_search.events(which, before, limit + 1)
-        names = await names_of_admins(work, entity_id)
-        shown, following = cut_page(rows, limit, lambda row: str(row.seq))
+        limit, before = int(query.limit), int(query.after) if query.after else None
+        found = await entity_activity(work, user, query.entity_id, before=before, limit=limit + 1)
+        if isinstance(found, Refusal):
+            return found
+        shown, following = cut_page(found.events, limit, lambda row: str(row.seq))
         return ActivityResponse(
-            entity_id=entity_id,
-            days=[_day(day) for day in days],
-            events=[_event(row, names) for row in shown],
+            entity_id=query.entity_id,
+            days=[_day(day) for day in found.days],
+            events=[_event(row, found.names) for row in shown],
             next=following,
         )
 

@@ -12,8 +12,8 @@ from mudra.console.framework.page_guards import member_page
 from mudra.console.framework.page_results import Outcome, RenderedPage
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
-from mudra.overview.action_items import attention, facts_of
-from mudra.tokens.secrets.secret_service import SecretUsage
+from mudra.overview.action_items import member_attention
+from mudra.shared.refusal import Refusal
 
 _DAY: Final = timedelta(days=1)
 
@@ -24,28 +24,26 @@ async def overview(
 ) -> Response[str] | Response[bytes]:
     """Show what needs attention now."""
 
-    async def look(page_context: PageContext) -> Outcome:
+    async def handle(page_context: PageContext) -> Outcome:
         work = page_context.work
-        used = await work.secret_service.usage(entity_id, page_context.user)
-        if not isinstance(used, SecretUsage):
-            return used
-        record = await work.registry.record(entity_id)
-        facts = await facts_of(work, entity_id, page_context.member.entity_type, used, record)
+        found = await member_attention(work, page_context.user, entity_id)
+        if isinstance(found, Refusal):
+            return found
         days = await work.audit_search.tokens_by_day(entity_id, page_context.now - _DAY)
         return RenderedPage(
             "overview.html",
             {
                 "notice": page_context.query.get("told", ""),
-                "lines": attention(facts),
-                "used": used,
-                "record": record,
-                "able": facts.able_admins,
+                "items": found.items,
+                "used": found.facts.used,
+                "record": found.facts.record,
+                "able": found.facts.able_admins,
                 "tokens": sum(day.issued for day in days),
                 "refused": sum(day.refused for day in days),
             },
         )
 
-    return await member_page(request, service, entity_id, look)
+    return await member_page(request, service, entity_id, handle)
 
 
 handlers: Final[list[ControllerRouterHandler]] = [overview]
