@@ -61,7 +61,7 @@ def test_an_operator_compares_an_update_and_approves_it(visit: Visit, operator: 
     page.get_by_role("link", name=member.entity_id).click()
 
     expect(page.get_by_text("A new key.")).to_be_visible()
-    expect(page.get_by_text("Calls will go to another address.")).to_be_visible()
+    expect(page.get_by_text("Calls go to another address.")).to_be_visible()
     expect(page.locator(".new", has_text="https://moved.example/v2")).to_be_visible()
     assert visit.violations() == []
     assert visit.fits()

@@ -113,7 +113,7 @@ def test_an_entry_lives_through_every_command(service: Service, tmp_path):
     assert all(one["since"] and one["until"] for one in history["keys"])
     changed = {one["path"]: one for one in history["versions"][2]["changes"]}
     assert changed["$.entityinfo.certificate.n"]["needsApproval"]
-    assert "checked with another key" in changed["$.entityinfo.certificate.n"]["risk"]
+    assert "verified with another key" in changed["$.entityinfo.certificate.n"]["risk"]
 
 
 def exported_text(service: Service) -> str:

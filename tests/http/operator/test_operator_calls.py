@@ -77,7 +77,7 @@ def test_an_operator_compares_an_update_and_approves_it(service: Service, boss: 
     changed = {change["path"]: change for change in row["changes"]}
 
     assert (row["version"], row["first"]) == (2, False)
-    assert row["risks"] == ["calls will go to another address"]
+    assert row["risks"] == ["Calls go to another address"]
     assert changed["$.entityinfo.baseurl"]["after"] == "v2:https://moved.example/v2"
     assert changed["$.entityinfo.baseurl"]["needsApproval"] is True
     stale = decide(boss, member, act="approve", version=1)

@@ -1,4 +1,4 @@
-"""mudra registry submit and lint --online: the entry goes to the service, as the signed-in user."""
+"""mudra registry submit and lint --online: calls of the service as the signed-in user."""
 
 import sys
 from http import HTTPStatus
@@ -14,9 +14,9 @@ from mudra.shared.finding import Finding
 
 
 def send_entry(raw: object, base_url: str | None) -> tuple[str, str]:
-    """Update the entry, or submit it when the registry has none; gives status and notes.
+    """Update the entry, or submit it if the registry has none; returns status and notes.
 
-    Ends with every finding and the service's sentence when the entry is refused.
+    Fails with every finding and the service's error if the entry is refused.
     """
     entry = signed_in(base_url)
     kind, entity_id = _addressed(raw)
@@ -34,13 +34,13 @@ def send_entry(raw: object, base_url: str | None) -> tuple[str, str]:
 
 
 def ask_findings(raw: object, base_url: str | None) -> tuple[Finding, ...]:
-    """Ask the service what a submission would be told; ends with its sentence when it does not say.
+    """Return the service's findings on a payload; fails with its error if it returns none.
 
-    Nothing is kept and no write is counted.
+    Nothing is stored and no write is counted.
     """
     entry = signed_in(base_url)
     kind = _addressed(raw)[0]
-    # Of a type that there is not, the findings tell, whatever the address says.
+    # The findings name an unknown type, whatever the address says.
     kind = kind if kind in tuple(EntityType) else EntityType.FIP
     prefix = settings_of().registry_prefixes[0]
     status, members = send_json("POST", f"{_origin(entry)}{prefix}/lint/{kind}", raw, entry)
@@ -55,7 +55,7 @@ def _origin(entry: SignedIn) -> str:
 
 
 def _addressed(raw: object) -> tuple[str, str]:
-    """Find type and ID; what is no payload goes to an address at which it is refused in full."""
+    """Return type and ID; of what is no payload, those of an address that refuses it."""
     payload = raw if isinstance(raw, dict) else {}
     info = payload.get("entityinfo")
     kind, entity_id = payload.get("type"), info.get("id") if isinstance(info, dict) else None
@@ -65,5 +65,5 @@ def _addressed(raw: object) -> tuple[str, str]:
 def _findings(members: dict[str, object]) -> list[Finding]:
     try:
         return msgspec.convert(members.get("findings", []), list[Finding])
-    except msgspec.ValidationError:  # not of this service: its errorMsg is told alone
+    except msgspec.ValidationError:  # another service: only its errorMsg is shown
         return []

@@ -136,7 +136,7 @@ def restore(
 def retire(
     entity_id: EntityId, reason: Reason, data_dir: DataDir = None, as_json: AsJson = False
 ) -> None:
-    """End a membership for good; its ID and keys stay taken."""
+    """End a membership permanently; its ID and keys cannot be used again."""
     command = _command(RegistryAction.RETIRE, entity_id, reason)
     _carry_out(command, data_dir, as_json=as_json)
 

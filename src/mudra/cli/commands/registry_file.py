@@ -186,8 +186,8 @@ def _one_payload(file: Path) -> object:
     raws = _payloads(file)
     if len(raws) != 1:
         fail(
-            f"{file} holds {len(raws)} payloads: the service takes one; lint offline and import "
-            "take an array",
+            f"{file} holds {len(raws)} payloads: the service accepts one; lint offline and import "
+            "accept an array",
             Exit.USAGE,
         )
     return raws[0]

@@ -35,7 +35,7 @@ ROUTE = "/entityInfo/{type}/{id}"
 
 
 async def respond(scope: Scope, receive: Receive, send: Send, service: HttpDependencies) -> None:
-    """Answer a read of the directory whose path `addressed` knows."""
+    """Send the response to a read of the directory."""
     found = addressed(scope, service)
     assert found is not None
     response = await read_entries(Request(scope, receive), service, *found)

@@ -60,7 +60,7 @@ def _object(
     }
 
 
-_ENTITY_ID: Final = _text(64, "[A-Za-z0-9@._-]{1,64}", description="letter case is kept")
+_ENTITY_ID: Final = _text(64, "[A-Za-z0-9@._-]{1,64}", description="case-sensitive")
 _PORTS: Final = _list(
     _text(11, "[1-9][0-9]{0,4}(-[1-9][0-9]{0,4})?"),
     rule.MAX_PORTS,

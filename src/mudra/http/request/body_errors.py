@@ -1,4 +1,4 @@
-"""Why a request's body was not taken: data for `errors.py`, which knows the answers.
+"""Refusals of a request's body; `http/response/errors.py` maps them to responses.
 
 After a refusal that leaves bytes unread the connection must be closed
 (`connection: close`): what follows on it is the rest of the body, not a request.
@@ -40,7 +40,7 @@ class MalformedBody(Refusal, frozen=True):
     """400: the sentence says what is wrong and never holds a value.
 
     `unread` when the rest of the body was left on the connection. `number_of`
-    is the member whose number is none of this interface, empty for other reasons.
+    is the field whose number is not valid in this interface, empty for other reasons.
     """
 
     sentence: str

@@ -21,7 +21,7 @@ def client_address(
     """Return the address of the client behind the proxies in `trusted`.
 
     `peer` is the other end of the connection, `forwarded_headers` the lines of
-    `X-Forwarded-For` in the order received. Nothing trusted gives the peer;
+    `X-Forwarded-For` in the order received. Without trusted proxies it is the peer;
     an unreadable entry gives the last trusted hop before it. A peer that is no
     address (a Unix socket) is returned as it is.
     """

@@ -24,7 +24,7 @@ class BadlyPacked(Exception):
 
 
 class Unpacker(Protocol):
-    """Takes a body in pieces, gives it whole."""
+    """Takes a body in pieces and returns it as one."""
 
     def take(self, piece: bytes) -> None:
         """Unpack `piece`.
@@ -35,7 +35,7 @@ class Unpacker(Protocol):
         """
 
     def whole(self) -> bytes:
-        """Return the output once all pieces are taken.
+        """Return the output after the last piece.
 
         Raises:
             BadlyPacked: the end is missing.
@@ -43,25 +43,25 @@ class Unpacker(Protocol):
 
 
 class Identity:
-    """No encoding: counts and keeps."""
+    """No encoding: counts and collects."""
 
     def __init__(self, limit: int) -> None:
-        self._kept = _Bounded(limit)
+        self._output = _Bounded(limit)
 
     def take(self, piece: bytes) -> None:
-        """Keep `piece`."""
-        self._kept.write(piece)
+        """Add `piece`."""
+        self._output.write(piece)
 
     def whole(self) -> bytes:
         """Return all pieces as one."""
-        return self._kept.getvalue()
+        return self._output.getvalue()
 
 
 class Gzip:
     """RFC 1952, one member."""
 
     def __init__(self, limit: int) -> None:
-        self._kept = _Bounded(limit)
+        self._output = _Bounded(limit)
         self._inflate = zlib.decompressobj(_GZIP_ONLY)
 
     def take(self, piece: bytes) -> None:
@@ -70,7 +70,7 @@ class Gzip:
             if self._inflate.eof:
                 raise BadlyPacked
             try:
-                self._kept.write(self._inflate.decompress(piece, _PIECE))
+                self._output.write(self._inflate.decompress(piece, _PIECE))
             except zlib.error:
                 raise BadlyPacked from None
             piece = self._inflate.unconsumed_tail or self._inflate.unused_data
@@ -81,21 +81,21 @@ class Gzip:
             held_back = self._inflate.decompress(b"", _PIECE)
             if not held_back:
                 raise BadlyPacked
-            self._kept.write(held_back)
-        return self._kept.getvalue()
+            self._output.write(held_back)
+        return self._output.getvalue()
 
 
 class Zstd:
     """RFC 8878.
 
-    A missing end is not seen here; what came before it is then no whole JSON text.
+    A missing end is not detected here: the rest is then no complete JSON text.
     """
 
     def __init__(self, limit: int) -> None:
-        self._kept = _Bounded(limit)
-        # The window is allocated beside the output: together they stay below twice the limit.
+        self._output = _Bounded(limit)
+        # Window and output together stay below twice the limit.
         unpack = zstandard.ZstdDecompressor(max_window_size=max(limit, _SMALLEST_WINDOW))
-        self._writer = unpack.stream_writer(self._kept, write_size=_PIECE, closefd=False)
+        self._writer = unpack.stream_writer(self._output, write_size=_PIECE, closefd=False)
 
     def take(self, piece: bytes) -> None:
         """Unpack `piece`; the writer hands on at most 64 KiB at once."""
@@ -106,7 +106,7 @@ class Zstd:
 
     def whole(self) -> bytes:
         """Return the output."""
-        return self._kept.getvalue()
+        return self._output.getvalue()
 
 
 UNPACKERS: Final[dict[str, type[Gzip] | type[Zstd]]] = {"gzip": Gzip, "zstd": Zstd}

@@ -1,7 +1,7 @@
-"""Where in a JSON text the reason of its refusal stands.
+"""Finds the position in a JSON text that explains its refusal.
 
-Only asked when the refusal is certain. Walks over the tokens in Python, so
-bodies of more than 1 MiB get no position: that walk would hold up everyone else.
+Only called once the refusal is certain. It walks over the tokens in Python, so
+bodies of more than 1 MiB get no position: the walk would delay all other requests.
 """
 
 import json
@@ -45,7 +45,7 @@ def of_float(body: bytes) -> int | None:
 
 
 def member_of(body: bytes, place: int) -> str:
-    """Name the member of the outermost object whose value stands at `place`; empty for none."""
+    """Return the field of the outermost object whose value is at `place`; empty for none."""
     before = masked(body)[:place]
     named = _VALUE_OF.search(before)
     if not named or sum(1 if m[1] in b"[{" else -1 for m in _found(_BRACKET, before)) != 1:
@@ -60,7 +60,7 @@ def of_constant(body: bytes) -> int | None:
 
 
 def of_repeated(body: bytes) -> int | None:
-    """Return the place where a member's name stands for the second time in one object.
+    """Return the position at which a field's name occurs for the second time in one object.
 
     `body` is known to be well-formed up to there.
     """

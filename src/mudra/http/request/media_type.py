@@ -32,8 +32,7 @@ UNREADABLE: Final = MediaType("", "")
 def media_type(header: str) -> MediaType:
     """Read a `Content-Type` header; `UNREADABLE` when it is none.
 
-    A parameter that stands there twice makes it unreadable: which one holds
-    would be anyone's guess.
+    A repeated parameter makes it unreadable: readers could disagree about its value.
     """
     start = _TYPE.match(header)
     if not start:

@@ -1,8 +1,8 @@
 """The only reader of request bodies.
 
 Every body is counted while it streams in, with or without `Content-Length`, and
-has a deadline: no ASGI server stops slow bodies (quality 2.3, items I1 and I2).
-What is not taken comes back as a value of `BodyRefused`.
+has a deadline: no ASGI server limits slow bodies (quality 2.3, items I1 and I2).
+A body that is not accepted is returned as a value of `BodyRefused`.
 """
 
 import asyncio
@@ -66,7 +66,7 @@ METRICS_LIMITS: Final = BodyLimits(8 * 1024 * 1024, encodings=("gzip", "zstd"))
 async def read_json(
     receive: Receive, headers: Headers, limits: BodyLimits
 ) -> dict[str, JsonValue] | BodyRefused:
-    """Return the members of a body that is one strict JSON object."""
+    """Return the fields of a body that is one strict JSON object."""
     raw = await read_typed_body(receive, headers, limits)
     if not isinstance(raw, bytes):
         return raw
@@ -82,7 +82,7 @@ async def read_json(
 async def read_document(
     receive: Receive, headers: Headers, limits: BodyLimits
 ) -> object | BodyRefused:
-    """Return any value of a strict JSON body, for a check that names the place of each fault."""
+    """Return any value of a strict JSON body, for a check that names the path of each finding."""
     raw = await read_typed_body(receive, headers, limits)
     if not isinstance(raw, bytes):
         return raw
@@ -106,9 +106,9 @@ async def read_form(
 
 
 def plain_form(headers: Headers, body: bytes) -> dict[str, str] | None:
-    """Return the fields of a form that is all there and not packed.
+    """Return the fields of a complete form without content encoding.
 
-    None for any other body, and for one that `read_form` would refuse with its reason.
+    None for any other body, and for one that `read_form` would refuse.
     """
     framing = _framing(headers)
     if framing.encodings or len(body) > FORM_LIMITS.max_bytes:
@@ -138,7 +138,7 @@ async def read_body(receive: Receive, headers: Headers, limits: BodyLimits) -> b
 
 
 class _Framing(NamedTuple):
-    """What a header says of the body, each as often as it was sent."""
+    """The headers about the body, each as often as it was sent."""
 
     types: list[bytes]
     sizes: list[bytes]
@@ -178,15 +178,15 @@ async def _read(receive: Receive, framing: _Framing, limits: BodyLimits) -> byte
 async def _collect(
     receive: Receive, unpacker: Unpacker, limits: BodyLimits
 ) -> bytes | BodyTooLarge | ClientGone:
-    begun = _Begun(receive())
-    if begun.message is not None and not begun.message.get("more_body", False):
-        return _taken(begun.message, unpacker, limits.max_bytes) or unpacker.whole()
+    first = _FirstMessage(receive())
+    if first.message is not None and not first.message.get("more_body", False):
+        return _received(first.message, unpacker, limits.max_bytes) or unpacker.whole()
     started = asyncio.get_running_loop().time()
     received = 0
     async with asyncio.timeout_at(started + min(limits.free_s, limits.whole_s)) as deadline:
-        message = await begun
+        message = await first
         while True:
-            refused = _taken(message, unpacker, limits.max_bytes, received)
+            refused = _received(message, unpacker, limits.max_bytes, received)
             if refused:
                 return refused
             if not message.get("more_body", False):
@@ -197,7 +197,7 @@ async def _collect(
             message = await receive()
 
 
-def _taken(
+def _received(
     message: Mapping[str, object], unpacker: Unpacker, most: int, received: int = 0
 ) -> BodyTooLarge | ClientGone | None:
     if message["type"] == "http.disconnect":
@@ -215,10 +215,10 @@ def _piece(message: Mapping[str, object]) -> bytes:
     return piece
 
 
-class _Begun:
+class _FirstMessage:
     """A call of `receive` that has made its first step.
 
-    Most bodies are there at once, and setting a deadline costs more than reading them.
+    Most bodies have already arrived, and setting a deadline costs more than reading them.
     """
 
     __slots__ = ("_steps", "_waits_for", "message")
@@ -237,7 +237,7 @@ class _Begun:
             return self.message
         try:
             yield self._waits_for
-        except BaseException as error:  # noqa: BLE001  # handed on: a deadline, or the task's end
+        except BaseException as error:  # noqa: BLE001  # passed on: a deadline, or a cancellation
             yield self._steps.throw(error)
         return (yield from self._steps)
 

@@ -1,4 +1,4 @@
-"""One request and what is known of it from its first byte: caller, transaction ID, deadline."""
+"""One request: its caller, its transaction ID, and readers of what it holds."""
 
 from collections.abc import Mapping
 from typing import TypeAlias, TypeVar
@@ -24,7 +24,7 @@ AnyRequest: TypeAlias = Request[object, object, State]
 
 
 class RequestContext(Struct, frozen=True):
-    """A request that is being answered."""
+    """A request that is being handled."""
 
     service: HttpDependencies
     request: AnyRequest
@@ -32,16 +32,16 @@ class RequestContext(Struct, frozen=True):
 
     @property
     def envelope(self) -> Envelope:
-        """The envelope of the answer, at the present time."""
+        """The envelope of the response, at the current time."""
         return Envelope(self.txn_id, self.service.clock())
 
     def caller(self, actor: str) -> Caller:
-        """Name the caller for the audit."""
+        """Return the caller for the audit log."""
         return Caller(actor, address_of(self.request, self.service), self.txn_id)
 
 
 def address_of(request: AnyRequest, service: HttpDependencies) -> str:
-    """The address of the caller, believing trusted proxies only (quality A4)."""
+    """Return the caller's address; only trusted proxies may name it (quality A4)."""
     peer = request.client.host if request.client else ""
     return client_address(
         peer, request.headers.getall("x-forwarded-for", []), service.settings.trusted_proxies
@@ -49,14 +49,14 @@ def address_of(request: AnyRequest, service: HttpDependencies) -> str:
 
 
 def new_context(request: AnyRequest, service: HttpDependencies) -> RequestContext:
-    """Begin to answer a request that has no body."""
+    """Return the context of a request without a body."""
     return RequestContext(service, request, new_txn_id())
 
 
 async def receive_json(
     request: AnyRequest, service: HttpDependencies, into: type[S]
 ) -> tuple[RequestContext, S | Refusal]:
-    """Read a strict JSON object; the second part is a refusal when it cannot be taken."""
+    """Read a strict JSON object; the second part is a refusal if it is not accepted."""
     parsed = await read_json(request.receive, request.scope["headers"], TOKEN_LIMITS)
     return _received(request, service, parsed, into)
 
@@ -64,7 +64,7 @@ async def receive_json(
 async def receive_form(
     request: AnyRequest, service: HttpDependencies, into: type[S]
 ) -> tuple[RequestContext, S | Refusal]:
-    """Read a strict form; the second part is a refusal when it cannot be taken."""
+    """Read a strict form; the second part is a refusal if it is not accepted."""
     parsed = await read_form(request.receive, request.scope["headers"])
     return _received(request, service, parsed, into)
 
@@ -72,7 +72,7 @@ async def receive_form(
 def receive_query(
     request: AnyRequest, service: HttpDependencies, into: type[S]
 ) -> tuple[RequestContext, S | Refusal]:
-    """Read the query of a GET strictly; the second part is a refusal when it cannot be taken."""
+    """Read the query of a GET strictly; the second part is a refusal if it is not accepted."""
     context = RequestContext(service, request, new_txn_id())
     try:
         members = parse_form(request.scope["query_string"])

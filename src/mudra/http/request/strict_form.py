@@ -16,7 +16,7 @@ _PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.\[\]-]{0,63}")
 
 
 class FormRefused(Exception):
-    """The body is no form that can be read in one way only.
+    """The body is not a form that has only one reading.
 
     `field` is the name as sent, or `number 3` where repeating the name might
     repeat a piece of a password that was not encoded.
@@ -33,7 +33,7 @@ class FormRefused(Exception):
 
 
 def parse_form(raw: bytes, *, max_fields: int = MAX_FIELDS) -> dict[str, str]:
-    """Return the fields of a form, in the order sent; names are taken literally.
+    """Return the fields of a form, in the order sent; names are literal.
 
     Only `&` separates. `username[]` is a name like any other, and names that
     the caller does not know are there for it to ignore.

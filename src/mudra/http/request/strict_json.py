@@ -1,12 +1,13 @@
 """JSON as this interface writes it, and nothing else.
 
 No parser of Python is strict enough by itself (quality 2.2, item I3): the
-standard one takes NaN, twice the same member, lone surrogates and numbers that
-cost quadratic time, and gives up with RecursionError. So the bytes are looked
-over first, in a fixed number of linear passes that run in C, and only then
-parsed. Positions are looked for only after a refusal is certain.
+standard one accepts NaN, repeated fields, lone surrogates and numbers that cost
+quadratic time, and fails with RecursionError. So the bytes are inspected first,
+in a fixed number of linear passes that run in C, and only then parsed. Positions
+are searched only after a refusal is certain. Decoding by msgspec after one pass
+of our own was measured: 2 to 7 times slower, and other positions.
 
-Messages name members, never values.
+Messages name fields, never values.
 """
 
 import json
@@ -17,7 +18,7 @@ from mudra.http.request import json_position as position
 from mudra.http.response.printable import printable
 
 JsonValue: TypeAlias = "bool | int | str | list[JsonValue] | dict[str, JsonValue] | None"
-"""What a strict body holds. There are no floats in this interface."""
+"""The values of a strict body. This interface has no floats."""
 
 LARGEST_INTEGER: Final = 2**53
 """Beyond it, receivers that hold numbers as doubles read another number."""
@@ -92,7 +93,7 @@ def parse_json(
 def parse_document(raw: bytes | bytearray | memoryview, *, max_depth: int = 16) -> object:
     """Return the value of a strict JSON text that may hold numbers of every kind.
 
-    For documents whose own check names the place of a number that does not belong there.
+    For documents whose own check names the path of a wrong number.
 
     Raises:
         JsonRefused: and nothing else.
@@ -155,7 +156,7 @@ def _too_many_values(masked: bytes) -> bool:
     return (
         masked.count(b",") + masked.count(b"[") + masked.count(b"{") > MAX_VALUES
         or masked.count(b'"') > 2 * MAX_VALUES
-        or masked.count(b":") > MAX_VALUES // 4  # a member takes four times a number's memory
+        or masked.count(b":") > MAX_VALUES // 4  # a field needs four times a number's memory
     )
 
 

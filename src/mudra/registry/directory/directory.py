@@ -1,4 +1,4 @@
-"""What the registry shows, to whom, and how a mirror follows it (decisions, part 4).
+"""The directory: what the registry shows to whom, and how a mirror follows it (decisions 4).
 
 The directory is the sum of a log of changes. The log's sequence numbers have
 no gaps; a caller is shown those changes that it may see, together with the
@@ -16,7 +16,7 @@ from mudra.registry.payload.entry import digest
 from mudra.shared.entity_type import EntityType
 
 MAX_PAGE: Final = 500
-"""Changes in one answer; more are asked for with the last number."""
+"""Changes in one response; the next request continues from the last number."""
 
 _SEES: Final = {
     EntityType.AA: frozenset({EntityType.FIP, EntityType.FIU}),
@@ -27,7 +27,7 @@ _ALL: Final = frozenset(EntityType)
 
 
 class Visibility(Struct, frozen=True):
-    """What one caller sees: every entry of these types, and its own."""
+    """The entries that one caller sees: all of these types, and its own."""
 
     types: frozenset[EntityType]
     own: str = ""
@@ -52,9 +52,9 @@ def visibility_of(entity_type: EntityType, entity_id: str, *, opened: bool = Fal
 
 
 class Change(Struct, frozen=True):
-    """One row of the log: an entry came or changed (`body`), or left (no body).
+    """One row of the log: an entry was added or changed (`body`), or removed (no body).
 
-    A row without a type marks that the setting of visibility changed.
+    A row without a type marks a change of the visibility setting.
     """
 
     sequence: int
@@ -65,7 +65,7 @@ class Change(Struct, frozen=True):
 
 
 class Listed(Struct, frozen=True):
-    """An entry as the directory shows it, with the change that brought it."""
+    """An entry of the directory, with the change that added it."""
 
     entity_type: EntityType
     entity_id: str
@@ -75,12 +75,12 @@ class Listed(Struct, frozen=True):
 
 
 class Directory(Struct, frozen=True):
-    """Everything shown after the change `sequence`; what each caller sees is a part of it."""
+    """All entries after the change `sequence`; each caller sees a part of them."""
 
     sequence: int = 0
     listed: Mapping[str, Listed] = field(default_factory=dict)
     changed_at: Mapping[str, dt.datetime] = field(default_factory=dict)
-    """When each entity last came, changed or left; those that left stay in it."""
+    """When each entity was last added, changed or removed; removed ones stay in it."""
 
     def after(self, changes: Iterable[Change]) -> "Directory":
         """Return the directory after further changes.
@@ -108,7 +108,7 @@ class Directory(Struct, frozen=True):
     def visible(
         self, visibility: Visibility, entity_type: EntityType | None = None
     ) -> tuple[Listed, ...]:
-        """Return what a caller sees, of one type or of all, in the order of type and ID."""
+        """Return the entries that a caller sees, of one type or all, sorted by type and ID."""
         seen = (
             one
             for one in self.listed.values()
@@ -132,7 +132,7 @@ class Directory(Struct, frozen=True):
 
 
 class DirectoryListing(Struct, frozen=True):
-    """A finished answer of a read: its bytes, strong ETag, and when it last changed."""
+    """The finished body of a read, its strong ETag, and when it last changed."""
 
     body: bytes
     etag: str
@@ -161,7 +161,7 @@ def single(
 
 
 def set_hash(entries: Iterable[tuple[str, str, str]]) -> str:
-    """Return the hash by which a mirror proves itself complete.
+    """Return the hash by which a mirror verifies that it is complete.
 
     SHA-256, in hexadecimal, over one line `TYPE/ID DIGEST` and a line feed for
     each entry, lines sorted bytewise; DIGEST is the SHA-256 of the entry in its
@@ -176,8 +176,8 @@ def _last_change(
 ) -> dt.datetime | None:
     """Return the time of the last change that can have touched a listing.
 
-    Who left is not known by type any more, so any such change counts: a time
-    too late costs one needless answer, one too early would hide a change.
+    The type of a removed entry is not known any more, so any removal counts: a time
+    too late costs one needless response, one too early would hide a change.
     """
     touched = (
         at

@@ -54,8 +54,8 @@ def needs_whole(since: int, directory: Directory, opened_at: int) -> bool:
 
     So for a new mirror, for one that is ahead (the registry was restored from
     a backup), and for one from before the setting of visibility last changed,
-    marked in the log at the sequence `opened_at`: entries came into or went out of its visibility
-    without a change of their own.
+    marked in the log at the sequence `opened_at`: entries became visible or
+    invisible to it without a change of their own.
     """
     return since <= 0 or since > directory.sequence or since < opened_at
 
@@ -92,12 +92,12 @@ def page(
     `following` are the log's rows after `since`, without a gap, at least
     `longest` of them or all up to the directory's sequence.
     """
-    taken = following[:longest]
-    upto = taken[-1].sequence if taken else since
+    page_changes = following[:longest]
+    upto = page_changes[-1].sequence if page_changes else since
     more = upto < directory.sequence
     changes = tuple(
         _wire(one, one.entity_type)
-        for one in taken
+        for one in page_changes
         if one.entity_type is not None and visibility.sees(one.entity_type, one.entity_id)
     )
     shown_hash = "" if more else directory.hash(visibility)

@@ -97,7 +97,7 @@ def _pending(
         return refusal
     pending = record.pending
     if pending is None:
-        state = f"{record.standing} without a version that waits"
+        state = f"{record.standing} without a pending version"
         return WrongState(record.entity_id, act, state, "submitted or updated")
     if expected not in {0, pending.number}:
         return VersionMoved(record.entity_id, expected, pending.number)

@@ -1,4 +1,4 @@
-"""The outcome of an act on the registry: what storage has to keep, as one value."""
+"""The outcome of an action on the registry: what storage has to store, as one value."""
 
 import datetime as dt
 import enum
@@ -19,7 +19,7 @@ MAX_REASON: Final = 500
 
 
 class RegistryAction(enum.StrEnum):
-    """What was done, as the audit and the history call it."""
+    """An action on the registry, as the audit log and the history name it."""
 
     SUBMIT = "submit"
     UPDATE = "update"
@@ -33,7 +33,7 @@ class RegistryAction(enum.StrEnum):
 
 
 class TokenEffect(enum.StrEnum):
-    """What the act does to the entity's tokens, in the same transaction."""
+    """What the action does to the entity's tokens, in the same transaction."""
 
     NONE = "none"
     STOP = "stop"
@@ -49,7 +49,7 @@ class Publication(Struct, frozen=True):
 
 
 class Decision(Struct, frozen=True):
-    """An act that may be carried out: keep `after`, publish, stop tokens, audit; all or nothing."""
+    """A permitted action: store `after`, publish, stop tokens, audit; all or nothing."""
 
     act: RegistryAction
     actor: Actor
@@ -58,29 +58,29 @@ class Decision(Struct, frozen=True):
     before: Record | None
     after: Record
     version: int
-    """The version that the act is about; 0 where it is about the entity as a whole."""
+    """The version that the action is about; 0 if it is about the whole entity."""
 
     @property
     def status(self) -> str:
-        """The word for the answer: the version's status, or the entity's standing."""
+        """The status in the response: that of the version, or of the entity."""
         version = self.after.version(self.version)
         return self.after.standing.value if version is None else version.status.value
 
     @property
     def publication(self) -> Publication | None:
         """What the directory shows from now on, when that changed."""
-        former = None if self.before is None else shown(self.before)
+        previous = None if self.before is None else shown(self.before)
         now = shown(self.after)
-        if former == now:
+        if previous == now:
             return None
         return Publication(self.after.entity_id, self.after.entity_type, now)
 
     @property
     def tokens(self) -> TokenEffect:
         """Return whether the entity's tokens stop or come back."""
-        former = self.before is not None and gets_no_token(self.before.standing)
+        previous = self.before is not None and gets_no_token(self.before.standing)
         now = gets_no_token(self.after.standing)
-        if former == now:
+        if previous == now:
             return TokenEffect.NONE
         return TokenEffect.STOP if now else TokenEffect.RESUME
 
@@ -88,10 +88,10 @@ class Decision(Struct, frozen=True):
     def changes(self) -> tuple[FieldChange, ...]:
         """The fields in which the version differs from the one that was live before."""
         version = self.after.version(self.version)
-        former = None if self.before is None else self.before.live
-        if version is None or former is None:
+        previous = None if self.before is None else self.before.live
+        if version is None or previous is None:
             return ()
-        return difference(former.entry, version.entry)
+        return difference(previous.entry, version.entry)
 
 
 class Facts(Struct, frozen=True):
@@ -135,18 +135,18 @@ def conflict(entry: Entry, key: KeyFacts, facts: Facts) -> AlreadyHeld | WrongTy
 
 
 def reason_missing(act: RegistryAction, reason: str) -> ReasonMissing | None:
-    """Refuse an act whose reason is missing, too long, or not printable."""
+    """Refuse an action whose reason is missing, too long, or not printable."""
     text = reason.strip()
     fits = 0 < len(text) <= MAX_REASON and text.isprintable() and "=?" not in text
     return None if fits else ReasonMissing(act.value)
 
 
 def put_live(record: Record, version: Version, now: dt.datetime) -> Record:
-    """Return the record with that version live and the former one superseded."""
-    former = record.live
-    if former is not None:
+    """Return the record with that version live and the previous one superseded."""
+    previous = record.live
+    if previous is not None:
         record = record.with_version(
-            replace(former, status=VersionStatus.SUPERSEDED, live_until=now)
+            replace(previous, status=VersionStatus.SUPERSEDED, live_until=now)
         )
     standing = EntityStatus.LIVE if record.standing is EntityStatus.UNLISTED else record.standing
     live = replace(version, status=VersionStatus.LIVE, live_from=now)

@@ -1,4 +1,4 @@
-"""The field-by-field difference of two entries, for those who approve and those who look back."""
+"""The differences of two entries, field by field, for approvals and the history."""
 
 import enum
 from collections.abc import Iterator
@@ -13,18 +13,18 @@ Json: TypeAlias = "bool | int | str | list[Json] | dict[str, Json] | None"
 
 # decisions, part 4: an update that touches one of these needs approval.
 NEEDS_APPROVAL: Final = ("certificate", "baseurl", "webviewurl", "ips")
-# These name the request, not the entity: they differ in every submission.
+# These identify the request, not the entity: they differ in every submission.
 _OF_THE_REQUEST: Final = ("$.ver", "$.timestamp", "$.txnid", "$.requester.name", "$.requester.id")
 
 
 class Risk(enum.StrEnum):
-    """What a change would let go wrong, in the words an approver reads."""
+    """What a change affects, as an approver reads it."""
 
     NONE = ""
-    KEY = "signatures will be checked with another key"
-    TRAFFIC = "calls will go to another address"
-    REDIRECT = "users will be sent to another page"
-    FIREWALL = "other machines will pass members' firewalls"
+    KEY = "Signatures are verified with another key"
+    TRAFFIC = "Calls go to another address"
+    REDIRECT = "Users are sent to another page"
+    FIREWALL = "Members must allow new IP addresses"
 
 
 _RISKS: Final = {
@@ -78,7 +78,7 @@ def _changes(path: str, before: Json, after: Json) -> Iterator[FieldChange]:
 
 def _judged(path: str, before: Json, after: Json) -> FieldChange:
     field = path.removeprefix("$.entityinfo.").split(".")[0]
-    # Another order of the same addresses opens nothing.
+    # The same addresses in another order have no effect.
     if isinstance(before, list) and isinstance(after, list) and _same_items(before, after):
         return FieldChange(path, before, after)
     risk = _RISKS.get(field, Risk.NONE)

@@ -21,11 +21,11 @@ from mudra.registry.lifecycle.refusal import RegistryRefusal, UnknownVersion, Wr
 def suspend(
     record: Record, actor: Actor, now: dt.datetime, reason: str
 ) -> Decision | RegistryRefusal:
-    """Decide to take a live entity out of the directory and off tokens until it is restored."""
+    """Decide to remove a live entity from the directory and stop its tokens until restored."""
     refusal = may_decide(actor) or reason_missing(RegistryAction.SUSPEND, reason)
     if refusal is not None:
         return refusal
-    return _stand(record, RegistryAction.SUSPEND, actor, now, reason)
+    return _change_status(record, RegistryAction.SUSPEND, actor, now, reason)
 
 
 def restore(
@@ -35,17 +35,17 @@ def restore(
     refusal = may_decide(actor)
     if refusal is not None:
         return refusal
-    return _stand(record, RegistryAction.RESTORE, actor, now, reason)
+    return _change_status(record, RegistryAction.RESTORE, actor, now, reason)
 
 
 def retire(
     record: Record, actor: Actor, now: dt.datetime, reason: str
 ) -> Decision | RegistryRefusal:
-    """Decide to end a membership for good; its ID, handle and keys stay taken."""
+    """Decide to end a membership permanently; its ID, handle and keys cannot be used again."""
     refusal = may_retire(actor, record.entity_id) or reason_missing(RegistryAction.RETIRE, reason)
     if refusal is not None:
         return refusal
-    return _stand(record, RegistryAction.RETIRE, actor, now, reason)
+    return _change_status(record, RegistryAction.RETIRE, actor, now, reason)
 
 
 _MOVES = {
@@ -58,7 +58,7 @@ _MOVES = {
 }
 
 
-def _stand(
+def _change_status(
     record: Record, act: RegistryAction, actor: Actor, now: dt.datetime, reason: str
 ) -> Decision | RegistryRefusal:
     allowed, standing = _MOVES[act]
@@ -80,9 +80,9 @@ def _ended(record: Record, now: dt.datetime) -> Record:
 def roll_back(
     record: Record, facts: Facts, actor: Actor, now: dt.datetime, *, to: int, reason: str
 ) -> Decision | RegistryRefusal:
-    """Decide to go live at once with a new version equal to the former version `to`.
+    """Decide to go live at once with a new version equal to the earlier version `to`.
 
-    A pending version is withdrawn: it was made upon what is rolled back.
+    A pending version is withdrawn: it is based on what is rolled back.
     """
     refusal = may_decide(actor) or reason_missing(RegistryAction.ROLL_BACK, reason)
     if refusal is not None:
@@ -91,19 +91,19 @@ def roll_back(
         return WrongState(
             record.entity_id, RegistryAction.ROLL_BACK, record.standing, "live or suspended"
         )
-    former = record.version(to)
-    if former is None or not former.was_live:
+    previous = record.version(to)
+    if previous is None or not previous.was_live:
         return UnknownVersion(record.entity_id, to)
-    if former.status is VersionStatus.LIVE:
+    if previous.status is VersionStatus.LIVE:
         state = f"at version {to} already"
         return WrongState(record.entity_id, RegistryAction.ROLL_BACK, state, "at another version")
-    held = conflict(former.entry, former.key, facts)
+    held = conflict(previous.entry, previous.key, facts)
     if held is not None:
         return held
     version = Version(
         number=len(record.versions) + 1,
-        entry=former.entry,
-        key=former.key,
+        entry=previous.entry,
+        key=previous.key,
         status=VersionStatus.SUBMITTED,
         submitted_by=actor.name,
         submitted_at=now,

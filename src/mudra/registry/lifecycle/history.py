@@ -16,7 +16,7 @@ class Step(Struct, frozen=True):
 
 
 class KeyPeriod(Struct, frozen=True):
-    """A key and the time in which counterparties were told to check with it.
+    """A key and the time in which counterparties were to verify with it.
 
     `until` is None while it is the live one.
     """
@@ -28,7 +28,7 @@ class KeyPeriod(Struct, frozen=True):
 
 
 def history(record: Record) -> tuple[Step, ...]:
-    """Return every version in order; a version is compared with what it was to replace.
+    """Return every version in order; a version is compared with the one it was meant to replace.
 
     That is the last version before it that was ever live, or the one right
     before it while none was.

@@ -1,4 +1,4 @@
-"""What waits for an operator's word: a pending version beside the one that is live."""
+"""Entries awaiting approval: a pending version, and the live one that it replaces."""
 
 from collections.abc import Sequence
 from typing import Final, Protocol
@@ -29,13 +29,13 @@ class PendingEntry(Struct, frozen=True):
 
     @property
     def risks(self) -> tuple[Risk, ...]:
-        """What could go wrong, each once, in the order of `Risk`."""
+        """The risks of the changes, each once, in the order of `Risk`."""
         found = {change.risk for change in self.changes}
         return tuple(risk for risk in Risk if risk in found and risk is not Risk.NONE)
 
 
 class PendingEntries(Protocol):
-    """Reads the approver's queue."""
+    """The versions that await approval."""
 
     async def waiting(self, limit: int) -> Sequence[PendingEntry]:
         """Return the pending versions, the longest waiting first, at most that many."""

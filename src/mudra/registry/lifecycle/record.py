@@ -1,6 +1,6 @@
-"""What the registry keeps of one entity: its standing and every version with who and when.
+"""What the registry stores about one entity: its status, and every version with who and when.
 
-Standing of the entity                Status of a version
+Status of the entity                  Status of a version
   unlisted ── goes live ──► live        submitted ─► approved (goes live later) ─► live
   live ◄──► suspended                       │             │                        │
   live, suspended ──► retired               ▼             ▼                        ▼
@@ -21,17 +21,17 @@ from mudra.shared.entity_type import EntityType
 
 
 class EntityStatus(enum.StrEnum):
-    """Where an entity stands as a whole."""
+    """The status of an entity as a whole."""
 
     UNLISTED = "unlisted"
-    """It was submitted and has never been live."""
+    """Submitted, and never live."""
     LIVE = "live"
     SUSPENDED = "suspended"
     RETIRED = "retired"
 
 
 class VersionStatus(enum.StrEnum):
-    """Where one version of an entry stands."""
+    """The status of one version of an entry."""
 
     SUBMITTED = "submitted"
     APPROVED = "approved"
@@ -63,7 +63,7 @@ class Version(Struct, frozen=True):
     live_from: dt.datetime | None = None
     live_until: dt.datetime | None = None
     equal_to: int = 0
-    """The former version that a rollback made this one equal to; 0 for none."""
+    """The earlier version that a rollback restored with this one; 0 for none."""
 
     @property
     def was_live(self) -> bool:
@@ -72,7 +72,7 @@ class Version(Struct, frozen=True):
 
 
 class Record(Struct, frozen=True):
-    """All that is known of one entity; versions in order of their numbers, from 1."""
+    """Everything stored about one entity; versions in order of their numbers, from 1."""
 
     entity_id: str
     entity_type: EntityType
@@ -86,7 +86,7 @@ class Record(Struct, frozen=True):
 
     @property
     def pending(self) -> Version | None:
-        """The version that waits for an approval or for its time."""
+        """The version that awaits approval or its scheduled time."""
         return next((one for one in self.versions if one.status in PENDING), None)
 
     def version(self, number: int) -> Version | None:
@@ -94,7 +94,7 @@ class Record(Struct, frozen=True):
         return next((one for one in self.versions if one.number == number), None)
 
     def with_version(self, version: Version) -> "Record":
-        """Return the record with that version added, or put in place of its former state."""
+        """Return the record with that version added, or replaced if it has it already."""
         others = (one for one in self.versions if one.number != version.number)
         versions = sorted((*others, version), key=lambda one: one.number)
         return replace(self, versions=tuple(versions))

@@ -1,7 +1,7 @@
-"""Why the registry does not do what it was asked to: data for the edge, never HTTP.
+"""Refusals of the registry: data for the edge, never HTTP.
 
-`sentence` is the text for the one who asked. It never tells who else holds an
-ID or a key: a FIP must not learn of other FIPs that way.
+`sentence` is the text for the caller. It never names the holder of an ID or a
+key: a FIP must not learn of other FIPs that way.
 """
 
 from typing import TypeAlias
@@ -10,7 +10,7 @@ from mudra.shared.refusal import Refusal
 
 
 class NotYours(Refusal, frozen=True):
-    """A member acts for another entity than its own."""
+    """A member acts for an entity that is not its own."""
 
     entity_id: str
 
@@ -20,7 +20,7 @@ class NotYours(Refusal, frozen=True):
 
 
 class NeedsOperator(Refusal, frozen=True):
-    """The act is for operators with a scope that the caller lacks."""
+    """The action is for operators with a scope that the caller lacks."""
 
     scope: str
 
@@ -51,7 +51,7 @@ class UnknownVersion(Refusal, frozen=True):
 
 
 class DuplicateEntity(Refusal, frozen=True):
-    """A first submission for an ID that is registered or waits for approval."""
+    """A first submission for an ID that is registered or pending."""
 
     entity_id: str
 
@@ -74,7 +74,7 @@ class AlreadyHeld(Refusal, frozen=True):
 
 
 class WrongState(Refusal, frozen=True):
-    """The entry is not in a state in which this can be done."""
+    """The entry's state does not permit the action."""
 
     entity_id: str
     act: str
@@ -87,7 +87,7 @@ class WrongState(Refusal, frozen=True):
 
 
 class VersionMoved(Refusal, frozen=True):
-    """Another version waits now than the one that was looked at."""
+    """Another version is pending than the one that was reviewed."""
 
     entity_id: str
     expected: int
@@ -97,12 +97,12 @@ class VersionMoved(Refusal, frozen=True):
         """Return the text for the caller."""
         return (
             f"version {self.expected} of {self.entity_id} was replaced by version {self.pending}; "
-            "look at that one and decide again"
+            "review that one and decide again"
         )
 
 
 class ReasonMissing(Refusal, frozen=True):
-    """The act is told to the member with its reason, and none was given."""
+    """The action needs a reason, which the member sees, and has none."""
 
     act: str
 
@@ -112,7 +112,7 @@ class ReasonMissing(Refusal, frozen=True):
 
 
 class GoLiveTooFar(Refusal, frozen=True):
-    """A scheduled time so far away that it is most likely a mistake."""
+    """A scheduled time so far ahead that it is most likely a mistake."""
 
     days: int
 

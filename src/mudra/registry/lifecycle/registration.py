@@ -1,7 +1,7 @@
-"""What members and operators do with payloads: submit, update, check, review a draft, retire.
+"""The use cases of payloads: submit, update, check, review a draft, retire.
 
-Each of these is one use case in its caller's transaction. Whoever writes uses up
-their budget of writes first, whatever becomes of the write.
+Each of these is one use case in its caller's transaction. A write counts against the
+requester's budget, refused or not.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ from mudra.shared.finding import Finding
 
 
 class Receipt(Struct, frozen=True):
-    """What the sender of a payload is told: its version, that version's status, and the notes."""
+    """The result of a write: the version, its status, and the notes for the sender."""
 
     txnid: str
     status: str
@@ -87,7 +87,7 @@ class RegistrationService(Struct, frozen=True):
     async def review(
         self, payload: object, entity_type: str, entity_id: str, actor: Actor
     ) -> ReviewedDraft:
-        """Check a draft of the entity's next version; `payload` may be a finding: it is no JSON."""
+        """Check a draft of the entity's next version; `payload` is a finding if it is no JSON."""
         record = await self.registry.record(entity_id)
         vocabulary = await read_vocabulary(self.vocabulary)
         checked = self._check_draft(payload, entity_type, entity_id, vocabulary, actor)

@@ -25,32 +25,32 @@ from mudra.registry.payload.validation import CheckedPayload
 
 
 class Repeat(Struct, frozen=True):
-    """The same update once more, as a sender repeats it who lost the answer: nothing to do."""
+    """The same update again, from a sender who lost the response: nothing to do."""
 
     record: Record
     version: int
 
     @property
     def status(self) -> str:
-        """The word for the answer."""
+        """The status of the latest version."""
         return self.record.versions[-1].status.value
 
 
 def submit(
     record: Record | None, checked: CheckedPayload, facts: Facts, actor: Actor, now: dt.datetime
 ) -> Decision | RegistryRefusal:
-    """Decide on a first submission; it waits for an operator's approval."""
+    """Decide on a first submission; it is pending until an operator approves it."""
     entry = checked.entry
     refusal = may_submit(actor, entry)
     if refusal is not None:
         return refusal
-    if record is not None and not _starts_anew(record):
+    if record is not None and not _may_start_again(record):
         return DuplicateEntity(entry.entityinfo.id)
     held = conflict(entry, checked.key, facts)
     if held is not None:
         return held
-    kept = record.versions if record else ()
-    base = Record(entry.entityinfo.id, entry.type, EntityStatus.UNLISTED, kept)
+    versions = record.versions if record else ()
+    base = Record(entry.entityinfo.id, entry.type, EntityStatus.UNLISTED, versions)
     version = _next(base, checked, actor, now)
     return Decision(
         RegistryAction.SUBMIT, actor, now, "", record, base.with_version(version), version.number
@@ -86,8 +86,8 @@ def update(
     return Decision(RegistryAction.UPDATE, actor, now, "", record, after, version.number)
 
 
-def _starts_anew(record: Record) -> bool:
-    """Return whether everything so far came to nothing, so that the member may submit again."""
+def _may_start_again(record: Record) -> bool:
+    """Return whether the entity was never live and has no pending version."""
     return record.standing is EntityStatus.UNLISTED and record.pending is None
 
 

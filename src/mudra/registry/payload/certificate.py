@@ -64,7 +64,7 @@ class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class KeyFacts(Struct, frozen=True):
-    """What tells one key from another: its name, its RFC 7638 thumbprint, its modulus."""
+    """What identifies a key: its name, its RFC 7638 thumbprint, its modulus."""
 
     kid: str
     thumbprint: str

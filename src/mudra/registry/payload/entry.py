@@ -1,7 +1,7 @@
 """An entry of the registry in its wire shape, exactly spec 2.7.
 
-The wire shape and the domain value are one: these structs. `check.py` makes
-them from what a sender gave; empties are already in the form that 2.7 names.
+These structs are both the wire shape and the domain value. `validation.py` makes
+them from a payload; empty values have the form that 2.7 names.
 """
 
 import enum
@@ -30,7 +30,7 @@ class Requester(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Identifier(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A kind of customer identifier that a FIP takes in account discovery."""
+    """A kind of customer identifier that a FIP accepts in account discovery."""
 
     category: Category
     type: str
@@ -46,14 +46,14 @@ class Gateway(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TokenInfo(msgspec.Struct, frozen=True):
-    """Reserved: whatever was sent, nothing is kept."""
+    """Reserved: nothing that was sent is stored."""
 
     url: str = ""
     desc: str = ""
 
 
 class Signature(msgspec.Struct, frozen=True, rename={"sign_value": "signValue"}):
-    """Reserved: whatever was sent, nothing is kept."""
+    """Reserved: nothing that was sent is stored."""
 
     sign_value: str = ""
 

@@ -1,4 +1,4 @@
-"""Judges a registration payload as a whole: every finding at once (spec 2.7)."""
+"""Checks a registration payload as a whole, with every finding at once (spec 2.7)."""
 
 import re
 import uuid
@@ -76,10 +76,10 @@ def check_submission(
     entity_type: str,
     entity_id: str | None,
 ) -> CheckedPayload | list[Finding]:
-    """Judge a payload by itself and by the address it was sent to.
+    """Check a payload by itself and against the address it was sent to.
 
-    The one judgement of what is submitted and of what is only asked about. What other
-    members' entries have to say to it (a key that is taken) only the submission tells.
+    Submissions and checks without one share it. Conflicts with other members' entries
+    (a key that another one holds) show only at the submission.
     """
     checked = check_payload(raw, policy, vocabulary)
     if not isinstance(checked, CheckedPayload):

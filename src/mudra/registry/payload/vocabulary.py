@@ -36,7 +36,7 @@ class Addition(Struct, frozen=True):
 
 
 class Words(Struct, frozen=True):
-    """One list of words, in its published order, with the spellings read as them."""
+    """One list of words in its published order, with spellings that mean the same."""
 
     listed: tuple[str, ...]
     _by_fold: dict[str, str]
@@ -103,7 +103,7 @@ def shipped_vocabulary() -> Vocabulary:
 
 
 def check_addition(vocabulary: Vocabulary, addition: Addition) -> list[Finding]:
-    """Return what speaks against an addition; nothing when it may be made."""
+    """Return the findings that refuse an addition; none if it is permitted."""
     findings = []
     if not WORD.fullmatch(addition.word):
         allowed = "a capital letter, then up to 63 capital letters, digits and _"
@@ -113,5 +113,5 @@ def check_addition(vocabulary: Vocabulary, addition: Addition) -> list[Finding]:
         taken = words.read(variant)
         if taken and taken != addition.word:
             path = f"$.variants[{index - 1}]" if index else "$.word"
-            findings.append(Finding(path, f"is already read as {taken}", "a word not yet in use"))
+            findings.append(Finding(path, f"is already read as {taken}", "an unused word"))
     return findings

@@ -1,4 +1,4 @@
-"""The approver's queue in PostgreSQL: implements registry/lifecycle/pending_entries.py."""
+"""Versions awaiting approval in PostgreSQL: implements registry/lifecycle/pending_entries.py."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from mudra.storage.registry.tables import registry_entity, registry_version
 
 
 class PostgresPendingEntries:
-    """Pending versions beside the live ones, in two statements whatever their number."""
+    """Pending versions and the live ones that they replace, in two statements."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
