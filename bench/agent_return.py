@@ -205,7 +205,7 @@ def main() -> None:
         ]
         with RunningService(data_dir, "--workers", "2") as service:
             server = int(next(data_dir.rglob("postmaster.pid")).read_text().splitlines()[0])
-            workers = worker_pids(service.pid)
+            workers = worker_pids(service.pid, 2)
             before = cpu_of_tree(service.pid) + cpu_of_tree(server)
             receiving_before = sum(map(cpu_seconds, workers)) + cpu_of_tree(server)
             own_before = time.process_time()

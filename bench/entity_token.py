@@ -99,7 +99,7 @@ def measure(
         warm = 0
         while warm < 2 * workers * ENTITIES:  # every entity is in the memory of every worker
             warm += uvloop.run(load.run(CONNECTIONS * workers, sized(1.0, 0.2)))
-        pids = worker_pids(service.pid)
+        pids = worker_pids(service.pid, workers)
         run = rounds(load, pids, seconds)
         return run, max(pss_mb(pid) for pid in pids)
 

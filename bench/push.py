@@ -33,6 +33,7 @@ from tests.support.metrics_push import PushingAa, pushing_aa
 from tests.support.service import Service, running_service
 
 from bench.sizes import sized
+from bench.support import jobs_pid
 from mudra.metrics.payload.catalogue import WINDOW, RequestType, window_start
 from mudra.metrics.payload.report import RequestFip, RequestMetrics
 from mudra.metrics.payload.validation import CheckedReport, check_report
@@ -147,8 +148,7 @@ def measured(service: Service, conninfo: str, server: int, *, wide: bool) -> tup
     payloads = bodies(aa, PUSHES + 5, wide=wide)
     for body in payloads[:5]:
         assert aa.push(body).status_code == 200
-    children = Path(f"/proc/{service.process.pid}/task/{service.process.pid}/children")
-    jobs = max(map(int, children.read_text().split()))  # the supervisor starts it last
+    jobs = jobs_pid(service.process.pid)
     os.kill(jobs, signal.SIGSTOP)
     before = cpu_of_tree(service.process.pid), cpu_of_tree(server)
     times = []

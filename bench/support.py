@@ -152,10 +152,20 @@ class _Talk(asyncio.Protocol):
         self._transport.write(self._load.next_request())
 
 
-def worker_pids(supervisor: int) -> list[int]:
-    """The processes that serve HTTP: the supervisor's children but the last, which does jobs."""
+def worker_pids(supervisor: int, workers: int = 1) -> list[int]:
+    """The processes that serve HTTP: the supervisor forks them first, then that of the jobs."""
+    return forks(supervisor)[:workers]
+
+
+def jobs_pid(supervisor: int, workers: int = 1) -> int:
+    """The process that runs the jobs."""
+    return forks(supervisor)[workers]
+
+
+def forks(supervisor: int) -> list[int]:
+    """The supervisor's processes in the order of their start."""
     found = Path(f"/proc/{supervisor}/task/{supervisor}/children").read_text().split()
-    return sorted(int(pid) for pid in found)[:-1]
+    return sorted(int(pid) for pid in found)
 
 
 def cpu_seconds(pid: int) -> float:

@@ -6,7 +6,7 @@ databases. Keys at rest are not part of it: each data directory makes its own at
 
 import fcntl
 import os
-import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -31,7 +31,8 @@ def prepare(data_dir: Path) -> None:
     if not _run or cluster.exists():
         return
     data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-    shutil.copytree(_made_once(_run[-1]), cluster)
+    # Python's own copy takes three times the CPU.
+    subprocess.run(["cp", "-a", "--reflink=auto", _made_once(_run[-1]), cluster], check=True)
 
 
 def _made_once(run: Path) -> Path:
