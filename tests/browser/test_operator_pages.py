@@ -27,7 +27,7 @@ def sign_in(visit: Visit, operator: Operator) -> None:
     page.get_by_label("Email address").fill(operator.email)
     page.get_by_label("Password").fill(PASSWORD)
     page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="What breaks this week")).to_be_visible()
+    expect(page.get_by_role("heading", name="Needs attention this week")).to_be_visible()
 
 
 def served_to(reader: Member, member: Member) -> str:

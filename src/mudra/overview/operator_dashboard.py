@@ -1,7 +1,7 @@
-"""What breaks this week: everything that needs an operator's act, over all areas, worst first.
+"""What needs an operator's attention this week, over all areas, the most urgent first.
 
-A row says what is wrong, since when or by when, and the next act. What an
-operator's scopes do not show is left out and named in `hidden`.
+A row says what is wrong, since when or by when, and the next step. Kinds that an
+operator's scopes do not show are left out and named in `hidden`.
 """
 
 import enum
@@ -30,21 +30,21 @@ class Kind(enum.StrEnum):
 
     SILENT_AA = "silent-aa"
     INCIDENT = "incident"
-    SECRET = "secret"  # noqa: S105  # a word of the interface
+    SECRET = "secret"  # noqa: S105  # a value of the interface
     APPROVAL = "approval"
     MAIL = "mail"
     NO_ADMIN = "no-admin"
 
 
 class Urgency(enum.StrEnum):
-    """How soon somebody must act."""
+    """How soon someone must act."""
 
     BROKEN = "broken"
-    """It does harm already."""
+    """It already does harm."""
     SOON = "soon"
-    """It will within two days."""
+    """It will do harm within two days."""
     WAITS = "waits"
-    """Somebody waits for it, or it breaks within the week."""
+    """Someone is waiting for it, or it will do harm within the week."""
 
 
 NEEDED: Final = {
@@ -77,7 +77,7 @@ class Board(Struct, frozen=True):
 
 
 async def board(work: UnitOfWork, scopes: frozenset[Scope]) -> Board:
-    """Gather the board for an operator of these scopes."""
+    """Gather the rows for an operator with these scopes."""
     now = await work.people.now()
     rows: list[BoardRow] = []
     if Scope.HEALTH in scopes:
@@ -105,8 +105,8 @@ def _worst_first(rows: Iterable[BoardRow]) -> tuple[BoardRow, ...]:
 
 def _incident(stored: StoredIncident) -> BoardRow:
     incident = stored.incident
-    taken = f"; {stored.owner} looks after it" if stored.acknowledged_by else ""
-    act = "See the windows" if stored.acknowledged_by else "See the windows, acknowledge"
+    taken = f" (owner: {stored.owner})" if stored.acknowledged_by else ""
+    act = "View the incident" if stored.acknowledged_by else "Acknowledge the incident"
     match incident.subject:
         case AaReporting(aa_id):
             return BoardRow(
@@ -115,34 +115,34 @@ def _incident(stored: StoredIncident) -> BoardRow:
                 stored.incident_id,
                 aa_id,
                 incident.began,
-                f"{aa_id} sends no metrics{taken}",
-                "Ask whether its agent runs",
+                f"{aa_id} is not sending metrics{taken}",
+                "Ask whether its agent is running",
             )
         case AaCalls(aa_id):
-            entity_id, what = aa_id, f"calls of {aa_id} fail"
+            entity_id, what = aa_id, aa_id
         case FipApi(fip_id, code):
-            entity_id, what = fip_id, f"{fip_id} fails at {api_name(code)}"
-    share = _share(incident.succeeded, incident.judged)
+            entity_id, what = fip_id, f"{fip_id}: {api_name(code)}"
+    failing = _failing(incident.succeeded, incident.judged)
     return BoardRow(
         Kind.INCIDENT,
         Urgency.BROKEN,
         stored.incident_id,
         entity_id,
         incident.began,
-        f"{what}: {share}{taken}",
+        f"{what}: {failing}{taken}",
         act,
     )
 
 
-def _share(succeeded: int, judged: int) -> str:
-    return f"{succeeded:,} of {judged:,} calls succeeded in its bad windows"
+def _failing(succeeded: int, judged: int) -> str:
+    return f"{100 - 100 * succeeded // max(1, judged)} % of calls failing"
 
 
 def _secret(one: ExpiringSecret, now: datetime) -> BoardRow:
     expired = one.expires_at <= now
     used = one.last_used_at is not None and one.last_used_at > now - WITHIN
-    words = "has expired: it gets no tokens" if expired else "expires"
-    what = f"the secret of {one.entity_id} {words}"
+    state = "has expired: no new tokens" if expired else "expires soon"
+    what = f"secret of {one.entity_id} {state}"
     if not used:
         what += "; not used in the last 7 days"
     if expired:
@@ -154,20 +154,20 @@ def _secret(one: ExpiringSecret, now: datetime) -> BoardRow:
 
 
 def _approval(one: PendingEntry) -> BoardRow:
-    first = "its first entry" if one.live is None else f"version {one.pending.number}"
+    version = "first registration" if one.live is None else f"version {one.pending.number}"
     due = one.pending.goes_live_at
     if due is not None:
-        what, act = f"{first} of {one.entity_id} is approved from a later time", "Look once more"
+        what, act = f"{one.entity_id}'s {version} is approved for a later time", "Review it again"
     else:
         risks = "; ".join(risk.value for risk in one.risks)
-        what = f"{first} of {one.entity_id} waits for approval" + (f": {risks}" if risks else "")
+        what = f"{one.entity_id}'s {version} is awaiting approval" + (f": {risks}" if risks else "")
         act = "Compare, then approve or reject"
     at = due or one.pending.submitted_at
     return BoardRow(Kind.APPROVAL, Urgency.WAITS, one.entity_id, one.entity_id, at, what, act)
 
 
 def _mail(one: QueuedMail) -> BoardRow:
-    how = "was refused for good" if one.given_up else f"was tried {one.attempts} times"
+    how = "was rejected" if one.given_up else f"failed {one.attempts} times"
     return BoardRow(
         Kind.MAIL,
         Urgency.BROKEN if one.given_up else Urgency.SOON,
@@ -175,7 +175,7 @@ def _mail(one: QueuedMail) -> BoardRow:
         "",
         one.created_at,
         f"“{one.subject}” to {one.recipient} {how}",
-        "Mend the address or the mail server, then try again",
+        "Fix the address or mail server, then try again",
     )
 
 
@@ -188,7 +188,7 @@ def _alone(one: MemberRow) -> BoardRow:
         one.entity_id,
         one.entity_id,
         one.created_at,
-        f"nobody can act for {one.entity_id}: {invited}",
+        f"no admin can act for {one.entity_id}: {invited}",
         act,
     )
 

@@ -1,4 +1,4 @@
-"""The operator's first page: what breaks this week, each row with the next act."""
+"""The operator's first page: what needs attention this week, each row with the next step."""
 
 from typing import Final
 
@@ -16,7 +16,7 @@ from mudra.overview.operator_dashboard import NEEDED, BoardRow, board, counted
 
 EXPORTED: Final = Table[BoardRow](
     "board",
-    "What breaks this week",
+    "Needs attention this week",
     (
         Column("urgency", "Urgency", lambda row: row.urgency.value),
         Column("kind", "Kind", lambda row: row.kind.value),
@@ -32,7 +32,7 @@ EXPORTED: Final = Table[BoardRow](
 async def show_board(
     request: AnyRequest, service: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
-    """Show what breaks this week, as far as the operator's scopes show it."""
+    """Show what needs attention this week, limited to the operator's scopes."""
 
     async def look(page_context: PageContext) -> Outcome:
         found = await board(page_context.work, page_context.scopes)

@@ -32,14 +32,14 @@ KINDS: Final = {
     Kind.INCIDENT: "Incidents",
     Kind.SECRET: "Expiring secrets",
     Kind.APPROVAL: "Approvals",
-    Kind.MAIL: "Failing mail",
-    Kind.NO_ADMIN: "Without admin",
+    Kind.MAIL: "Failed mail",
+    Kind.NO_ADMIN: "No admin",
 }
 
 URGENCIES: Final = {
     Urgency.BROKEN: ("Broken", "bad"),
     Urgency.SOON: ("Soon", "warn"),
-    Urgency.WAITS: ("Waits", "quiet"),
+    Urgency.WAITS: ("Waiting", "quiet"),
 }
 
 
