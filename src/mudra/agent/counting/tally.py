@@ -55,7 +55,7 @@ class Times:
         self.longest = 0
 
     def add(self, milliseconds: int) -> None:
-        """Record one duration in; below 0 counts as 0, above a week as a week."""
+        """Add one duration; below 0 counts as 0, above a week as a week."""
         value = min(max(milliseconds, 0), MAX_LENGTH)
         self.longest = max(self.longest, value)
         self._exact.append(value)

@@ -99,7 +99,7 @@ class Windows:
         ]
 
     def restore(self, states: Iterable[WindowState]) -> None:
-        """Record the open windows over from a snapshot."""
+        """Restore the open windows from a snapshot."""
         for state in states:
             window = self.open[state.start] = WindowTally()
             window.requests = {(f, c): Tally.restored(tally) for f, c, tally in state.requests}

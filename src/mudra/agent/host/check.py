@@ -41,7 +41,7 @@ async def check(
     uniform: Uniform,
     transport: httpx.AsyncBaseTransport | None = None,
 ) -> list[CheckResult]:
-    """Look at everything; a error in one does not hide the next."""
+    """Run all checks; a failed one does not hide the next."""
     found = [CheckResult("configuration", ok=True, found=f"for {config.aa_id}, no unknown keys")]
     found += [_secret_file(config), _disk(config), *_logs(config)]
     async with httpx.AsyncClient(transport=transport, timeout=15) as http:

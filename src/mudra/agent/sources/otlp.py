@@ -149,7 +149,7 @@ class _Calls:
         self.found: list[Call] = []
 
     def add(self, inbound: bool, start: int, end: int, attributes: Attributes) -> None:
-        """Record one span in; what is not counted is only noted."""
+        """Add one span; one that does not count is noted in the metrics."""
         context = self._context
         code = context.routes.code(
             str(_first(attributes, _METHODS)), _path(attributes), inbound=inbound

@@ -1,4 +1,4 @@
-"""The context: bounds, answers, and the agent's word about itself."""
+"""The HTTP server of the agent: bounds, responses, and the agent's own state."""
 
 import asyncio
 import gzip
