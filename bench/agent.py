@@ -55,10 +55,10 @@ class Running:
         for line in Path(f"/proc/{self.pid}/smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):
                 return int(line.split()[1]) / 1024
-        raise LookupError("the kernel tells no PSS")
+        raise LookupError("the kernel reports no PSS")
 
-    def figure(self, name: str) -> float:
-        """One of its own Prometheus figures."""
+    def metric(self, name: str) -> float:
+        """One of its own Prometheus metrics."""
         for line in httpx.get(f"{self.address}/metrics").text.splitlines():
             if line.startswith(f"{name} "):
                 return float(line.split()[1])
@@ -139,7 +139,7 @@ def through_http(directory: Path) -> tuple[float, float]:
         for packed in bodies:
             client.post(f"{running.address}/sna/v1/aa", content=packed).raise_for_status()
         used = running.cpu() - before
-        assert running.figure("mudra_agent_events_total") == EVENTS
+        assert running.metric("mudra_agent_events_total") == EVENTS
         return EVENTS / used, running.memory()
 
 
@@ -171,7 +171,7 @@ def through_otlp(directory: Path) -> float:
         for body in bodies:
             client.post(f"{running.address}/v1/traces", content=body).raise_for_status()
         used = running.cpu() - before
-        assert running.figure("mudra_agent_events_total") == len(bodies) * BATCH
+        assert running.metric("mudra_agent_events_total") == len(bodies) * BATCH
         return len(bodies) * BATCH / used
 
 
@@ -197,12 +197,12 @@ def through_log(directory: Path) -> float:
     with agent(idle) as running:
         without = running.cpu()
     with agent(directory, more) as running:
-        until(lambda: running.figure("mudra_agent_events_total") == EVENTS, 120)
+        until(lambda: running.metric("mudra_agent_events_total") == EVENTS, 120)
         return EVENTS / (running.cpu() - without)
 
 
 def main() -> None:
-    """Print the figures beside their goals."""
+    """Print the results next to their goals."""
     with tempfile.TemporaryDirectory() as place:
         folders = [Path(place, name) for name in ("http", "otlp", "log")]
         for folder in folders:

@@ -42,13 +42,13 @@ def test_the_token_of_a_person_is_no_entity_token(member: Member) -> None:
 
 
 def test_a_rotation_in_grace_is_told_and_needs_no_restart(member: Member) -> None:
-    heard: list[GraceWarning] = []
+    warnings: list[GraceWarning] = []
     place, steady = [member.secret()], Hands(0)
     source = EntityTokenSource(
         member.service.issuer,
         member.entity_id,
         lambda: place[0],
-        on_warning=heard.append,
+        on_warning=warnings.append,
         steady=steady,
     )
     member.reset(oldSecretValidity=1)
@@ -58,8 +58,8 @@ def test_a_rotation_in_grace_is_told_and_needs_no_restart(member: Member) -> Non
     second = source.token()
 
     assert first != second
-    assert len(heard) == 1
-    assert heard[0].ends is not None
+    assert len(warnings) == 1
+    assert warnings[0].ends is not None
 
 
 def test_a_reset_without_grace_is_told_as_a_refused_secret(member: Member) -> None:

@@ -28,18 +28,18 @@ def issuer():
 
 
 class Program:
-    """A member's program: where its secret lies, its clock, what it heard."""
+    """A member's program: where its secret is, its clock, its warnings."""
 
     def __init__(self, issuer, kind=EntityTokenSource):
         self.secret = "the-secret"
         self.reads = 0
-        self.heard = []
+        self.warnings = []
         self.steady = Hands(0)
         self.tokens = kind(
             issuer.url,
             "HDFC-FIP",
             self.read,
-            on_warning=self.heard.append,
+            on_warning=self.warnings.append,
             steady=self.steady,
             chance=lambda: 0.5,
         )
@@ -136,7 +136,7 @@ def test_grace_is_told_once_and_the_secret_is_read_at_every_renewal(issuer, prog
     for program.steady.now in (0, LIFE * 0.81, LIFE * 2):
         program.tokens.token()
 
-    assert [(w.message, w.ends) for w in program.heard] == [("the secret was replaced", NOON)]
+    assert [(w.message, w.ends) for w in program.warnings] == [("the secret was replaced", NOON)]
     assert program.reads == 3
 
 

@@ -26,7 +26,7 @@ def test_kill_9_at_any_moment_loses_no_acknowledged_call_and_doubles_none(tmp_pa
 
 
 def kill_again_and_again(directory: Path, kills: int) -> None:
-    """Kill an agent so many times; what it told in the end must be what was acknowledged."""
+    """Kill an agent so many times; what it reported in the end must be what was acknowledged."""
 
     async def story() -> None:
         seed = int(os.environ.get("MUDRA_SEED", random.randrange(10_000)))
@@ -64,12 +64,12 @@ def kill_again_and_again(directory: Path, kills: int) -> None:
             for block in fip.metrics
             if tag.startswith("req")
         )
-        told = f"{kills} kills {operator.describe()} sent={sender.sent} acknowledged={sender.acknowledged} counted={counted}"
-        print(told)
-        assert sender.acknowledged <= counted <= sender.sent, told
-        assert not operator.replaced, told
-        assert not operator.refused, told
-        assert status["deadLetters"] == 0, told
-        assert sender.acknowledged > 10 * kills, told
+        summary = f"{kills} kills {operator.describe()} sent={sender.sent} acknowledged={sender.acknowledged} counted={counted}"
+        print(summary)
+        assert sender.acknowledged <= counted <= sender.sent, summary
+        assert not operator.replaced, summary
+        assert not operator.refused, summary
+        assert status["deadLetters"] == 0, summary
+        assert sender.acknowledged > 10 * kills, summary
 
     asyncio.run(story())

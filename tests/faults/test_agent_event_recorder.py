@@ -22,10 +22,10 @@ def _totals(agent: Agent) -> dict[tuple[str, str], int]:
     for queued in agent.recorder.spool.queued():
         body = agent.recorder.spool.body(queued)
         assert body is not None
-        told = msgspec.json.decode(body)
-        for fip in told["fips"]:
+        payload = msgspec.json.decode(body)
+        for fip in payload["fips"]:
             for block in fip["metrics"]:
-                key = (told["fromDateTime"][11:16], block["type"])
+                key = (payload["fromDateTime"][11:16], block["type"])
                 found[key] = found.get(key, 0) + block["counts"][0]
     return found
 
@@ -177,16 +177,16 @@ def test_a_jump_of_the_clock_makes_no_window_twice_and_no_wrong_duration(
         await agent.tick()
 
         queued = agent.recorder.spool.queued()
-        told_once = {(one.window, one.tag) for one in queued}
-        assert len(told_once) == len(queued)
-        assert {window for window, _ in told_once} == {
-            window for window, tag in told_once if tag == Tag.REQUESTS.value
+        reported_once = {(one.window, one.tag) for one in queued}
+        assert len(reported_once) == len(queued)
+        assert {window for window, _ in reported_once} == {
+            window for window, tag in reported_once if tag == Tag.REQUESTS.value
         }
         assert agent.recorder.clock_jumps == 1
         for one in queued:
-            told = msgspec.json.decode(agent.recorder.spool.body(one) or b"")
-            assert told["duration"] == 600
-            for block in (block for fip in told["fips"] for block in fip["metrics"]):
+            payload = msgspec.json.decode(agent.recorder.spool.body(one) or b"")
+            assert payload["duration"] == 600
+            for block in (block for fip in payload["fips"] for block in fip["metrics"]):
                 assert block["pxx"][3] in ({0, 250} if block["type"] == "alink" else {100})
         await agents.drain(agent, clock, at_most=5_000)
         assert not operator.replaced

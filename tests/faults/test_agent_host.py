@@ -20,7 +20,7 @@ WAIT_S = 90
 """A loaded machine is slow; nothing here is a matter of speed."""
 
 
-async def _tell(http: httpx.AsyncClient, key: str) -> httpx.Response:
+async def _report(http: httpx.AsyncClient, key: str) -> httpx.Response:
     common = {"route": "/FI/fetch", "peerId": "FIP-1", "peerType": "FIP", "txnCorId": key}
     return await http.post(
         "/sna/v1/aa",
@@ -39,9 +39,9 @@ async def _until(holds: Callable[[], bool]) -> None:
             await asyncio.sleep(0.05)
 
 
-async def _told(http: httpx.AsyncClient) -> dict[str, object]:
-    told: dict[str, object] = (await http.get("/status")).json()
-    return told
+async def _status(http: httpx.AsyncClient) -> dict[str, object]:
+    status: dict[str, object] = (await http.get("/status")).json()
+    return status
 
 
 def _windows(operator: HostileOperator) -> dict[str, int]:
@@ -69,15 +69,15 @@ def test_a_disk_without_room_harms_nobody_and_loses_no_call(tmp_path: Path) -> N
             address = f"http://127.0.0.1:{port}"
             process = await started(configured(tmp_path, url, port), anchor, address)
             async with httpx.AsyncClient(base_url=address, timeout=WAIT_S) as http:
-                assert "x-mudra-durable" not in (await _tell(http, "before")).headers
+                assert "x-mudra-durable" not in (await _report(http, "before")).headers
 
                 room = resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (4_096, -1))
                 sent = 1
                 async with asyncio.timeout(WAIT_S):
-                    while "diskFault" not in await _told(http):
-                        assert (await _tell(http, f"full-{sent}")).status_code == 200
+                    while "diskFault" not in await _status(http):
+                        assert (await _report(http, f"full-{sent}")).status_code == 200
                         sent += 1
-                answer = await _tell(http, "full-last")
+                answer = await _report(http, "full-last")
                 assert answer.headers["x-mudra-durable"] == "no"
                 ready = await http.get("/readyz")
                 assert ready.status_code == 503
@@ -87,13 +87,13 @@ def test_a_disk_without_room_harms_nobody_and_loses_no_call(tmp_path: Path) -> N
                 resource.prlimit(process.pid, resource.RLIMIT_FSIZE, room)
                 async with asyncio.timeout(WAIT_S):
                     while True:
-                        if "diskFault" not in await _told(http):
+                        if "diskFault" not in await _status(http):
                             break
                         await asyncio.sleep(0.05)
                 await _until(lambda: sum(_windows(operator).values()) >= sent + 1)
-                assert "x-mudra-durable" not in (await _tell(http, "after")).headers
+                assert "x-mudra-durable" not in (await _report(http, "after")).headers
                 await _until(lambda: sum(_windows(operator).values()) >= sent + 2)
-                assert (await _told(http))["droppedFull"] == 0
+                assert (await _status(http))["droppedFull"] == 0
             process.send_signal(signal.SIGTERM)
             assert await process.wait() == 0
         assert sum(_windows(operator).values()) == sent + 2, operator.describe()
@@ -115,15 +115,15 @@ def test_a_process_stopped_for_a_day_sends_what_it_has_and_invents_nothing(
             address = f"http://127.0.0.1:{port}"
             process = await started(configured(tmp_path, url, port), anchor, address, speed)
             async with httpx.AsyncClient(base_url=address, timeout=WAIT_S) as http:
-                assert (await _tell(http, "before")).status_code == 200
+                assert (await _report(http, "before")).status_code == 200
                 process.send_signal(signal.SIGSTOP)
                 stopped = clock.wall()
                 await _until(lambda: clock.wall() - stopped > DAY)
                 resumed = clock.wall()
                 process.send_signal(signal.SIGCONT)
-                assert (await _tell(http, "after")).status_code == 200
+                assert (await _report(http, "after")).status_code == 200
                 await _until(lambda: sum(_windows(operator).values()) == 2)
-                status = await _told(http)
+                status = await _status(http)
             process.send_signal(signal.SIGTERM)
             assert await process.wait() == 0
 

@@ -44,9 +44,9 @@ async def _read(agent: Agent) -> None:
 def _counts(agent: Agent) -> dict[str, int]:
     found = {}
     for queued in agent.recorder.spool.queued():
-        told = msgspec.json.decode(agent.recorder.spool.body(queued) or b"")
+        payload = msgspec.json.decode(agent.recorder.spool.body(queued) or b"")
         if queued.tag == Tag.REQUESTS.value:
-            found[told["fromDateTime"][11:16]] = told["fips"][0]["metrics"][0]["counts"][0]
+            found[payload["fromDateTime"][11:16]] = payload["fips"][0]["metrics"][0]["counts"][0]
     return found
 
 

@@ -62,10 +62,10 @@ def _closed(counter: Counter) -> list[Payload]:
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(events(), max_size=40))
-def test_every_payload_keeps_every_rule_of_the_operator(told: list[Event]) -> None:
+def test_every_payload_keeps_every_rule_of_the_operator(events: list[Event]) -> None:
     counter = _counter()
 
-    counter.apply(told)
+    counter.apply(events)
     made = _closed(counter)
 
     now = MovedClock(START + 10 * WINDOW).datetime()
@@ -77,13 +77,13 @@ def test_every_payload_keeps_every_rule_of_the_operator(told: list[Event]) -> No
 @settings(max_examples=150, deadline=None)
 @given(st.lists(events(), max_size=40), st.integers(0, 40))
 def test_a_snapshot_at_any_moment_and_the_events_after_it_give_the_same_payloads(
-    told: list[Event], cut: int
+    events: list[Event], cut: int
 ) -> None:
     whole, before, after = _counter(), _counter(), _counter()
-    whole.apply(told)
+    whole.apply(events)
 
-    before.apply(told[:cut])
+    before.apply(events[:cut])
     after.restore(before.state(), shift=0)
-    after.apply(told[cut:])
+    after.apply(events[cut:])
 
     assert _closed(after) == _closed(whole)

@@ -105,11 +105,11 @@ def test_each_refusal_has_its_own_kind(name, kind, issuer, verifier):
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [("jku of the forger", "jku"), ("x5c", "x5c"), ("crit", "crit"), ("RS384", "RS256")],
 )
-def test_a_refusal_names_what_is_wrong(name, said, issuer, verifier):
-    with pytest.raises(TokenMalformed, match=said):
+def test_a_refusal_names_what_is_wrong(name, message, issuer, verifier):
+    with pytest.raises(TokenMalformed, match=message):
         verifier.verify(FORGED[name](issuer))
 
 

@@ -1,4 +1,4 @@
-"""A real agent process in fast time, and the AA's application that tells it of calls."""
+"""A real agent process in fast time, and the AA's application that reports calls to it."""
 
 import asyncio
 import atexit
@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def free_port() -> int:
-    """A port that nobody has at this moment."""
+    """A port that is free at this moment."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return int(free.getsockname()[1])
@@ -34,7 +34,7 @@ def configured(
     secret: str = "s3cret",
     source: str = "",
 ) -> Path:
-    """An agent.toml for this operator and port; the secret lies in a file unless `source` tells."""
+    """An agent.toml for this operator and port; the secret is in a file unless `source` says otherwise."""
     (directory / "secret").write_text(secret)
     source = source or f'secret.file = "{directory}/secret"'
     path = directory / "agent.toml"

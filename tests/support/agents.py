@@ -19,7 +19,7 @@ def config(directory: Path, **changes: object) -> Config:
         directory.mkdir(parents=True, exist_ok=True)
         secret.write_text("s3cret\n")
         secret.chmod(0o600)
-    told: dict[str, object] = {
+    values: dict[str, object] = {
         "aa_id": "AA-1",
         "directory": str(directory / "spool"),
         "operator": {
@@ -29,7 +29,7 @@ def config(directory: Path, **changes: object) -> Config:
         "credentials": {"id": {"value": "AA-1"}, "secret": {"file": str(secret)}},
         "fips": {"fip-1.test": "FIP-1", "fip-2.test": "FIP-2"},
     }
-    return msgspec.convert({**told, **changes}, Config)
+    return msgspec.convert({**values, **changes}, Config)
 
 
 def agent(

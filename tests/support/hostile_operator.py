@@ -128,10 +128,10 @@ class HostileOperator:
             self.good.clear()
             return Reply(401, b'{"errorCode":"TokenRevoked"}')
         if kind.isdigit():
-            told = (
+            headers = (
                 {"retry-after": str(self.random.randint(0, 20))} if kind in {"429", "503"} else {}
             )
-            return Reply(int(kind), b'{"errorCode":"ServiceUnavailable"}', told)
+            return Reply(int(kind), b'{"errorCode":"ServiceUnavailable"}', headers)
         if kind == "reset":
             raise Fault("reset")
         if kind == "redirect":
@@ -152,9 +152,10 @@ class HostileOperator:
         checked = check_report(body, self.now())
         if not isinstance(checked, CheckedReport):
             self.refused.append(body)
-            told = [finding.sentence() for finding in checked.findings[:3]]
+            sentences = [finding.sentence() for finding in checked.findings[:3]]
             return Reply(
-                400, msgspec.json.encode({"errorCode": "InvalidRequest", "errorMsg": str(told)})
+                400,
+                msgspec.json.encode({"errorCode": "InvalidRequest", "errorMsg": str(sentences)}),
             )
         window = checked.report.from_date_time
         if window in self.refuse_windows:
@@ -193,14 +194,14 @@ class HostileOperator:
         self.tokens.append(self.now())
         token = f"token-{len(self.tokens)}"
         self.good.add(token)
-        told: dict[str, object] = {
+        answer: dict[str, object] = {
             "accessToken": token,
             "expiresIn": self.token_life,
             "tokenType": "Bearer",
         }
         if secret == self.old_secret:
-            told["message"] = "this secret is in its grace period, which ends soon"
-        return Reply(200, msgspec.json.encode(told))
+            answer["message"] = "this secret is in its grace period, which ends soon"
+        return Reply(200, msgspec.json.encode(answer))
 
     @property
     def transport(self) -> "OperatorTransport":
@@ -261,8 +262,8 @@ async def listening(operator: HostileOperator):
                 except Fault:
                     break
                 await asyncio.sleep(reply.after / operator.hurry)
-                told = "".join(f"{name}: {value}\r\n" for name, value in reply.headers.items())
-                text = f"HTTP/1.1 {reply.status} X\r\ncontent-length: {len(reply.body)}\r\ndate: {format_datetime(operator.now(), usegmt=True)}\r\n{told}\r\n"
+                headers = "".join(f"{name}: {value}\r\n" for name, value in reply.headers.items())
+                text = f"HTTP/1.1 {reply.status} X\r\ncontent-length: {len(reply.body)}\r\ndate: {format_datetime(operator.now(), usegmt=True)}\r\n{headers}\r\n"
                 writer.write(
                     text.encode()
                     + (reply.body[: len(reply.body) // 2] if reply.half else reply.body)

@@ -1,4 +1,4 @@
-"""Quality G10 with the real service: agent processes, whose secrets are rotated while they push."""
+"""Quality G10 with the real service: secrets of agents are rotated while they push."""
 
 import asyncio
 import time
@@ -35,28 +35,28 @@ class Aa:
         return self.home / "secret"
 
     def bring(self, secret: str) -> None:
-        """What the AA's people do with a new secret: no restart, nothing told to the agent."""
+        """What the AA's people do with a new secret: no restart, nothing done at the agent."""
         fresh = self.home / "fresh"
         fresh.write_text(secret)
         fresh.replace(self.secret)
 
-    async def told(self, http: httpx.AsyncClient) -> dict[str, object]:
-        told: dict[str, object] = (await http.get(f"{self.sender.address}/status")).json()
-        return told
+    async def status(self, http: httpx.AsyncClient) -> dict[str, object]:
+        status: dict[str, object] = (await http.get(f"{self.sender.address}/status")).json()
+        return status
 
     async def until(
         self, http: httpx.AsyncClient, holds: Callable[[dict[str, object]], bool]
     ) -> None:
         async with asyncio.timeout(WAIT_S):
             while True:
-                if holds(await self.told(http)):
+                if holds(await self.status(http)):
                     return
                 await asyncio.sleep(0.2)
 
     async def goes_on(self, http: httpx.AsyncClient) -> None:
         """Until two more windows are delivered, both payloads of each."""
-        before = number((await self.told(http))["delivered"])
-        await self.until(http, lambda told: number(told["delivered"]) >= before + 4)
+        before = number((await self.status(http))["delivered"])
+        await self.until(http, lambda status: number(status["delivered"]) >= before + 4)
 
 
 def number(value: object) -> int:
@@ -68,12 +68,12 @@ async def end(aa: Aa, http: httpx.AsyncClient) -> None:
     """Until every window is closed and delivered."""
     async with asyncio.timeout(WAIT_S):
         while True:
-            shown = (await http.get(f"{aa.sender.address}/metrics")).text
-            told = await aa.told(http)
-            if "mudra_agent_open_windows 0.0" in shown and not told["backlogPayloads"]:
+            metrics = (await http.get(f"{aa.sender.address}/metrics")).text
+            status = await aa.status(http)
+            if "mudra_agent_open_windows 0.0" in metrics and not status["backlogPayloads"]:
                 break
             await asyncio.sleep(0.2)
-    assert told["deadLetters"] == 0
+    assert status["deadLetters"] == 0
 
 
 def prepared(service: Service, directory: Path) -> dict[str, Aa]:
@@ -98,18 +98,18 @@ async def rotate(service: Service, aas: dict[str, Aa], http: httpx.AsyncClient) 
     """Rotate the secrets that come from a file or a command, as people do, in their grace."""
     everybody, rotated = aas.values(), [aas["file"], aas["command"]]
     await asyncio.gather(*(aa.goes_on(http) for aa in everybody))
-    assert not any([(await aa.told(http)).get("warning") for aa in everybody])
+    assert not any([(await aa.status(http)).get("warning") for aa in everybody])
     fresh = [aa.member.reset(oldSecretValidity=3).json()["secret"] for aa in rotated]
 
     service.advance("PT25H")  # every token has ended; the old secret is in its grace
     for aa in rotated:
-        await aa.until(http, lambda told: bool(told.get("warning")))
+        await aa.until(http, lambda status: bool(status.get("warning")))
     await asyncio.gather(*(aa.goes_on(http) for aa in rotated))
     for aa, secret in zip(rotated, fresh, strict=True):
         aa.bring(secret)
     service.advance("PT25H")
     for aa in rotated:
-        await aa.until(http, lambda told: not told.get("warning"))
+        await aa.until(http, lambda status: not status.get("warning"))
     service.advance("P2D")  # the grace is over
     await asyncio.gather(*(aa.goes_on(http) for aa in everybody))
 
@@ -140,10 +140,10 @@ def test_a_rotation_under_way_loses_no_window_wherever_the_secret_comes_from(
         asyncio.run(story(service, aas))
         with embedded_server(tmp_path / "data") as conninfo, psycopg.connect(conninfo) as db:
             for aa in aas.values():
-                told_once(db, aa)
+                counted_once(db, aa)
 
 
-def told_once(db: psycopg.Connection[tuple[int]], aa: Aa) -> None:
+def counted_once(db: psycopg.Connection[tuple[int]], aa: Aa) -> None:
     """Each call acknowledged to the AA's application is counted once; each window with calls has both tags."""
     row = db.execute(
         "SELECT sum(counts[1])::bigint FROM metrics_raw WHERE aa_id = %s", [aa.member.entity_id]

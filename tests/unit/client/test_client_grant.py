@@ -115,15 +115,15 @@ def test_without_a_token_the_last_error_is_told_until_its_pause_is_over():
 
 
 def test_a_warning_is_told_once_and_makes_the_secret_be_read_anew(caplog):
-    heard = []
-    state = Renewal(heard.append)
+    warnings = []
+    state = Renewal(warnings.append)
     warned = grant(BODY[:-1] + b',"message":"ends soon"}')
 
     with caplog.at_level(logging.WARNING, "mudra.client"):
         state.succeeded(warned, SECRET)
         state.succeeded(warned, SECRET)
 
-    assert [warning.message for warning in heard] == ["ends soon"]
+    assert [warning.message for warning in warnings] == ["ends soon"]
     assert state.secret is None
 
 

@@ -1,4 +1,4 @@
-"""FI sessions to their last word: over windows, out of order, more than once."""
+"""FI sessions to their outcome: over windows, out of order, more than once."""
 
 import pytest
 from tests.support.manual_clock import INBOUND, OUTBOUND, SECOND, START, WINDOW
@@ -153,7 +153,7 @@ def test_the_end_is_counted_in_the_window_where_it_came() -> None:
     assert timing.longest == 2 * WINDOW + 1_000 - 500 * SECOND - 100
 
 
-def test_a_last_word_moves_to_the_window_of_the_later_one_while_both_are_open() -> None:
+def test_a_final_notification_moves_to_the_window_of_the_later_one_while_both_are_open() -> None:
     counter = _counter()
 
     counter.apply(

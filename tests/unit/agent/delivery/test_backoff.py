@@ -50,14 +50,14 @@ def test_every_answer_has_its_meaning(status: int, body: bytes, kind: type) -> N
 
 
 @pytest.mark.parametrize(
-    ("told", "wait"),
+    ("header", "wait"),
     [
         ("7", 7 * SECOND), ("0", 0), ("", None), ("soon", None), ("-5", None), ("99999999999", 3_600 * SECOND),
         ("Wed, 01 Apr 2026 10:01:00 GMT", 60 * SECOND), ("Wed, 01 Apr 2026 09:00:00 GMT", 0),
     ],
 )  # fmt: skip
-def test_retry_after_is_read_as_seconds_or_date(told: str, wait: int | None) -> None:
-    assert parse_retry_after({"retry-after": told}, START) == wait
+def test_retry_after_is_read_as_seconds_or_date(header: str, wait: int | None) -> None:
+    assert parse_retry_after({"retry-after": header}, START) == wait
 
 
 def test_waits_grow_with_full_jitter_from_one_second_to_five_minutes() -> None:

@@ -50,7 +50,7 @@ def test_the_sample_file_is_good() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ('aa_id = "AA-1"', "", "aa_id is missing"),
         ('aa_id = "AA-1"', 'aa_id = "A A"', "aa_id"),
@@ -79,14 +79,14 @@ def test_the_sample_file_is_good() -> None:
     ],
 )  # fmt: skip
 def test_a_bad_file_is_refused_with_the_key_and_the_way_out(
-    tmp_path: Path, old: str, new: str, said: str
+    tmp_path: Path, old: str, new: str, message: str
 ) -> None:
     assert old in GOOD
 
     with pytest.raises(ConfigError) as fault:
         _read(GOOD.replace(old, new, 1), tmp_path)
 
-    assert said in str(fault.value)
+    assert message in str(fault.value)
     assert "hush-hush" not in str(fault.value)
 
 

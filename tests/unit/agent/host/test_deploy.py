@@ -36,13 +36,13 @@ def test_the_unit_file_is_taken_by_systemd(tmp_path: Path) -> None:
 
 
 def test_every_figure_that_the_how_to_alarms_on_is_exposed(tmp_path: Path) -> None:
-    told = (ROOT / "docs" / "how-to" / "run-an-agent.md").read_text()
+    guide = (ROOT / "docs" / "how-to" / "run-an-agent.md").read_text()
     agent = agents.agent(tmp_path, MovedClock(), HostileOperator(1))
     agent.pusher.metrics.clock_offset = 0  # known from the first answer on
-    shown = exposition(agent)().decode()
+    metrics = exposition(agent)().decode()
     asyncio.run(agent.aclose())
 
-    alarmed = re.findall(r"mudra_agent_\w+(?:\{reason=\"\w+\"\})?", told)
+    alarmed = re.findall(r"mudra_agent_\w+(?:\{reason=\"\w+\"\})?", guide)
 
     assert len(set(alarmed)) == 8
-    assert {name for name in alarmed if f"\n{name} " not in shown} == set()
+    assert {name for name in alarmed if f"\n{name} " not in metrics} == set()

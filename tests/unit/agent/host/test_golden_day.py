@@ -76,7 +76,7 @@ def day(tmp_path_factory: pytest.TempPathFactory):
     with path.open("w") as file:
         for started, took, fip, code, status, size in rows:
             method, uri = ROUTES[code]
-            told = {
+            line = {
                 "time": f"{(started + took) / 1000:.3f}",
                 "request_time": f"{took / 1000:.3f}",
                 "method": method,
@@ -84,12 +84,12 @@ def day(tmp_path_factory: pytest.TempPathFactory):
                 "host": f"{fip.lower()}.test:443",
                 "bytes": size,
             }
-            told |= (
+            line |= (
                 {"status": status, "upstream_status": str(status), "upstream_header_time": "0.1"}
                 if status
                 else {"status": 504, "upstream_status": "504", "upstream_header_time": "-"}
             )
-            file.write(json.dumps(told) + "\n")
+            file.write(json.dumps(line) + "\n")
     db.executemany("INSERT INTO line VALUES (?, ?, ?, ?, ?, ?)", rows)
     return path, db
 
@@ -130,8 +130,8 @@ def test_every_count_of_the_day_is_that_of_the_sql(day, reports) -> None:
     sizes = {key: str(size) for key, (_, size) in expected.items() if key[2] == "fif"}
     assert {key: size for key, (_, size) in got.items() if size is not msgspec.UNSET} == sizes
     assert len({fip for _, fip, _ in got}) == FIPS
-    told = {(tag_of(one.report), one.window) for one in reports}
-    assert len(reports) == len(told) == 2 * 144
+    reported = {(tag_of(one.report), one.window) for one in reports}
+    assert len(reports) == len(reported) == 2 * 144
     assert not any(one.report.fips for one in reports if tag_of(one.report) is Tag.NOTIFICATIONS)
 
 

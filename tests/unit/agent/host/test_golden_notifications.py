@@ -62,8 +62,8 @@ def _lines() -> list[tuple[int, str, str, int, str, str]]:
     for number in range(SESSIONS):
         fip, session = f"FIP-{chance.randrange(FIPS)}", f"S-{number}"
         at = START + chance.randrange(DAY - 4 * WINDOW)
-        for words in ["PENDING"] * chance.randrange(3) + ["READY,PENDING"] * chance.randrange(2):
-            lines.append((at, fip, "finot", 200, session, words))
+        for statuses in ["PENDING"] * chance.randrange(3) + ["READY,PENDING"] * chance.randrange(2):
+            lines.append((at, fip, "finot", 200, session, statuses))
             at += chance.randrange(1, WINDOW)
         # Sent again, with the same or other final statuses, in the same window or a later one.
         for _ in range(chance.choice([0, 1, 1, 1, 2, 3])):
@@ -92,7 +92,7 @@ def day(tmp_path_factory: pytest.TempPathFactory):
     lines = _lines()
     with path.open("w") as file:
         for started, fip, code, status, session, statuses in lines:
-            told = {
+            line = {
                 "time": f"{(started + TOOK) / 1000:.3f}",
                 "request_time": f"{TOOK / 1000:.3f}",
                 "method": "POST",
@@ -102,7 +102,7 @@ def day(tmp_path_factory: pytest.TempPathFactory):
                 "session": session,
                 "fi_statuses": statuses,
             }
-            file.write(json.dumps(told) + "\n")
+            file.write(json.dumps(line) + "\n")
     db = sqlite3.connect(":memory:")
     db.execute(
         "CREATE TABLE line (started INT, fip TEXT, code TEXT, status INT, session TEXT, statuses TEXT)"

@@ -23,10 +23,10 @@ def _ask(
     at_once: bool = False,
     **more,
 ):
-    taken: list[object] = []
+    recorded: list[object] = []
 
     async def record(events) -> bool:
-        taken.extend(events)
+        recorded.extend(events)
         return durable
 
     async def status() -> bytes:
@@ -42,7 +42,7 @@ def _ask(
         async with httpx.AsyncClient(transport=transport, base_url="http://agent") as http:
             return await http.request(method, path, **more)
 
-    return asyncio.run(story()), taken
+    return asyncio.run(story()), recorded
 
 
 def test_ping_and_version_answer_as_the_agent_in_use_does() -> None:
@@ -54,9 +54,9 @@ def test_ping_and_version_answer_as_the_agent_in_use_does() -> None:
 
 
 def test_an_event_is_accepted_with_the_words_in_use() -> None:
-    answer, taken = _ask("POST", "/sna/v1/aa", json=EVENT)
+    answer, recorded = _ask("POST", "/sna/v1/aa", json=EVENT)
 
-    assert (answer.status_code, answer.json(), len(taken)) == (200, {"message": "accepted"}, 1)
+    assert (answer.status_code, answer.json(), len(recorded)) == (200, {"message": "accepted"}, 1)
     assert "x-mudra-durable" not in answer.headers
 
 
@@ -70,19 +70,19 @@ def test_an_event_that_is_only_in_memory_is_accepted_and_says_so() -> None:
 
 
 def test_a_wrong_event_is_refused_with_message_and_code() -> None:
-    answer, taken = _ask("POST", "/sna/v1/aa", json={**EVENT, "callType": "x"})
+    answer, recorded = _ask("POST", "/sna/v1/aa", json={**EVENT, "callType": "x"})
 
     assert answer.status_code == 400
     assert set(answer.json()) == {"message", "errorCode"}
-    assert not taken
+    assert not recorded
 
 
-def test_of_an_array_the_good_events_are_taken_and_the_others_named() -> None:
-    answer, taken = _ask("POST", "/sna/v1/aa", json=[EVENT, {**EVENT, "callType": "x"}, 5])
+def test_of_an_array_the_valid_events_are_recorded_and_the_others_rejected() -> None:
+    answer, recorded = _ask("POST", "/sna/v1/aa", json=[EVENT, {**EVENT, "callType": "x"}, 5])
 
     assert answer.status_code == 200
     assert [one["index"] for one in answer.json()["rejected"]] == [2, 1]
-    assert len(taken) == 1
+    assert len(recorded) == 1
 
 
 @pytest.mark.parametrize(

@@ -26,8 +26,8 @@ def _event(**changes: object) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _read(context: SourceContext, told: object):
-    return read_events(json.dumps(told).encode(), context)
+def _read(context: SourceContext, sent: object):
+    return read_events(json.dumps(sent).encode(), context)
 
 
 def test_a_single_event_and_an_array_are_read_alike(context: SourceContext) -> None:
@@ -90,15 +90,15 @@ def test_a_response_without_a_status_is_a_transport_failure(
 
 
 def test_a_timestamp_gives_halves_that_come_together_their_duration(context: SourceContext) -> None:
-    told = [
+    sent = [
         _event(timestamp="2026-04-01T09:59:58Z"),
         _event(callType="responseIn", httpStatus=200, timestamp=START - 500),
     ]
 
-    (began, ended), _ = _read(context, told)
+    (started, ended), _ = _read(context, sent)
 
-    assert ended.mono - began.mono == 1_500
-    assert began.wall == START - 2_000
+    assert ended.mono - started.mono == 1_500
+    assert started.wall == START - 2_000
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_calls_that_no_type_counts_are_only_noted(
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"callType": "other"}, "callType must be one of"),
         ({"peerId": "a b"}, "peerId must be an entity ID"),
@@ -130,14 +130,14 @@ def test_calls_that_no_type_counts_are_only_noted(
         ({"route": 5}, "route"),
     ],
 )
-def test_an_event_that_is_wrong_is_told_why_and_stops_no_other(
-    context: SourceContext, changes: dict[str, object], said: str
+def test_an_invalid_event_is_rejected_with_its_reason_and_stops_no_other(
+    context: SourceContext, changes: dict[str, object], message: str
 ) -> None:
     events, rejected = _read(context, [_event(), _event(**changes), _event(txnCorId="k2")])
 
     assert len(events) == 2
     assert rejected[0].index == 1
-    assert said in rejected[0].message
+    assert message in rejected[0].message
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[", b"\xff", b"[1,", b"nul"])

@@ -135,16 +135,16 @@ def test_another_file_with_the_same_inode_is_not_taken_for_the_old_one(log: Path
 
 
 def test_a_missing_file_is_said_and_read_once_it_is_there(tmp_path: Path) -> None:
-    said: list[str] = []
+    warnings: list[str] = []
     path = tmp_path / "later.json"
-    file = LogFile(path, None, said.append, from_start=True)
+    file = LogFile(path, None, warnings.append, from_start=True)
 
     assert file.read() is None
     assert file.read() is None
     path.write_text("1\n")
 
     assert _read(file)[0] == [b"1"]
-    assert len(said) == 1
+    assert len(warnings) == 1
 
 
 def test_a_line_without_end_costs_no_memory_and_ends_with_its_line(log: Path) -> None:

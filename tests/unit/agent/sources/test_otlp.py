@@ -1,4 +1,4 @@
-"""Traces in protobuf and in JSON say the same."""
+"""Traces in protobuf and in JSON are read alike."""
 
 import base64
 import json
@@ -29,19 +29,19 @@ def _request(
         start_time_unix_nano=start * 1_000_000, end_time_unix_nano=(start + took) * 1_000_000,
     )  # fmt: skip
     for key, value in attributes.items():
-        told = span.attributes.add(key=key).value
+        encoded = span.attributes.add(key=key).value
         if isinstance(value, int):
-            told.int_value = value
+            encoded.int_value = value
         else:
-            told.string_value = value
+            encoded.string_value = value
     return request
 
 
 def _as_json(request: ExportTraceServiceRequest, *, enums: bool) -> bytes:
-    told = MessageToDict(request, use_integers_for_enums=not enums)
-    span = told["resourceSpans"][0]["scopeSpans"][0]["spans"][0]
+    document = MessageToDict(request, use_integers_for_enums=not enums)
+    span = document["resourceSpans"][0]["scopeSpans"][0]["spans"][0]
     span["traceId"] = base64.b64decode(span["traceId"]).hex()
-    return json.dumps(told).encode()
+    return json.dumps(document).encode()
 
 
 def _read_all(request: ExportTraceServiceRequest, context: SourceContext) -> list[Call]:
@@ -103,7 +103,7 @@ def test_a_span_without_a_status_had_no_answer(context: SourceContext) -> None:
 
 
 def test_the_size_of_a_fetch_is_the_packets_or_else_the_body(context: SourceContext) -> None:
-    told = {
+    sent = {
         "http.request.method": "POST",
         "url.path": "/FI/fetch",
         "aa.fip.id": "FIP-1",
@@ -111,8 +111,8 @@ def test_the_size_of_a_fetch_is_the_packets_or_else_the_body(context: SourceCont
         "http.response.body.size": 900,
     }
 
-    assert _read_all(_request(told), context)[0].size == 900
-    assert _read_all(_request({**told, "aa.packet.bytes": 700}), context)[0].size == 700
+    assert _read_all(_request(sent), context)[0].size == 900
+    assert _read_all(_request({**sent, "aa.packet.bytes": 700}), context)[0].size == 700
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_the_size_of_a_fetch_is_the_packets_or_else_the_body(context: SourceCont
             {
                 "http.request.method": "POST",
                 "url.path": "/Consent",
-                "server.address": "nobody.test",
+                "server.address": "unknown.test",
             },
             3,
             "unknown_peer",

@@ -13,8 +13,8 @@ from mudra.agent.sources.python_call import MAX_QUEUED, Reporter
 from mudra.agent.sources.route import SourceContext
 
 
-class Heard:
-    """An agent that takes what is told."""
+class RecordingAgent:
+    """An agent that records what it receives."""
 
     def __init__(self, clock: MovedClock, status: int = 200) -> None:
         self.events: list[CallStarted | CallEnded] = []
@@ -27,21 +27,21 @@ class Heard:
         return httpx.Response(self.status, json={"message": "accepted"})
 
 
-def _reporter(heard: Heard, clock: MovedClock) -> Reporter:
-    return Reporter("http://agent", httpx.Client(transport=httpx.MockTransport(heard)), clock)
+def _reporter(agent: RecordingAgent, clock: MovedClock) -> Reporter:
+    return Reporter("http://agent", httpx.Client(transport=httpx.MockTransport(agent)), clock)
 
 
 def test_a_call_reaches_the_agent_with_its_duration_and_session() -> None:
     clock = MovedClock()
-    heard = Heard(clock)
-    reporter = _reporter(heard, clock)
+    agent = RecordingAgent(clock)
+    reporter = _reporter(agent, clock)
 
     reporter.call("FIP-1", "/FI/request", took_ms=180, status=200, session="S-1")
     reporter.close()
 
-    began, ended = heard.events
+    started, ended = agent.events
     assert isinstance(ended, CallEnded)
-    assert ended.mono - began.mono == 180
+    assert ended.mono - started.mono == 180
     assert (ended.status, ended.session) == (200, "S-1")
     assert reporter.metrics.sent == 2
 
@@ -63,8 +63,8 @@ def test_an_agent_that_is_away_costs_the_program_nothing_but_the_events() -> Non
 
 def test_the_httpx_transport_tells_of_calls_and_leaves_bodies_alone() -> None:
     clock = MovedClock()
-    heard = Heard(clock)
-    reporter = _reporter(heard, clock)
+    agent = RecordingAgent(clock)
+    reporter = _reporter(agent, clock)
 
     def fip(request: httpx.Request) -> httpx.Response:
         clock.pass_time(70)
@@ -87,8 +87,8 @@ def test_the_httpx_transport_tells_of_calls_and_leaves_bodies_alone() -> None:
     asyncio.run(story())
     reporter.close()
 
-    requests = [event for event in heard.events if isinstance(event, CallStarted)]
-    answers = [event for event in heard.events if isinstance(event, CallEnded)]
+    requests = [event for event in agent.events if isinstance(event, CallStarted)]
+    answers = [event for event in agent.events if isinstance(event, CallEnded)]
     assert [event.code for event in requests] == ["fireq", "adisc"]
     assert [(event.status, event.session) for event in answers] == [(200, "S-5"), (0, "")]
     assert answers[0].mono - requests[0].mono == 70
@@ -96,8 +96,8 @@ def test_the_httpx_transport_tells_of_calls_and_leaves_bodies_alone() -> None:
 
 def test_the_asgi_middleware_tells_of_notifications_with_what_they_say() -> None:
     clock = MovedClock()
-    heard = Heard(clock)
-    reporter = _reporter(heard, clock)
+    agent = RecordingAgent(clock)
+    reporter = _reporter(agent, clock)
     body = {
         "FIStatusNotification": {
             "sessionId": "S-1",
@@ -120,10 +120,10 @@ def test_the_asgi_middleware_tells_of_notifications_with_what_they_say() -> None
     asyncio.run(story())
     reporter.close()
 
-    began, ended = heard.events
-    assert isinstance(began, CallStarted)
+    started, ended = agent.events
+    assert isinstance(started, CallStarted)
     assert isinstance(ended, CallEnded)
-    assert (began.inbound, began.code, began.fip) == (True, "finot", "FIP-1")
-    assert began.notification is not None
-    assert began.notification.statuses == FiStatus.READY
+    assert (started.inbound, started.code, started.fip) == (True, "finot", "FIP-1")
+    assert started.notification is not None
+    assert started.notification.statuses == FiStatus.READY
     assert ended.status == 200

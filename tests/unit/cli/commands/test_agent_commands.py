@@ -1,4 +1,4 @@
-"""`mudra agent`: check, status, replay, and their words when something is wrong."""
+"""`mudra agent`: check, status, replay, and their texts when something is wrong."""
 
 import asyncio
 import json
@@ -116,14 +116,14 @@ def test_status_of_an_agent_that_is_down_comes_from_its_disk(tmp_path: Path) -> 
 
     asyncio.run(story())
     answer = CliRunner().invoke(app, ["status", "--json", "--config", str(_file(tmp_path))])
-    told = json.loads(answer.stdout)
+    status = json.loads(answer.stdout)
 
     assert answer.exit_code == 1
-    assert told["running"] is False
-    assert told["lastWindow"] == "2026-04-01T10:10:00Z"
-    assert told["lastReceipt"] == "r-2"
-    assert told["backlogPayloads"] == 2
-    assert told["delivered"] == 2
+    assert status["running"] is False
+    assert status["lastWindow"] == "2026-04-01T10:10:00Z"
+    assert status["lastReceipt"] == "r-2"
+    assert status["backlogPayloads"] == 2
+    assert status["delivered"] == 2
 
 
 def test_status_without_a_spool_says_what_to_look_at(tmp_path: Path) -> None:
@@ -150,12 +150,20 @@ def test_replay_turns_a_log_into_payloads_and_sends_nothing(tmp_path: Path) -> N
     )
 
     assert answer.exit_code == 0
-    told = msgspec.json.decode(answer.stdout.splitlines()[0])
-    assert told["fips"][0]["metrics"][0]["counts"][:2] == [1, 1]
+    payload = msgspec.json.decode(answer.stdout.splitlines()[0])
+    assert payload["fips"][0]["metrics"][0]["counts"][:2] == [1, 1]
     assert "1 calls of other kinds" in answer.stderr
-    words = ["replay", str(log), "--format", "nginx", "--config", str(_file(tmp_path)), "--json"]
-    document = json.loads(CliRunner().invoke(app, words).stdout)
-    assert document["payloads"][0]["fips"] == msgspec.to_builtins(told["fips"])
+    arguments = [
+        "replay",
+        str(log),
+        "--format",
+        "nginx",
+        "--config",
+        str(_file(tmp_path)),
+        "--json",
+    ]
+    document = json.loads(CliRunner().invoke(app, arguments).stdout)
+    assert document["payloads"][0]["fips"] == msgspec.to_builtins(payload["fips"])
     assert document["notCounted"] == {"otherCalls": 1, "unknownFip": 0, "unreadable": 1}
     assert not (tmp_path / "spool").exists()
 
@@ -171,10 +179,10 @@ def test_replay_knows_a_log_of_the_configuration_by_any_path_and_once_rotated(
 
         assert CliRunner().invoke(app, ["replay", name, "--config", str(config)]).exit_code == 0
     (tmp_path / "other.json").write_text("")
-    for name, code, told in (("other.json", 2, "--format must be"), ("gone", 1, "no such file")):
+    for name, code, message in (("other.json", 2, "--format must be"), ("gone", 1, "no such file")):
         answer = CliRunner().invoke(app, ["replay", name, "--config", str(config)])
 
-        assert (answer.exit_code, told in answer.stderr) == (code, True)
+        assert (answer.exit_code, message in answer.stderr) == (code, True)
 
 
 def test_replay_takes_the_longest_name_of_logs_that_begin_alike(tmp_path: Path) -> None:
