@@ -10,8 +10,7 @@ import pytest
 from tests.support.nodes import Node, Nodes, two_nodes
 
 from mudra.bootstrap.dependencies import build_dependencies
-from mudra.storage.caching.cache_invalidation import VALID_S
-from mudra.storage.tokens.tokens import entity_key
+from mudra.storage.caching.cache_invalidation import VALID_S, entity_key
 from mudra.tokens.authentication.secret_check import AuthenticatedEntity, SecretUnknown
 from mudra.tokens.secrets.secret_service import SecretDetails
 

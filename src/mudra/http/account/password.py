@@ -10,7 +10,7 @@ from mudra.http.openapi.operation import described
 from mudra.http.request.account_requests import PasswordForgotRequest, PasswordSetRequest
 from mudra.http.request.request_context import AnyRequest, receive_json
 from mudra.http.response.json_response import refusal, success
-from mudra.http.token.responses import PasswordResponse
+from mudra.http.response.response_body import StatusResponse
 from mudra.identity.accounts.send_link import forgot_password
 from mudra.identity.accounts.set_password import set_password
 from mudra.shared.refusal import Refusal
@@ -23,7 +23,7 @@ _FORGOT_S: Final = 0.25
     "/user/password/set",
     status_code=200,
     operation_class=described(
-        "Set a password by the link in an email", PasswordSetRequest, PasswordResponse
+        "Set a password by the link in an email", PasswordSetRequest, StatusResponse
     ),
 )
 async def set_by_link(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
@@ -41,14 +41,14 @@ async def set_by_link(request: AnyRequest, service: InjectedDependencies) -> Res
     )
     if isinstance(outcome, Refusal):
         return refusal(context.envelope, outcome).response()
-    return success(context.envelope, PasswordResponse(status="password set")).response()
+    return success(context.envelope, StatusResponse(status="password set")).response()
 
 
 @post(
     "/user/password/forgot",
     status_code=202,
     operation_class=described(
-        "Ask for a link to set a password", PasswordForgotRequest, PasswordResponse, status="202"
+        "Ask for a link to set a password", PasswordForgotRequest, StatusResponse, status="202"
     ),
 )
 async def forgot(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
@@ -63,6 +63,6 @@ async def forgot(request: AnyRequest, service: InjectedDependencies) -> Response
     await asyncio.sleep(answer_at - asyncio.get_running_loop().time())
     return success(
         context.envelope,
-        PasswordResponse(status="if the name is known, a link is on its way"),
+        StatusResponse(status="if the name is known, a link is on its way"),
         status=202,
     ).response()

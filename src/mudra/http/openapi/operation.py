@@ -21,13 +21,13 @@ from litestar.openapi.spec import (
 from litestar.openapi.spec.enums import OpenAPIType
 
 from mudra.http.openapi.components import mapping
+from mudra.http.request.envelope import RequestEnvelope
 from mudra.http.response.response_body import (
     ENVELOPE_FIELDS,
     ErrorBody,
     FindingsErrorBody,
     ResponseBody,
 )
-from mudra.http.token.requests import EnvelopeMembers
 from mudra.shared.secret_text import SecretText
 
 JSON: Final = "application/json"
@@ -195,7 +195,7 @@ class _Inline(Schema):
         if isinstance(self._shape, type) and issubclass(self._shape, ResponseBody):
             schema["required"] = [*ENVELOPE_FIELDS, *_names(schema)]
         if self._envelope_of and "properties" in schema:
-            members = mapping(_schema_of(EnvelopeMembers)["properties"])
+            members = mapping(_schema_of(RequestEnvelope)["properties"])
             for member in map(mapping, members.values()):
                 del member["default"]
                 if self._envelope_of == JSON:

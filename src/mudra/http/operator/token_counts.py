@@ -30,9 +30,9 @@ async def token_counts(
     request: AnyRequest, service: InjectedDependencies, entity_id: FromPath[str]
 ) -> Response[bytes]:
     """Count the Entity Access Tokens of the last 90 days of UTC; days without any are left out."""
-    context, order = receive_query(request, service, NoParameters)
+    context, received = receive_query(request, service, NoParameters)
 
-    async def handle(work: UnitOfWork, _: Caller, _order: NoParameters) -> HandlerResult:
+    async def handle(work: UnitOfWork, _: Caller, _received: NoParameters) -> HandlerResult:
         if await work.people.member(entity_id) is None:
             return NoSuchEntity(entity_id)
         since = (await work.people.now()).date() - timedelta(days=DAYS - 1)
@@ -40,7 +40,7 @@ async def token_counts(
         days = [DayCountResponse(day=one.day.isoformat(), count=one.count) for one in counts]
         return TokenCountsResponse(entity_id=entity_id, days=days)
 
-    return await as_operator(context, order, Scope.MEMBERS, handle)
+    return await as_operator(context, received, Scope.MEMBERS, handle)
 
 
 handlers: Final[list[ControllerRouterHandler]] = [token_counts]

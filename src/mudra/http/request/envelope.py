@@ -3,9 +3,10 @@
 import re
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
+from msgspec import Meta, field
 
 from mudra.http.response.response_body import ResponseBody
 from mudra.shared.ids import fresh_id
@@ -41,6 +42,32 @@ class Envelope(msgspec.Struct, frozen=True):
         """Encode a response with the envelope's fields first."""
         body.ver, body.timestamp, body.txn_id = VERSION, iso_ms(self.now), self.txn_id
         return _encode(body)
+
+
+class RequestEnvelope(msgspec.Struct, frozen=True):
+    """What every request may also have (spec 2.3); `read_txn_id` reads it more leniently."""
+
+    ver: Annotated[
+        str, Meta(max_length=16, description="version of the interface", examples=["1.0.0"])
+    ] = ""
+    timestamp: Annotated[
+        str,
+        Meta(
+            pattern=r"^([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}"
+            r"(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:?[0-9]{2})?)?$",
+            description="ISO 8601 date-time",
+            examples=["2026-01-31T09:30:00.000Z"],
+        ),
+    ] = ""
+    txn_id: Annotated[
+        str,
+        Meta(
+            max_length=128,
+            pattern=r"^([!-~]([ -~]*[!-~])?)?$",
+            description="your transaction ID, 1 to 128 visible ASCII characters; comes back",
+            examples=["0b6f3c1e-6f0e-4a57-9d52-3f6a7e8c9d01"],
+        ),
+    ] = field(name="txnId", default="")
 
 
 def new_txn_id() -> str:

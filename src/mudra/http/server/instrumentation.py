@@ -30,8 +30,7 @@ def note_late_fault(scope: HTTPScope, status: int) -> None:
 
 def set_route(scope: Scope, route: str) -> None:
     """Name the route that answers a request, for what is not routed by the framework."""
-    # Only `instrumented` reads it; a caller in the same process may not have it.
-    scope.setdefault("state", {})[_ROUTE] = route
+    scope["state"][_ROUTE] = route
 
 
 def with_route(app: ASGIApp) -> ASGIApp:

@@ -12,32 +12,6 @@ from mudra.shared.secret_text import SecretText
 from mudra.tokens.secrets.secret import MAX_EXPIRY_DAYS, ExpiryDays, GraceDays
 
 
-class EnvelopeMembers(Struct, frozen=True):
-    """What every request may also have (spec 2.3); envelope.py reads it more leniently."""
-
-    ver: Annotated[
-        str, Meta(max_length=16, description="version of the interface", examples=["1.0.0"])
-    ] = ""
-    timestamp: Annotated[
-        str,
-        Meta(
-            pattern=r"^([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}"
-            r"(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:?[0-9]{2})?)?$",
-            description="ISO 8601 date-time",
-            examples=["2026-01-31T09:30:00.000Z"],
-        ),
-    ] = ""
-    txn_id: Annotated[
-        str,
-        Meta(
-            max_length=128,
-            pattern=r"^([!-~]([ -~]*[!-~])?)?$",
-            description="your transaction ID, 1 to 128 visible ASCII characters; comes back",
-            examples=["0b6f3c1e-6f0e-4a57-9d52-3f6a7e8c9d01"],
-        ),
-    ] = field(name="txnId", default="")
-
-
 class EntityTokenRequest(Struct, frozen=True):
     """Form of POST /entity/token/generate (spec 4.4)."""
 

@@ -90,9 +90,3 @@ class EntitySecretUseResponse(ResponseBody, kw_only=True):
     entity_id: str = field(name="entityId")
     current: SecretUseResponse
     old: SecretUseResponse | UnsetType = UNSET
-
-
-class PasswordResponse(ResponseBody, kw_only=True):
-    """The password was set, or the request was accepted."""
-
-    status: str

@@ -30,6 +30,8 @@ from mudra.shared.ids import fresh_id
 from mudra.storage.database.deadline import TRANSACTION_S, abort_after
 
 CHANNEL: Final = "mudra_changes"
+KEYS_CHANGED: Final = "keys"
+"""The key under which changes of signing keys are announced."""
 VALID_S: Final = 1.0
 """How long a proof that the listening connection is alive counts."""
 _PROOF_EVERY_S: Final = 0.25
@@ -39,6 +41,16 @@ _ANSWER_S: Final = 2.0
 _SILENT_NODE_S: Final = VALID_S + 0.15
 
 _log = structlog.get_logger()
+
+
+def entity_key(entity_id: str) -> str:
+    """Return the key under which changes of an entity's credentials are announced."""
+    return f"entity:{entity_id}"
+
+
+def revoked_key(jti: str) -> str:
+    """Return the key under which the revocation of an entity token is announced."""
+    return f"revoked:{jti}"
 
 
 class Announcement(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -5,10 +5,10 @@ from collections import OrderedDict
 from collections.abc import Collection
 from typing import Final
 
-from mudra.storage.caching.cache_invalidation import CacheInvalidation
+from mudra.storage.caching.cache_invalidation import CacheInvalidation, entity_key
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Database
-from mudra.storage.tokens.tokens import PostgresSecrets, entity_key
+from mudra.storage.tokens.tokens import PostgresSecrets
 from mudra.tokens.ports import EntityCredentials
 
 _MAX_COUNT: Final = 20_000

@@ -5,10 +5,10 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from mudra.storage.caching.cache_invalidation import CacheInvalidation
+from mudra.storage.caching.cache_invalidation import CacheInvalidation, revoked_key
 from mudra.storage.database.database import Database
 from mudra.storage.database.tables import revoked_entity_token
-from mudra.storage.tokens.tokens import PostgresIssuedTokens, revoked_key
+from mudra.storage.tokens.tokens import PostgresIssuedTokens
 
 _PREFIX: Final = revoked_key("")
 _MAX_COUNT: Final = 50_000

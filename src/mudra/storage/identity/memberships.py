@@ -11,11 +11,11 @@ from mudra.identity.accounts.user import UserState
 from mudra.identity.accounts.user_token import HeldToken
 from mudra.identity.memberships.member import Admin, MemberStatus
 from mudra.identity.operators.operator import Scope
+from mudra.storage.caching.cache_invalidation import entity_key
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import entity, entity_admin, user_account, user_token
 from mudra.storage.identity.tables import entity_contact, operator_scope, user_token_use
 from mudra.storage.registry.registry import status_by_standing
-from mudra.storage.tokens.tokens import entity_key
 
 _RECORD_EVERY: Final = timedelta(minutes=1)
 

@@ -10,9 +10,9 @@ from mudra.identity.accounts.email_link import LinkPurpose, LinkRecord
 from mudra.identity.accounts.user import User, UserState
 from mudra.identity.memberships.member import Member, MemberStatus
 from mudra.shared.ids import fresh_id
+from mudra.storage.caching.cache_invalidation import entity_key
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import email_link, entity, entity_admin, user_account
-from mudra.storage.tokens.tokens import entity_key
 
 
 class PostgresPeople:

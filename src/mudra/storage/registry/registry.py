@@ -26,11 +26,11 @@ from mudra.registry.payload.certificate import KeyFacts
 from mudra.registry.payload.entry import Entry
 from mudra.shared.entity_type import EntityType
 from mudra.storage.audit.audit_log import PostgresAuditLog
+from mudra.storage.caching.cache_invalidation import entity_key
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import entity, service_fact
 from mudra.storage.registry.rows import read_version, version_row
 from mudra.storage.registry.tables import registry_change, registry_entity, registry_version
-from mudra.storage.tokens.tokens import entity_key
 
 REGISTRY_CHANGED: Final = "registry"
 """The name under which a change of the log is announced."""

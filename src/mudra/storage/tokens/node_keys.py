@@ -10,11 +10,11 @@ import msgspec
 from joserfc.jwk import RSAKey
 
 from mudra.shared.unavailable import DatabaseUnavailable
-from mudra.storage.caching.cache_invalidation import CacheInvalidation
+from mudra.storage.caching.cache_invalidation import KEYS_CHANGED, CacheInvalidation
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.crypto.token_signer import TokenSigner
 from mudra.storage.database.database import Database
-from mudra.storage.tokens.signing_keys import KEYS_CHANGED, PostgresSigningKeys
+from mudra.storage.tokens.signing_keys import PostgresSigningKeys
 from mudra.tokens.issuing.claims import Claims, TokenKind
 from mudra.tokens.signing_keys.key_lifecycle import SigningKey, published, signing
 

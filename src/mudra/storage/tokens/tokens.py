@@ -9,6 +9,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, insert
 
 from mudra.shared.entity_type import EntityType
 from mudra.shared.secret_text import SecretText
+from mudra.storage.caching.cache_invalidation import entity_key, revoked_key
 from mudra.storage.crypto.data_encryption import DataEncryption
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import (
@@ -26,11 +27,6 @@ _REMEMBERED_VERSIONS: Final = 8
 """How many previous secrets are still recognized, to report that their grace has ended."""
 
 Row = Mapping[str, object]
-
-
-def entity_key(entity_id: str) -> str:
-    """The name under which changes of an entity's credentials are announced."""
-    return f"entity:{entity_id}"
 
 
 class PostgresSecrets:
@@ -191,11 +187,6 @@ def _secret(row: Row) -> EntitySecret:
         grace_until=cast("datetime | None", row["grace_until"]),
         grace_days=cast("int", row["grace_days"]),
     )
-
-
-def revoked_key(jti: str) -> str:
-    """The name under which the revocation of an entity token is announced."""
-    return f"revoked:{jti}"
 
 
 class PostgresIssuedTokens:
