@@ -1,4 +1,4 @@
-"""Letters of a running service through a real mail server: STARTTLS, refusals, a kill (F6)."""
+"""Emails of a running service through a real mail server: STARTTLS, refusals, a kill (F6)."""
 
 import json
 import os
@@ -56,7 +56,7 @@ OWN_HTML = """<html><body class="ours">{% for paragraph in paragraphs %}
 <p>{{ paragraph.text }}</p>{% endfor %}</body></html>"""
 
 
-def test_a_service_sends_by_starttls_in_the_operators_words_and_the_link_in_the_letter_works(
+def test_a_service_sends_by_starttls_in_the_operators_words_and_the_link_in_the_email_works(
     tmp_path: Path,
 ):
     """F6: mail servers fail."""
@@ -93,7 +93,7 @@ def test_a_service_sends_by_starttls_in_the_operators_words_and_the_link_in_the_
     assert "<p>Kaveri &amp; Sons joins us.</p>" in html
 
 
-def test_a_refused_letter_is_listed_alarmed_and_sent_on_retry(tmp_path: Path):
+def test_a_refused_email_is_listed_alarmed_and_sent_on_retry(tmp_path: Path):
     """F6: mail servers fail."""
     with smtp_sink() as sink:
         sink.rcpt_answer = "550 5.1.1 no such user"
@@ -118,7 +118,7 @@ def test_a_refused_letter_is_listed_alarmed_and_sent_on_retry(tmp_path: Path):
     assert left == []
 
 
-def test_a_letter_that_waits_for_over_a_day_is_an_alarm_and_still_goes_out(tmp_path: Path):
+def test_a_email_that_waits_for_over_a_day_is_an_alarm_and_still_goes_out(tmp_path: Path):
     """F6: mail servers fail."""
     with smtp_sink() as sink:
         sink.rcpt_answer = "450 4.2.1 try later"
@@ -139,7 +139,7 @@ def test_a_letter_that_waits_for_over_a_day_is_an_alarm_and_still_goes_out(tmp_p
     assert len(letters(sink, email)) == 1
 
 
-def test_a_kill_loses_no_letter_and_a_day_without_a_service_no_reminder(tmp_path: Path):
+def test_a_kill_loses_no_email_and_a_day_without_a_service_no_reminder(tmp_path: Path):
     """F6, S9: killed between change and letter; then down on the day of a reminder."""
     with smtp_sink() as sink:
         sink.rcpt_answer = "450 4.2.1 try later"

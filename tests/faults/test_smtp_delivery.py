@@ -1,4 +1,4 @@
-"""Letters through a real SMTP server, good, broken and lying (quality F6)."""
+"""Emails through a real SMTP server, good, broken and lying (quality F6)."""
 
 import asyncio
 import socket
@@ -37,7 +37,7 @@ def hand_over(url: str, letter: Email = LETTER) -> Delivered | Undelivered:
     return asyncio.run(deliver(server, letter, mail_id="mail-1", written_at=NOON))
 
 
-def test_a_letter_arrives_whole():
+def test_a_email_arrives_whole():
     with smtp_sink() as sink:
         outcome = hand_over(f"smtp://127.0.0.1:{sink.port}")
 
@@ -81,7 +81,7 @@ def test_tls_from_the_first_byte(certificate: Certificate):
 
 
 @pytest.mark.parametrize("scheme", ["smtp", "smtps"])
-def test_a_certificate_that_nobody_vouches_for_is_refused_and_tried_again(
+def test_a_certificate_that_no_one_vouches_for_is_refused_and_tried_again(
     scheme: str, certificate: Certificate
 ):
     kind = "implicit_tls" if scheme == "smtps" else "start_tls"
@@ -96,7 +96,7 @@ def test_a_certificate_that_nobody_vouches_for_is_refused_and_tried_again(
     assert sink.received == []
 
 
-def test_a_server_that_hides_starttls_gets_neither_password_nor_letter():
+def test_a_server_that_hides_starttls_gets_neither_password_nor_email():
     with smtp_sink(login=True) as sink:
         outcome = hand_over(f"smtp://{LOGIN}127.0.0.1:{sink.port}?starttls=always")
 
@@ -106,7 +106,7 @@ def test_a_server_that_hides_starttls_gets_neither_password_nor_letter():
     assert sink.received == []
 
 
-def test_a_wrong_password_of_ours_does_not_lose_the_letter():
+def test_a_wrong_password_of_ours_does_not_lose_the_email():
     with smtp_sink(login=True) as sink:
         outcome = hand_over(f"smtp://user:topsecret@127.0.0.1:{sink.port}")
 
@@ -189,7 +189,7 @@ def test_a_server_that_hangs_or_babbles_ends_by_the_time_limit(
     assert len(outcome.problem) <= 200
 
 
-def test_a_letter_that_cannot_be_sent_is_final_and_says_why(tmp_path: Path):
+def test_a_email_that_cannot_be_sent_is_final_and_says_why(tmp_path: Path):
     letter = Email("asha@bank.example, eve@evil.example", "s", "t", "<p>h</p>")
 
     with smtp_sink() as sink:

@@ -123,7 +123,7 @@ def test_there_are_forty_payloads():
 
 
 @pytest.mark.parametrize(("kind", "field"), FIELDS)
-def test_no_fact_of_a_letter_can_add_a_header_or_a_reader(kind: NoticeKind, field: str):
+def test_no_fact_of_a_email_can_add_a_header_or_a_reader(kind: NoticeKind, field: str):
     writer = EmailComposer("Demo Network")
     for payload in PAYLOADS:
         facts = {n: "2026-03-01T12:00:00Z" if n in TIMES else "1" for n in FACTS[kind]}
@@ -161,7 +161,7 @@ def test_no_name_that_onboarding_accepts_can_add_a_header_or_a_reader(payload: s
 
 
 @pytest.mark.parametrize("field", ["to", "subject", "text", "html"])
-def test_no_field_of_a_letter_can_add_a_header_or_a_reader(field: str, sink: SmtpSink):
+def test_no_field_of_a_email_can_add_a_header_or_a_reader(field: str, sink: SmtpSink):
     good = {"to": "asha@bank.example", "subject": "s", "text": "t\n", "html": "<p>h</p>"}
     arrived = 0
     for payload in PAYLOADS:

@@ -44,7 +44,9 @@ def as_seen(answer: httpx.Response) -> tuple[object, ...]:
     )
 
 
-def test_unknown_wrong_and_invited_cannot_be_told_apart_over_30_failures(service: Service) -> None:
+def test_unknown_wrong_and_invited_cannot_be_notified_apart_over_30_failures(
+    service: Service,
+) -> None:
     """A2, A7: the address limit is reached as well; the clock is moved past every wait."""
     member = new_member(service)
     _, invited = onboard(service)

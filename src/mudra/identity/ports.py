@@ -14,8 +14,7 @@ from msgspec import Struct
 from mudra.audit.event import Caller
 from mudra.audit.ports import AuditLog
 from mudra.identity.accounts.email_link import LinkFactory, LinkRecord
-from mudra.identity.accounts.user import User, UserState
-from mudra.identity.accounts.user_token import HeldToken
+from mudra.identity.accounts.user import HeldToken, User, UserState
 from mudra.identity.memberships.member import Admin, Member, MemberStatus
 from mudra.identity.memberships.member_search import (
     ExpiringSecret,

@@ -1,4 +1,4 @@
-"""What needs attention: for operators, for members and for the public.
+"""What needs attention, for operators and members; and the outbox of email.
 
-Reads what the other areas decided and orders it by urgency. Never changes anything.
+Reads what the other areas decided and orders it by urgency. Never changes their state.
 """

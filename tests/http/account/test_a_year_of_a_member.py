@@ -1,4 +1,4 @@
-"""A year of one member: three rotations, one forgotten, an admin replaced, and every letter."""
+"""A year of one member: three rotations, one forgotten, an admin replaced, and every email."""
 
 from datetime import datetime
 from pathlib import Path
@@ -40,7 +40,7 @@ class Year:
         assert self.letters(email) == wanted
 
 
-def test_a_year_with_the_exact_letters(tmp_path: Path):
+def test_a_year_with_the_exact_emails(tmp_path: Path):
     with running_service(tmp_path / "data") as service:
         asha = new_member(service)
         year = Year(service, asha.entity_id)

@@ -48,7 +48,7 @@ def user_id(operator: Operator, email: str) -> str:
     return user["userId"]
 
 
-def test_a_second_admin_is_invited_and_gets_the_letters_too(member: Member):
+def test_a_second_admin_is_invited_and_gets_the_emails_too(member: Member):
     second = second_admin(member)
 
     assert second.read().status_code == 200
@@ -128,7 +128,7 @@ def test_one_admin_of_two_entities(service: Service, members_operator: Operator)
         "/entity/contact/set",
     ],
 )
-def test_nobody_changes_the_admins_of_another_entity(service: Service, path: str):
+def test_no_one_changes_the_admins_of_another_entity(service: Service, path: str):
     mine, other = new_member(service), new_member(service)
 
     answers = [
@@ -144,7 +144,7 @@ def test_nobody_changes_the_admins_of_another_entity(service: Service, path: str
     assert answers[0].json()["errorMsg"] == answers[1].json()["errorMsg"]
 
 
-def test_the_backup_contact_gets_the_letters_of_the_secret(member: Member):
+def test_the_backup_contact_gets_the_emails_of_the_secret(member: Member):
     desk = address()
     assert ask(member, "/entity/contact/set", email=desk).json()["contact"] == desk
 
@@ -209,7 +209,7 @@ def test_a_disabled_user_is_out_at_once_and_comes_back_by_password(
     assert member.read().status_code == 200
 
 
-def test_a_change_of_address_is_told_to_both_and_verified(
+def test_a_change_of_address_is_notified_to_both_and_verified(
     member: Member, members_operator: Operator
 ):
     """A14: tokens end with the change."""
@@ -306,7 +306,7 @@ def test_members_are_listed_by_page_and_filter(service: Service, members_operato
 
 
 @pytest.mark.parametrize("query", [{"limit": "0"}, {"limit": "x"}, {"type": "BANK"}])
-def test_a_wrong_filter_is_told(members_operator: Operator, query: dict[str, str]):
+def test_a_wrong_filter_is_notified(members_operator: Operator, query: dict[str, str]):
     answer = members_operator.get("/members", **query)
 
     assert answer.status_code == 400
@@ -393,7 +393,7 @@ def test_all_of_it_is_in_the_openapi_document(service: Service):
         assert wanted | {"after", "limit"} <= {parameter["name"] for parameter in query}
 
 
-def test_the_commands_warn_when_nobody_is_left(member: Member):
+def test_the_commands_warn_when_no_one_is_left(member: Member):
     done = member.service.cli("admin", "remove", member.entity_id, member.email, "--json")
 
     assert "no admin who can act" in json.loads(done.stdout)["warnings"][0]

@@ -1,4 +1,4 @@
-"""Letters that a secret's life brings about: reset, reminders, an old one still in use."""
+"""Emails that a secret's life brings about: reset, reminders, an old one still in use."""
 
 import json
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ def expect(member: Member, *wanted: str) -> None:
     assert about(member) == list(wanted)
 
 
-def test_a_reset_is_told_with_who_did_it_and_what_becomes_of_the_old_secret(own: Service):
+def test_a_reset_is_notified_with_who_did_it_and_what_becomes_of_the_old_secret(own: Service):
     member = new_member(own)
 
     member.reset(oldSecretValidity=7)
@@ -47,7 +47,7 @@ def test_a_reset_is_told_with_who_did_it_and_what_becomes_of_the_old_secret(own:
     assert "The old secret works until" in letter["text"]
 
 
-def test_a_refused_reset_tells_nobody(own: Service):
+def test_a_refused_reset_tells_no_one(own: Service):
     member = new_member(own)
     member.reset()
 
@@ -114,7 +114,7 @@ def test_no_reminder_after_the_reset(own: Service):
     assert about(member) == ["the entity secret of ID was reset"] * 2
 
 
-def test_an_old_secret_in_use_is_told_in_its_last_day_once(own: Service):
+def test_an_old_secret_in_use_is_notified_in_its_last_day_once(own: Service):
     member = new_member(own)
     old = member.secret()
     headers = member.bearer()  # one sign-in for all that is asked until it is so
@@ -171,7 +171,7 @@ def test_the_use_of_another_entity_is_not_shown(own: Service):
 
 
 @pytest.mark.parametrize("query", ["", "entityId=", "entityId=A&entityId=B"])
-def test_a_wrong_query_is_told(own: Service, query: str):
+def test_a_wrong_query_is_notified(own: Service, query: str):
     member = new_member(own)
 
     answer = member.client.get(f"/v1/entity/secret/use?{query}", headers=member.bearer())
@@ -206,7 +206,7 @@ def test_the_old_secret_is_let_go_early(own: Service):
     assert second.status_code == 409
 
 
-def test_a_hundred_guesses_take_21_hours_are_told_three_times_and_end_by_a_link(own: Service):
+def test_a_hundred_guesses_take_21_hours_are_notified_three_times_and_end_by_a_link(own: Service):
     """A1: the waits are passed by the clock, for exactly as long as each answer says."""
     member = new_member(own)
     wrong = {"username": member.email, "password": "not-the-password-at-all"}

@@ -46,7 +46,7 @@ def write(kind: NoticeKind, writer: EmailComposer | None = None, **changed: str)
 
 
 @pytest.mark.parametrize("kind", NoticeKind)
-def test_each_letter_greets_says_what_to_do_and_whom_to_ask(kind: NoticeKind):
+def test_each_email_greets_says_what_to_do_and_whom_to_ask(kind: NoticeKind):
     letter = write(kind)
 
     assert letter.to == "asha@bank.example"
@@ -147,7 +147,7 @@ def test_an_operators_own_template_comes_before_ours(tmp_path: Path):
     assert "designated admin" in write(NoticeKind.INVITATION, writer).text
 
 
-def test_an_operator_may_write_the_html_of_one_letter(tmp_path: Path):
+def test_an_operator_may_write_the_html_of_one_email(tmp_path: Path):
     (tmp_path / "password_changed.html.j2").write_text("<h1>{{ user_name }}</h1>")
     writer = EmailComposer("Demo Network", tmp_path)
 
@@ -190,19 +190,19 @@ def test_a_template_that_would_never_be_used_is_found_at_the_start(tmp_path: Pat
         EmailComposer("Demo Network", tmp_path / "nowhere").check()
 
 
-def test_a_letter_comes_back_from_its_bytes():
+def test_a_email_comes_back_from_its_bytes():
     letter = write(NoticeKind.SECRET_EXPIRY)
 
     assert email_from_bytes(email_to_bytes(letter)) == letter
 
 
-def test_a_letter_without_attachments_of_an_older_version_is_read():
+def test_a_email_without_attachments_of_an_older_version_is_read():
     old = b'{"to":"a@b.example","subject":"s","text":"t","html":"h"}'
 
     assert email_from_bytes(old) == Email("a@b.example", "s", "t", "h")
 
 
-def test_the_repr_of_a_letter_hides_its_link():
+def test_the_repr_of_a_email_hides_its_link():
     assert "AAECAwQ" not in repr(write(NoticeKind.INVITATION))
 
 

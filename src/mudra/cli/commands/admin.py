@@ -24,8 +24,7 @@ from mudra.identity.accounts.manage_accounts import (
     invite_again,
 )
 from mudra.identity.accounts.refusals import NoSuchUser
-from mudra.identity.accounts.user import User
-from mudra.identity.accounts.user_token import HeldToken
+from mudra.identity.accounts.user import HeldToken, User
 from mudra.identity.memberships.admins import (
     AdminsChanged,
     EntityAdmins,

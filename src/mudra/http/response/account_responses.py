@@ -6,7 +6,7 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from mudra.http.response.response_body import DateTime, ResponseBody
-from mudra.identity.accounts.user_token import HeldToken
+from mudra.identity.accounts.user import HeldToken
 from mudra.identity.memberships.admins import AdminsChanged, EntityAdmins
 from mudra.overview.mail_queue import QueuedMail
 from mudra.shared.refusal import Refusal

@@ -12,8 +12,7 @@ from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.identity.accounts.email_address import AddressRefused, normalize_email
 from mudra.identity.accounts.refusals import AddressTaken, NoSuchUser, ValueRefused
 from mudra.identity.accounts.send_link import send_link
-from mudra.identity.accounts.user import User, UserState
-from mudra.identity.accounts.user_token import HeldToken
+from mudra.identity.accounts.user import HeldToken, User, UserState
 from mudra.identity.memberships.member import able_admins
 from mudra.identity.ports import IdentityUnitOfWork, Notice, NoticeKind
 

@@ -1,6 +1,7 @@
 """User accounts: designated admins of members and the operator's staff (spec 2.1, 3)."""
 
 import enum
+from datetime import datetime
 
 from msgspec import Struct
 
@@ -30,6 +31,17 @@ class User(Struct, frozen=True):
     def may_sign_in(self) -> bool:
         """Whether the right password lets this user sign in."""
         return self.state is UserState.ACTIVE and self.password_hash is not None
+
+
+class HeldToken(Struct, frozen=True):
+    """A User Access Token as lists show it: never its text."""
+
+    jti: str
+    issued_at: datetime
+    expires_at: datetime
+    revoked_at: datetime | None
+    last_used_at: datetime | None
+    last_address: str
 
 
 def normalize_username(typed: str) -> str:

@@ -9,7 +9,7 @@ from mudra.identity.sessions.session import LIFE
 from mudra.identity.sign_in.throttle import ADDRESS_PERIOD
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import address_failure, node, revoked_entity_token, user_token
-from mudra.storage.identity.session_tables import console_session
+from mudra.storage.identity.tables import console_session
 from mudra.storage.registry.tables import registry_write
 from mudra.storage.registry.write_budget import PERIOD
 

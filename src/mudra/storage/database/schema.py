@@ -1,9 +1,8 @@
-"""All tables of all rooms, for the migrations and the test that compares them."""
+"""All tables, for the migrations and the test that compares them."""
 
 from mudra.storage.audit import tables as audit_tables
 from mudra.storage.database.tables import metadata
-from mudra.storage.identity import session_tables as console_tables
-from mudra.storage.identity import tables as people_tables
+from mudra.storage.identity import tables as identity_tables
 from mudra.storage.metrics import alarm_tables
 from mudra.storage.metrics import tables as metrics_tables
 from mudra.storage.registry import tables as registry_tables
@@ -12,11 +11,10 @@ from mudra.storage.tokens import key_fetch_tables, token_count_tables
 __all__ = [
     "alarm_tables",
     "audit_tables",
-    "console_tables",
+    "identity_tables",
     "key_fetch_tables",
     "metadata",
     "metrics_tables",
-    "people_tables",
     "registry_tables",
     "token_count_tables",
 ]

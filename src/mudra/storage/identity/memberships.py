@@ -7,8 +7,7 @@ from typing import Final
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
-from mudra.identity.accounts.user import UserState
-from mudra.identity.accounts.user_token import HeldToken
+from mudra.identity.accounts.user import HeldToken, UserState
 from mudra.identity.memberships.member import Admin, MemberStatus
 from mudra.identity.operators.operator import Scope
 from mudra.storage.caching.cache_invalidation import entity_key

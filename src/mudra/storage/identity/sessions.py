@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from mudra.identity.sessions.session import RECORD_EVERY, Session
 from mudra.storage.database.database import Transaction
-from mudra.storage.identity.session_tables import console_session
+from mudra.storage.identity.tables import console_session
 
 
 class PostgresSessions:

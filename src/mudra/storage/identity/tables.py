@@ -1,4 +1,4 @@
-"""Tables of what carries a member through years: reminders, contacts, operators, long failures."""
+"""Tables of sessions, contacts, operators, reminders, secret uses and failed sign-ins."""
 
 from typing import Final
 
@@ -77,4 +77,16 @@ mail_alarm: Final = sa.Table(
         "mail_id", sa.ForeignKey("mail_outbox.mail_id", ondelete="CASCADE"), primary_key=True
     ),
     _at("at"),
+)
+
+console_session: Final = sa.Table(
+    "console_session",
+    metadata,
+    sa.Column("key", sa.LargeBinary, primary_key=True),
+    sa.Column("user_id", sa.ForeignKey("user_account.user_id"), nullable=False, index=True),
+    sa.Column("csrf_token", sa.Text, nullable=False),
+    _at("started_at"),
+    _at("last_used_at"),
+    _at("proven_at"),
+    sa.Column("address", sa.Text, nullable=False),
 )

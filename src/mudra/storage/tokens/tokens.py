@@ -18,7 +18,7 @@ from mudra.storage.database.tables import (
     revoked_entity_token,
     user_token,
 )
-from mudra.storage.identity.session_tables import console_session
+from mudra.storage.identity.tables import console_session
 from mudra.tokens.ports import EntityCredentials, SecretHolding, StoredSecret, UserTokenRecord
 from mudra.tokens.secrets.reset_rule import PERIOD
 from mudra.tokens.secrets.secret import EntitySecret, Rotation, SecretState
