@@ -80,7 +80,7 @@ def test_a_node_whose_connection_is_silent_uses_no_cache_after_1_s(
     until(lambda: node.dependencies.invalidation.is_valid(key))
 
 
-def test_a_reset_waits_out_a_node_that_fell_silent_just_before(
+def test_a_reset_waits_for_the_cache_of_a_silent_node_to_become_invalid(
     nodes: Nodes, third: tuple[Node, int]
 ) -> None:
     node, pid = third
@@ -170,7 +170,7 @@ def test_a_foreign_notification_makes_nodes_read_again_and_keep_listening(nodes:
     assert isinstance(nodes.do(nodes.b.check("F-foreign-FIP", old)), SecretUnknown)
 
 
-def test_a_node_that_leaves_is_waited_for_no_more_though_it_never_spoke(nodes: Nodes) -> None:
+def test_no_one_waits_for_a_node_that_has_left_even_if_it_never_sent_anything(nodes: Nodes) -> None:
     """Commands are such nodes: they read, and go."""
     dependencies = nodes.a.dependencies
     node = Node(build_dependencies(dependencies.settings, nodes.conninfo, dependencies.encryption))

@@ -48,7 +48,7 @@ def test_the_fifth_reset_leaves_the_period_after_24_hours_exactly(before: timede
         assert decision == ResetPermitted(0)
 
 
-def test_rows_in_the_future_count_as_now_so_a_clock_set_back_opens_nothing() -> None:
+def test_rows_in_the_future_count_as_now_so_a_clock_set_back_permits_nothing() -> None:
     ahead = [NOW + timedelta(days=1, hours=n) for n in range(MAX_RESETS)]
 
     assert decide(ahead[:1], NOW) == ResetTooSoon(NOW + WAIT, NOW)
@@ -70,7 +70,7 @@ def test_no_sequence_of_attempts_gets_more_than_5_in_24_hours_or_two_within_5_mi
 
 
 @given(st.lists(st.timedeltas(timedelta(hours=-30), timedelta(hours=3)), max_size=9))
-def test_what_is_refused_is_permitted_at_the_time_told_and_not_a_millisecond_before(
+def test_a_refused_reset_is_permitted_at_the_returned_time_and_not_a_millisecond_before(
     offsets: list[timedelta],
 ) -> None:
     history = [NOW + offset for offset in offsets if offset <= timedelta()]
@@ -87,7 +87,7 @@ def test_what_is_refused_is_permitted_at_the_time_told_and_not_a_millisecond_bef
 
 
 @given(st.lists(spans, max_size=40))
-def test_when_the_next_after_one_now_is_permitted_is_told_to_the_millisecond(
+def test_the_time_of_the_reset_after_the_next_is_exact_to_the_millisecond(
     attempts: list[timedelta],
 ) -> None:
     done: list[datetime] = []

@@ -103,9 +103,7 @@ def test_what_only_the_application_refuses_is_refused_alike(
             assert say(service, head, body)[9:12] == status
 
 
-def test_requests_sent_together_are_answered_in_their_order(
-    service: Service, member: Member
-) -> None:
+def test_pipelined_requests_are_answered_in_order(service: Service, member: Member) -> None:
     fields = {"id": member.entity_id, "secret": member.secret()}
     row = b"".join(
         b"".join(a_request({**fields, "txnId": f"row-{place}"})).replace(
@@ -157,7 +155,7 @@ def test_a_body_behind_an_offer_is_never_taken_for_a_request(service: Service) -
         assert re.findall(rb"HTTP/1.1 (\d+)", said) == [b"400", b"200"]
 
 
-def test_connections_of_one_turn_get_each_its_own_answer(service: Service, member: Member) -> None:
+def test_each_connection_of_a_batch_gets_its_own_response(service: Service, member: Member) -> None:
     other = new_member(service)
     others_secret = other.secret()
     asked = {
@@ -192,7 +190,7 @@ def test_connections_of_one_turn_get_each_its_own_answer(service: Service, membe
             assert payload["sub"] == asked[name]["id"]
 
 
-def test_a_client_that_ends_its_side_still_gets_the_answer(
+def test_a_client_that_ends_its_side_still_gets_the_response(
     service: Service, member: Member
 ) -> None:
     port = urlsplit(service.issuer).port
@@ -218,7 +216,7 @@ def test_a_connection_goes_on_after_either_road(service: Service, member: Member
     assert said.count(b"HTTP/1.1 200 OK\r\n") == 4
 
 
-def test_nothing_is_done_that_comes_behind_a_last_request(service: Service, member: Member) -> None:
+def test_nothing_after_a_last_request_is_processed(service: Service, member: Member) -> None:
     last = b"".join(a_request({"id": member.entity_id, "secret": member.secret()}))
     body = json.dumps({"username": member.email}).encode()
     behind = (

@@ -138,7 +138,7 @@ def test_an_old_secret_in_use_is_notified_in_its_last_day_once(own: Service):
     assert "2 times since the reset, from 1 address." in mails(own, member.email)[-1]["text"]
 
 
-def test_the_use_of_both_secrets_is_shown_to_an_admin(own: Service):
+def test_an_admin_sees_the_use_of_both_secrets(own: Service):
     member = new_member(own)
     old = member.secret()
     for _ in range(3):
@@ -159,7 +159,7 @@ def test_the_use_of_both_secrets_is_shown_to_an_admin(own: Service):
     assert old not in str(answer)
 
 
-def test_the_use_of_another_entity_is_not_shown(own: Service):
+def test_the_use_of_another_entity_is_refused(own: Service):
     mine, other = new_member(own), new_member(own)
 
     answer = mine.client.get(

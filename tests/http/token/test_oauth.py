@@ -170,7 +170,7 @@ def test_a_revoked_user_token_is_refused(each_member: Member) -> None:
     assert each_member.read().status_code == 200
 
 
-def test_a_suspended_entity_s_tokens_are_inactive_and_it_gets_no_more(
+def test_the_tokens_of_a_suspended_entity_are_inactive_and_it_gets_none(
     service: Service, member: Member
 ) -> None:
     asker = new_member(service)

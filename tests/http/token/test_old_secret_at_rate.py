@@ -51,7 +51,7 @@ async def across_a_reset(member: Member, headers: dict[str, str], old: str) -> t
     return sum(s < answered_at for s in good), sum(s > answered_at for s in good)
 
 
-def test_no_token_comes_from_the_old_secret_once_the_reset_is_answered(
+def test_no_token_is_issued_for_the_old_secret_after_the_response_to_the_reset(
     service_of_two: Service,
 ) -> None:
     before = after = 0

@@ -42,7 +42,7 @@ def test_a_reset_is_refused_for_5_minutes_after_one_and_changes_nothing(
     assert each_member.reset(headers).status_code == 200
 
 
-def test_refused_resets_neither_count_nor_start_the_wait_anew(each_member: Member) -> None:
+def test_refused_resets_neither_count_nor_restart_the_wait(each_member: Member) -> None:
     headers = each_member.bearer()
     each_member.reset(headers)
     each_member.service.advance("PT4M")

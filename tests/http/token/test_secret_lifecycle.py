@@ -67,7 +67,7 @@ def test_in_grace_both_secrets_give_tokens_and_only_the_old_one_a_warning(
 
 
 @pytest.mark.parametrize("days", [1, 7])
-def test_grace_ends_after_its_days_and_only_its_bearer_is_told_so(
+def test_grace_ends_after_its_days_and_only_the_old_secret_reveals_so(
     each_member: Member, days: int
 ) -> None:
     service, old = each_member.service, each_member.secret()
@@ -98,7 +98,7 @@ def test_a_second_reset_inside_a_grace_ends_the_older_one(each_member: Member) -
     assert said(tokens_of_every_worker(each_member, third)) == OK
 
 
-def test_a_second_reset_without_grace_ends_both_former_ones(each_member: Member) -> None:
+def test_a_second_reset_without_grace_ends_both_previous_secrets(each_member: Member) -> None:
     service, first = each_member.service, each_member.secret()
     second = each_member.reset(oldSecretValidity=7).json()["secret"]
     service.advance("PT6M")
@@ -171,7 +171,7 @@ def test_expires_on_is_in_milliseconds_and_agrees_with_expiration_date(
     assert timedelta() <= instant(answer["timestamp"]) + days * DAY - expires < timedelta(seconds=9)
 
 
-def test_the_answers_of_reset_and_read_have_exactly_their_members(member: Member) -> None:
+def test_the_responses_of_reset_and_read_have_exactly_their_fields(member: Member) -> None:
     envelope = {"ver", "timestamp", "txnId"}
     secret = {"entityId", "secret", "expiresOn", "expirationDate", "oldSecretValidity"}
 

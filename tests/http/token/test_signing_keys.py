@@ -90,7 +90,7 @@ def test_each_kind_of_token_has_a_key_of_its_own(keyed_member: Member) -> None:
     assert [kid_of(user)] == active(keyed_member.service, "user")
 
 
-def test_a_rotated_key_was_published_before_it_signs_and_old_tokens_stand(
+def test_a_rotated_key_was_published_before_it_signs_and_old_tokens_stay_valid(
     keyed_member: Member,
 ) -> None:
     service, secret = keyed_member.service, keyed_member.secret()
@@ -128,7 +128,7 @@ def test_a_fresh_key_signs_nothing_in_its_first_hour(keyed_member: Member) -> No
     assert kid_of(keyed_member.entity_token(secret).json()["accessToken"]) == following
 
 
-def test_a_second_rotation_while_one_is_under_way_does_nothing(keyed: Service) -> None:
+def test_a_second_rotation_while_one_is_in_progress_does_nothing(keyed: Service) -> None:
     keyed.advance("PT1H")
     keyed.cli("keys", "rotate")
     under_way = listed(keyed)

@@ -14,7 +14,7 @@ def claims_of(token: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("entity_type", ["AA", "FIP", "FIU"])
-def test_an_entity_token_says_whose_it_is_and_holds_24_hours(
+def test_an_entity_token_names_its_entity_and_is_valid_for_24_hours(
     service: Service, entity_type: str
 ) -> None:
     member = new_member(service, entity_type)
@@ -61,7 +61,9 @@ def test_an_entity_token_ends_after_24_hours(service: Service, member: Member) -
     assert (before["active"], after) == (True, {"active": False})
 
 
-def test_a_user_token_holds_180_days_and_then_says_that_it_expired(each_member: Member) -> None:
+def test_a_user_token_is_valid_for_180_days_and_then_reported_as_expired(
+    each_member: Member,
+) -> None:
     answer = each_member.client.post(
         "/v1/user/token/generate",
         data={"username": each_member.email, "password": each_member.password},
@@ -144,7 +146,7 @@ def test_the_transaction_id_comes_back_in_body_and_header(member: Member, which:
 
 
 @pytest.mark.parametrize("which", ["user token", "entity token", "read"])
-def test_without_a_transaction_id_each_answer_gets_a_new_one(member: Member, which: str) -> None:
+def test_without_a_transaction_id_each_response_gets_a_new_one(member: Member, which: str) -> None:
     first, second = asked(member, which), asked(member, which)
 
     ids = {answer.json()["txnId"] for answer in (first, second)}

@@ -50,7 +50,7 @@ class BatchedIssueLog:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._groups: dict[_Key, _Group] = {}
-        self._behind = WriteBehind("issue-journal", _EVERY_S, self._write)
+        self._behind = WriteBehind("issue-log", _EVERY_S, self._write)
         self.lost = 0
 
     def issued(  # each argument is one fact of the record

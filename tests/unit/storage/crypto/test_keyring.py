@@ -26,19 +26,19 @@ def rotated() -> Keyring:
     return Keyring(MasterKeys(2, {2: KEY_2, 1: KEY_1}))
 
 
-def test_a_sealed_value_opens_at_its_place():
+def test_an_encrypted_value_can_be_decrypted_at_its_place():
     ring = only_first()
 
     assert ring.decrypt(ring.encrypt(VALUE, **PLACE), **PLACE) == VALUE
 
 
-def test_an_empty_value_can_be_sealed():
+def test_an_empty_value_can_be_encrypted():
     ring = only_first()
 
     assert ring.decrypt(ring.encrypt(b"", **PLACE), **PLACE) == b""
 
 
-def test_two_seals_of_one_value_have_nothing_in_common():
+def test_two_ciphertexts_of_one_value_have_nothing_in_common():
     ring = only_first()
 
     first, second = ring.encrypt(VALUE, **PLACE), ring.encrypt(VALUE, **PLACE)
@@ -48,7 +48,7 @@ def test_two_seals_of_one_value_have_nothing_in_common():
     assert first[65:] != second[65:]
 
 
-def test_a_sealed_value_does_not_hold_the_value():
+def test_an_encrypted_value_does_not_contain_the_value():
     assert VALUE not in only_first().encrypt(VALUE, **PLACE)
 
 
@@ -157,7 +157,7 @@ def test_a_broken_value_is_not_given_a_sound_wrap():
         rotated().rewrap(bytes(sealed), **PLACE)
 
 
-def test_a_broken_seal_names_its_place_and_nothing_else():
+def test_an_invalid_ciphertext_names_its_place_and_nothing_else():
     sealed = only_first().encrypt(VALUE, **PLACE)
 
     with pytest.raises(CiphertextInvalid) as caught:
@@ -179,7 +179,7 @@ def test_a_key_for_checking_stays_the_same_when_the_master_key_is_rotated():
 
 
 @pytest.mark.parametrize(("name", "version"), [("password-pepper", 1), ("secret-mac", 2)])
-def test_a_sealed_key_opens_under_its_name_and_version_only(name, version):
+def test_an_encrypted_key_can_be_decrypted_under_its_name_and_version_only(name, version):
     sealed = only_first().new_sealed_key("secret-mac", 1)
 
     with pytest.raises(CiphertextInvalid):

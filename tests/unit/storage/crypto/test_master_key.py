@@ -36,7 +36,7 @@ def printing(text):
     return {"MUDRA_MASTER_KEY_COMMAND": f"{sys.executable} -c \"print('{text}')\""}
 
 
-def test_the_environment_gives_several_versions_with_the_active_one_first(tmp_path):
+def test_the_environment_holds_several_versions_with_the_active_one_first(tmp_path):
     keys = load({"MUDRA_MASTER_KEY": f"2:{TWO},1:{ONE}"}, tmp_path)
 
     assert keys.active == 2

@@ -67,7 +67,7 @@ def test_the_stored_form_names_pepper_and_parameters_and_no_secret():
     assert "kettle" not in stored
 
 
-def test_full_strength_is_what_the_specification_of_quality_asks():
+def test_full_strength_is_what_the_quality_specification_requires():
     """A11: parameters and pepper."""
     stored = hashed(Argon2Passwords(PEPPER, 64))
 
@@ -90,7 +90,7 @@ def test_another_pepper_makes_the_hash_worthless():
     assert run(cheap(OTHER_PEPPER).verify(stored, PASSWORD)) is False
 
 
-def test_a_hash_under_a_former_pepper_still_matches_and_asks_to_be_made_anew():
+def test_a_hash_under_a_previous_pepper_still_matches_and_needs_a_rehash():
     """A11: parameters and pepper."""
     stored = hashed(cheap())
     newer = cheap(OTHER_PEPPER, pepper_version=2, previous_peppers={1: PEPPER})
@@ -189,7 +189,7 @@ def test_a_flood_is_refused_at_once_beyond_the_queue():
     assert run(hasher.verify(None, PASSWORD)) is False
 
 
-def test_who_waits_too_long_is_told_to_come_back(monkeypatch: pytest.MonkeyPatch):
+def test_a_caller_that_waits_too_long_is_refused_with_a_retry_time(monkeypatch: pytest.MonkeyPatch):
     """A8: hashing is bounded."""
     monkeypatch.setattr(password_hash, "WAIT_S", 1.0)
     hasher = cheap(memory_mib=96)
@@ -237,7 +237,7 @@ def test_the_hashing_thread_has_lower_priority_than_the_loop():
     assert niceness["argon2"] == min(own + 5, 19)
 
 
-def test_the_loop_goes_on_while_a_password_is_hashed():
+def test_the_loop_continues_while_a_password_is_hashed():
     hasher = cheap(memory_mib=64)
 
     async def beside():

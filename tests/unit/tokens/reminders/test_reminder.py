@@ -69,7 +69,7 @@ def test_a_secret_of_ten_days_is_not_reminded_of_days_before_it_was_made():
     assert letters(10, [0, 0.1, 3, 7, 9, 10]) == [(3, 7), (7, 3), (9, 1), (10, 0)]
 
 
-def test_a_secret_of_one_day_is_told_only_after_its_end():
+def test_a_secret_of_one_day_gets_only_the_email_after_its_expiry():
     assert letters(1, [0, 0.5, 1]) == [(1, 0)]
 
 

@@ -40,7 +40,7 @@ def used(hours_after_reset: float, in_grace: int = 1, addresses: int = 1) -> Sec
         (1, 13, 14, True),
     ],
 )
-def test_a_member_is_told_in_the_last_span_of_the_grace(
+def test_a_member_is_notified_near_the_end_of_the_grace_period(
     days: int, used_at: float, now: float, told: bool
 ):
     assert still_in_use(old(days), used(used_at), RESET + timedelta(hours=now)) is told
@@ -63,11 +63,11 @@ def test_use_before_the_reset_is_no_reason_to_write():
         (49, 3, "last used 2 days ago from 3 addresses"),
     ],
 )
-def test_the_last_use_is_told_for_people(hours_ago: float, addresses: int, words: str):
+def test_the_last_use_is_described_for_people(hours_ago: float, addresses: int, words: str):
     now = RESET + timedelta(hours=hours_ago)
 
     assert last_use_sentence(used(0, addresses=addresses), now) == words
 
 
-def test_no_use_is_told_as_such():
+def test_no_use_is_described_as_never_used():
     assert last_use_sentence(NEVER_USED, RESET) == "never used"
