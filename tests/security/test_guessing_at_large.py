@@ -37,7 +37,7 @@ PROXY = "127.99.0.1"
 def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service of its own: its addresses are throttled, and it trusts a proxy."""
     data = tmp_path_factory.mktemp("guessed") / "data"
-    with running_service(data, MUDRA_TRUSTED_PROXIES=f"{PROXY}/32") as running:
+    with running_service(data, full_hashes=True, MUDRA_TRUSTED_PROXIES=f"{PROXY}/32") as running:
         yield running
 
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import httpx
+from tests.support.cheap_hashes import cheap_hashes
 from tests.support.template_database import prepare
 from typer.testing import CliRunner, Result
 
@@ -50,6 +51,7 @@ class Service:
     issuer: str
     data_dir: Path
     environment: dict[str, str]
+    full_hashes: bool = False
     _clients: list[httpx.Client] = field(default_factory=list)
     _password_hash: str = ""
 
@@ -114,7 +116,8 @@ class Service:
     async def password_hash(self, dependencies: Dependencies) -> str:
         """The hash of PASSWORD under this service's pepper, made once."""
         if not self._password_hash:
-            self._password_hash = await hash_once(dependencies, PASSWORD)
+            with contextlib.nullcontext() if self.full_hashes else cheap_hashes():
+                self._password_hash = await hash_once(dependencies, PASSWORD)
         return self._password_hash
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
@@ -139,11 +142,13 @@ def running_service(
     port: int = 0,
     sandbox: bool = True,
     from_nothing: bool = False,
+    full_hashes: bool = False,
     **variables: str,
 ) -> Iterator[Service]:
     """Start `mudra serve` on a free port and stop it at the end.
 
-    `from_nothing` leaves it to the service to make its database, as on its very first start.
+    `from_nothing` leaves it to the service to make its database, as on its very first start;
+    `full_hashes` makes a password hash cost what the setting says.
     """
     if not from_nothing and "MUDRA_DATABASE_URL" not in variables:
         prepare(data_dir)
@@ -156,12 +161,13 @@ def running_service(
         "MUDRA_CONFIG_DIR": str(data_dir / "user-config"),
         **variables,
     }
+    program = "mudra.bootstrap.command_line" if full_hashes else "tests.support.cheap_hashes"
     mode = ["--sandbox"] if sandbox else []
     process = subprocess.Popen(
         [
             sys.executable,
             "-c",
-            "from mudra.bootstrap.command_line import run; run()",
+            f"from {program} import run; run()",
             "serve",
             *mode,
             "--port",
@@ -176,7 +182,7 @@ def running_service(
     try:
         issuer = _wait_for_address(process)
         environment["MUDRA_BASE_URL"] = issuer
-        yield_this = Service(process, issuer, data_dir, environment)
+        yield_this = Service(process, issuer, data_dir, environment, full_hashes)
         yield yield_this
         yield_this.stop()
     finally:
