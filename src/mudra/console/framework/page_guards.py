@@ -25,12 +25,12 @@ from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_body import FORM_LIMITS, BodyLimits, read_form
 from mudra.http.request.request_context import AnyRequest, RequestContext, new_context
 from mudra.http.server.concurrency import KeyedLock
-from mudra.identity.accounts.user import User, UserState
+from mudra.identity.accounts.user import User
 from mudra.identity.memberships.member import NotYourEntity
 from mudra.identity.memberships.member_search import MemberFilter
 from mudra.identity.operators.manage_operators import operator_with_scope
 from mudra.identity.operators.operator import NoOperator, Operator, Scope
-from mudra.identity.sessions.session import session_key
+from mudra.identity.sessions.session import authenticate_session
 from mudra.shared.secret_text import SecretText
 from mudra.unit_of_work import TRANSACTION_S, UnitOfWork
 
@@ -213,19 +213,15 @@ async def _prove(context: RequestContext, fields: Fields, gate: _Gate) -> object
 
 async def _signed_in(context: RequestContext, work: UnitOfWork) -> PageContext | None:
     """Find who is signed in; None when nobody is, or no longer."""
-    service = context.service
-    cookie = session_cookie(context.request, service.settings)
-    session = await work.sessions.find(session_key(cookie)) if cookie else None
-    now = await work.people.now()
-    if session is None or not session.is_open(now):
-        return None
-    user = await work.people.by_id(session.user_id)
-    if user is None or user.state is not UserState.ACTIVE:
-        return None
-    await work.sessions.used(session, now)
-    return PageContext(
-        context, work, user, await work.memberships.scopes(user.user_id), session, now
+    found = await authenticate_session(
+        session_cookie(context.request, context.service.settings),
+        sessions=work.sessions,
+        people=work.people,
+        memberships=work.memberships,
     )
+    if found is None:
+        return None
+    return PageContext(context, work, found.user, found.scopes, found.session, found.now)
 
 
 def _form_refused(page_context: PageContext, fields: object) -> object | None:

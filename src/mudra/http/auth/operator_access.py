@@ -5,7 +5,6 @@ from mudra.http.request.request_context import RequestContext
 from mudra.http.response.http_refusals import NoAuthorization
 from mudra.identity.operators.manage_operators import authorize_operator, operator_of
 from mudra.identity.operators.operator import NoOperator, Operator, Scope, ScopeMissing
-from mudra.shared.refusal import Refusal
 from mudra.tokens.authentication.bearer import UserCaller
 from mudra.tokens.authentication.token_check import TokenVerification
 from mudra.unit_of_work import UnitOfWork
@@ -32,12 +31,6 @@ async def find_operator(
     token = await verified_bearer(context)
     async with context.service.unit_of_work() as work:
         return await calling_operator(token, context, work, scope)
-
-
-async def operator_refused(context: RequestContext, scope: Scope) -> Refusal | None:
-    """Return why the caller may not act as an operator with this scope, or None."""
-    found = await find_operator(context, scope)
-    return None if isinstance(found, Operator) else found
 
 
 async def any_operator(

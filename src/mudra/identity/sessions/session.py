@@ -14,6 +14,9 @@ from msgspec import Struct
 
 from mudra.audit.event import AuditEntry, Caller, EventName
 from mudra.audit.ports import AuditLog
+from mudra.identity.accounts.user import User, UserState
+from mudra.identity.operators.operator import Scope
+from mudra.identity.ports import Memberships, People
 from mudra.shared.secret_text import SecretText
 
 LIFE: Final = timedelta(hours=12)
@@ -74,6 +77,30 @@ class Sessions(Protocol):
 def session_key(cookie: SecretText) -> bytes:
     """Hash the value of the cookie: fast, since it is 256 random bits."""
     return hashlib.sha256(cookie.reveal().encode()).digest()
+
+
+class SignedIn(Struct, frozen=True):
+    """The user behind a valid session, with the scopes read from the database."""
+
+    session: Session
+    user: User
+    scopes: frozenset[Scope]
+    now: datetime
+
+
+async def authenticate_session(
+    cookie: SecretText | None, *, sessions: Sessions, people: People, memberships: Memberships
+) -> SignedIn | None:
+    """Find the user of a session cookie and record the use; None if no one is signed in."""
+    session = await sessions.find(session_key(cookie)) if cookie else None
+    now = await people.now()
+    if session is None or not session.is_open(now):
+        return None
+    user = await people.by_id(session.user_id)
+    if user is None or user.state is not UserState.ACTIVE:
+        return None
+    await sessions.used(session, now)
+    return SignedIn(session, user, await memberships.scopes(user.user_id), now)
 
 
 async def begin_session(  # its collaborators, each named
