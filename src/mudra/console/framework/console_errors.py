@@ -69,10 +69,10 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
 )
 
 
-def page_problem(refusal: object) -> Problem:
+def page_problem(refusal: Refusal) -> Problem:
     """Return the error of a page: the console's own, or that of the API (`problem_of`)."""
-    own = _TABLE.get(cast("type[Refusal]", type(refusal)))
-    return own(cast("Refusal", refusal)) if own else problem_of(refusal)
+    own = _TABLE.get(type(refusal))
+    return own(refusal) if own else problem_of(refusal)
 
 
 def console_refusals() -> frozenset[type[Refusal]]:

@@ -12,15 +12,16 @@ from mudra.console.framework.page_responses import site_facts
 from mudra.console.framework.render import page, sentence
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_context import AnyRequest
+from mudra.shared.refusal import Refusal
 
 _STATUS: Final = "/status"
 _OF_PROGRAMS: Final = "/status/v1/"
-"""Below the public status, but no page."""
+"""Below the public status, but not a page."""
 
 
 def error_page(
     service: HttpDependencies,
-    outcome: object,
+    outcome: Refusal,
     heading: str,
     txn_id: str = "",
     *,
@@ -43,14 +44,14 @@ def error_page(
 
 
 def no_such_page(service: HttpDependencies, *, public: bool) -> Response[str]:
-    """Show that the address is wrong."""
+    """Return the page for an unknown address."""
     return error_page(service, NoSuchPage(), "Nothing here", public=public)
 
 
 def not_found_page(
     service: HttpDependencies, request: AnyRequest, error: Exception
 ) -> Response[str] | None:
-    """Answer whoever opens a wrong address of the console or the status; None for others.
+    """Return the page for a wrong address of the console or the status; None for others.
 
     The address of a form leads to the page that it is on: a browser that is reloaded after a
     sign-in opens it.

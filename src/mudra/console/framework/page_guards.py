@@ -31,6 +31,7 @@ from mudra.identity.memberships.member_search import MemberFilter
 from mudra.identity.operators.manage_operators import operator_with_scope
 from mudra.identity.operators.operator import NoOperator, Operator, Scope
 from mudra.identity.sessions.session import authenticate_session
+from mudra.shared.refusal import Refusal
 from mudra.shared.secret_text import SecretText
 from mudra.unit_of_work import TRANSACTION_S, UnitOfWork
 
@@ -40,7 +41,7 @@ Fields = Mapping[str, str]
 
 PageHandler = Callable[[PageContext], Awaitable[Outcome]]
 FormHandler = Callable[[PageContext, Fields], Awaitable[Outcome]]
-_Gate = Callable[[PageContext], Awaitable[PageContext | object]]
+_Gate = Callable[[PageContext], Awaitable[PageContext | Refusal]]
 
 
 async def member_page(
@@ -76,7 +77,7 @@ async def member_proven_act(
     context = new_context(request, service)
     fields = await read_form(request.receive, request.scope["headers"], FORM_LIMITS)
     gate = _own(entity_id)
-    refused: object | None = None
+    refused: Refusal | None = None
     if isinstance(fields, Mapping) and fields.get("password"):
         refused = await _prove(context, fields, gate)
 
@@ -175,7 +176,7 @@ async def _done(
 
 async def _taken(
     context: RequestContext,
-    fields: object,
+    fields: Mapping[str, str] | Refusal,
     gate: _Gate,
     do: FormHandler,
     within_s: float = TRANSACTION_S,
@@ -184,17 +185,19 @@ async def _taken(
         page_context = await _signed_in(context, work)
         if page_context is None:
             return form_without_session(context, fields)
-        passed: object = _form_refused(page_context, fields)
-        if passed is None:
-            passed = await gate(page_context)
-        outcome = passed
-        if isinstance(passed, PageContext) and isinstance(fields, Mapping):
-            outcome = await do(passed, fields)
+        passed = _form_refused(page_context, fields) or await gate(page_context)
+        outcome: Outcome
+        if isinstance(passed, Refusal):
+            outcome = passed
+        elif isinstance(fields, Refusal):
+            outcome = fields
+        else:
+            page_context, outcome = passed, await do(passed, fields)
     kept = () if isinstance(outcome, ForeignForm) else typed(fields)
-    return frame(passed if isinstance(passed, PageContext) else page_context, outcome, kept)
+    return frame(page_context, outcome, kept)
 
 
-async def _prove(context: RequestContext, fields: Fields, gate: _Gate) -> object | None:
+async def _prove(context: RequestContext, fields: Fields, gate: _Gate) -> Refusal | None:
     """Check the typed password by the rules of signing in; gives its refusal."""
     async with context.service.unit_of_work() as work:
         page_context = await _signed_in(context, work)
@@ -224,7 +227,7 @@ async def _signed_in(context: RequestContext, work: UnitOfWork) -> PageContext |
     return PageContext(context, work, found.user, found.scopes, found.session, found.now)
 
 
-def _form_refused(page_context: PageContext, fields: object) -> object | None:
+def _form_refused(page_context: PageContext, fields: Mapping[str, str] | Refusal) -> Refusal | None:
     if is_same_origin(page_context.context.request, page_context.service.settings) is False:
         return ForeignForm()
     if not isinstance(fields, Mapping):
@@ -233,7 +236,7 @@ def _form_refused(page_context: PageContext, fields: object) -> object | None:
 
 
 def _own(entity_id: str) -> _Gate:
-    async def gate(page_context: PageContext) -> PageContext | object:
+    async def gate(page_context: PageContext) -> PageContext | Refusal:
         if entity_id not in page_context.user.administers:
             return NotYourEntity()
         found = await page_context.work.member_search.members(
@@ -245,16 +248,16 @@ def _own(entity_id: str) -> _Gate:
 
 
 def _scoped(scope: Scope) -> _Gate:
-    async def gate(page_context: PageContext) -> PageContext | object:
+    async def gate(page_context: PageContext) -> PageContext | Refusal:
         found = await operator_with_scope(page_context.work, page_context.user, scope)
         return page_context if isinstance(found, Operator) else found
 
     return gate
 
 
-async def _any_operator(page_context: PageContext) -> PageContext | object:
+async def _any_operator(page_context: PageContext) -> PageContext | Refusal:
     return page_context if page_context.scopes else NoOperator()
 
 
-async def _anybody(page_context: PageContext) -> PageContext | object:
+async def _anybody(page_context: PageContext) -> PageContext | Refusal:
     return page_context

@@ -16,10 +16,11 @@ from mudra.console.framework.navigation import (
     operator_links,
 )
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage
+from mudra.console.framework.page_results import Download, GoTo, Outcome, RenderedPage, StreamedPage
 from mudra.console.framework.render import page, sentence
 from mudra.http.dependencies import HttpDependencies
 from mudra.http.request.request_context import RequestContext
+from mudra.shared.refusal import Refusal
 
 SIGN_IN: Final = f"{CONSOLE}/sign-in"
 _OWN_PAGE: Final = re.compile(
@@ -51,19 +52,21 @@ def site_facts(service: HttpDependencies) -> dict[str, object]:
 def frame(
     page_context: PageContext, outcome: Outcome, typed: Sequence[object] = ()
 ) -> Response[str] | Response[bytes]:
-    """Frame what a page's use case gave back; a refusal shows what was `typed` into the form."""
+    """Return the response of an outcome; a refusal shows what was `typed` into the form."""
     if isinstance(outcome, GoTo):
         return redirect(page_context.context, outcome.path)
     if isinstance(outcome, Download):
         return download(outcome)
-    shown = outcome if isinstance(outcome, RenderedPage) else _told(page_context, outcome, typed)
+    if isinstance(outcome, StreamedPage):
+        raise TypeError("only the answer to a GET can be streamed")
+    shown = _refused(page_context, outcome, typed) if isinstance(outcome, Refusal) else outcome
     return page(
         shown.template, together(layout_facts(page_context), shown.facts), status=shown.status
     )
 
 
 def together(layout: Mapping[str, object], own: Mapping[str, object]) -> dict[str, object]:
-    """Join what layout and page show; a name that both use would turn the menu into a riddle."""
+    """Join the facts of layout and page; a name that both use is a mistake."""
     both = layout.keys() & own.keys()
     if both:
         raise RuntimeError(f"the layout shows {', '.join(sorted(both))} already: name it otherwise")
@@ -71,7 +74,7 @@ def together(layout: Mapping[str, object], own: Mapping[str, object]) -> dict[st
 
 
 def download(file: Download) -> Response[bytes]:
-    """Give a file to keep."""
+    """Return a file to download."""
     return Response(
         file.body,
         media_type=file.media_type,
@@ -137,20 +140,20 @@ def layout_facts(page_context: PageContext) -> dict[str, object]:
     }
 
 
-def _told(page_context: PageContext, refusal: object, typed: Sequence[object]) -> RenderedPage:
+def _refused(page_context: PageContext, refusal: Refusal, typed: Sequence[object]) -> RenderedPage:
     problem, stale = page_problem(refusal), isinstance(refusal, StaleForm)
     # Who is signed in is known here: what the API calls 401 is a right that is missing.
     status = _FORBIDDEN if problem.status == _UNAUTHORIZED else problem.status
-    words = problem.sentence
+    text = problem.sentence
     if problem.status == _UNAUTHORIZED:
-        words = "you have no right to this page, or there is none; an operator can say who has"
+        text = "page not found, or you lack access; an operator can tell you who has it"
     heading = HEADINGS.get(status, HEADINGS[400])
     return RenderedPage(
         "refused.html",
         {
             "heading": _UNCHANGED if stale else heading,
             "again": page_context.context.request.url.path if stale else "",
-            "words": sentence(words),
+            "words": sentence(text),
             "txn_id": page_context.context.txn_id,
             "typed": typed,
         },

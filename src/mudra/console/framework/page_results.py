@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from msgspec import Struct, field
 
 from mudra.console.framework.page_context import PageContext
+from mudra.shared.refusal import Refusal
 
 
 class RenderedPage(Struct, frozen=True):
@@ -42,5 +43,5 @@ class StreamedPage(Struct, frozen=True):
     rest: Callable[[PageContext], Awaitable[Mapping[str, object] | Download]]
 
 
-Outcome = RenderedPage | StreamedPage | GoTo | Download | object
-"""Anything else is a refusal of the table in http/response/errors.py, told on a page of its own."""
+Outcome = RenderedPage | StreamedPage | GoTo | Download | Refusal
+"""A refusal is shown on a page of its own, with the text of http/response/errors.py."""

@@ -13,6 +13,7 @@ from mudra.console.framework.csrf import CSRF_FIELD, is_same_origin
 from mudra.console.framework.page_responses import nobody_signed_in, own_page_path, site_facts
 from mudra.console.framework.render import page, sentence
 from mudra.http.request.request_context import RequestContext
+from mudra.shared.refusal import Refusal
 
 _MAX_NAME: Final = 254
 _OF_THE_FORM: Final = frozenset({CSRF_FIELD, "act", "status", "version"})
@@ -26,9 +27,9 @@ class Typed(Struct, frozen=True):
     value: str
 
 
-def typed(fields: object) -> Sequence[Typed]:
+def typed(fields: Mapping[str, str] | Refusal) -> Sequence[Typed]:
     """Return what was typed into a form, so that it can be copied; never a password."""
-    if not isinstance(fields, Mapping):
+    if isinstance(fields, Refusal):
         return ()
     return [
         Typed(name, value)
@@ -41,7 +42,7 @@ def sign_in_form(
     context: RequestContext,
     to: str,
     username: str = "",
-    refusal: object | None = None,
+    refusal: Refusal | None = None,
 ) -> Response[str]:
     """Show the form; after sign-in the user continues at `to`."""
     problem = page_problem(refusal) if refusal is not None else None
@@ -61,7 +62,9 @@ def sign_in_form(
     )
 
 
-def form_without_session(context: RequestContext, fields: object) -> Response[str]:
+def form_without_session(
+    context: RequestContext, fields: Mapping[str, str] | Refusal
+) -> Response[str]:
     """Ask the sender of a form to sign in; what was typed into our own form is returned."""
     request = context.request
     ours = is_same_origin(request, context.service.settings) is True

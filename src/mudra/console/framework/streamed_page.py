@@ -22,6 +22,7 @@ from mudra.console.framework.page_results import Download, Outcome, RenderedPage
 from mudra.console.framework.render import HEADERS, opening, remainder, sentence
 from mudra.http.response.http_refusals import Unavailable, Unexpected
 from mudra.http.server.instrumentation import note_late_fault
+from mudra.shared.refusal import Refusal
 from mudra.shared.unavailable import DatabaseUnavailable
 
 _HTML: Final = "text/html"
@@ -65,7 +66,7 @@ async def _rest(page_context: PageContext, begun: StreamedPage, facts: Mapping[s
         return remainder(begun.template, together(facts, found))
     except DatabaseUnavailable as error:
         _log.warning("database unavailable", error=str(error))
-        refusal: object = Unavailable()
+        refusal: Refusal = Unavailable()
     except Exception as error:  # noqa: BLE001  # the last catcher: logged, told and counted as 500
         _log.error("unexpected fault", txn_id=page_context.context.txn_id, exc_info=error)
         refusal = Unexpected()
