@@ -67,7 +67,7 @@ class Running:
 
 @contextmanager
 def agent(directory: Path, more: str = "") -> Iterator[Running]:
-    """A running agent whose operator is away."""
+    """A running agent without a reachable operator."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

@@ -41,7 +41,7 @@ def test_the_token_of_a_person_is_no_entity_token(member: Member) -> None:
         verifier.verify(member.user_token())
 
 
-def test_a_rotation_in_grace_is_told_and_needs_no_restart(member: Member) -> None:
+def test_a_rotation_in_grace_is_reported_and_needs_no_restart(member: Member) -> None:
     warnings: list[GraceWarning] = []
     place, steady = [member.secret()], Hands(0)
     source = EntityTokenSource(
@@ -62,7 +62,7 @@ def test_a_rotation_in_grace_is_told_and_needs_no_restart(member: Member) -> Non
     assert warnings[0].ends is not None
 
 
-def test_a_reset_without_grace_is_told_as_a_refused_secret(member: Member) -> None:
+def test_a_reset_without_grace_raises_secret_refused(member: Member) -> None:
     old = member.secret()
     source = EntityTokenSource(member.service.issuer, member.entity_id, lambda: old)
     member.reset()

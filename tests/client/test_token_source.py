@@ -84,7 +84,7 @@ def test_an_outage_is_not_felt_while_the_token_lives(issuer, program):
         program.tokens.token()
 
 
-def test_an_unreachable_service_is_told_without_the_secret(issuer, program):
+def test_an_unreachable_service_is_reported_without_the_secret(issuer, program):
     issuer.close()
 
     with pytest.raises(ServiceUnavailable, match="could not be reached") as error:
@@ -129,7 +129,7 @@ def test_the_services_pause_is_kept(issuer, program):
     assert len(issuer.requests) == 1
 
 
-def test_grace_is_told_once_and_the_secret_is_read_at_every_renewal(issuer, program):
+def test_grace_is_reported_once_and_the_secret_is_read_at_every_renewal(issuer, program):
     issuer.token_answer = {"message": "the secret was replaced"}
     issuer.token_headers = {"sunset": format_datetime(NOON, usegmt=True)}
 
@@ -140,7 +140,7 @@ def test_grace_is_told_once_and_the_secret_is_read_at_every_renewal(issuer, prog
     assert program.reads == 3
 
 
-def test_an_unreadable_secret_is_told_without_its_text(program):
+def test_an_unreadable_secret_is_reported_without_its_text(program):
     program.secret = None
 
     with pytest.raises(SecretUnreadable, match="OSError") as error:

@@ -138,7 +138,7 @@ def test_an_outage_survives_restarts_and_a_rotated_secret(tmp_path: Path) -> Non
     asyncio.run(story())
 
 
-def test_a_rotation_is_noticed_without_a_restart_and_its_warning_is_told(tmp_path: Path) -> None:
+def test_a_rotation_needs_no_restart_and_its_warning_is_shown(tmp_path: Path) -> None:
     async def story() -> None:
         clock, operator = MovedClock(), HostileOperator(9, token_life=3_600)
         agent = agents.agent(tmp_path, clock, operator)
@@ -164,7 +164,9 @@ def test_a_rotation_is_noticed_without_a_restart_and_its_warning_is_told(tmp_pat
     asyncio.run(story())
 
 
-def test_a_payload_refused_for_good_lies_with_its_answer_and_stops_nobody(tmp_path: Path) -> None:
+def test_a_payload_refused_for_good_is_stored_with_its_answer_and_stops_no_other(
+    tmp_path: Path,
+) -> None:
     async def story() -> None:
         clock, operator = MovedClock(), HostileOperator(10, refuse_windows={"2026-04-01T10:10:00Z"})
         agent = agents.agent(tmp_path, clock, operator)
@@ -172,10 +174,10 @@ def test_a_payload_refused_for_good_lies_with_its_answer_and_stops_nobody(tmp_pa
         await _windows(agent, clock, 4)
         await agents.drain(agent, clock, at_most=2_000)
 
-        letters = dead_letters(tmp_path / "spool")
-        assert len(letters) == 2
-        assert b'"status":422' in letters[0].read_bytes()
-        assert b"InvalidRequest" in letters[0].read_bytes()
+        stored = dead_letters(tmp_path / "spool")
+        assert len(stored) == 2
+        assert b'"status":422' in stored[0].read_bytes()
+        assert b"InvalidRequest" in stored[0].read_bytes()
         assert len(operator.stored) == 6
         assert agent.recorder.spool.fact("dead_letters") == 2
         await agent.aclose()
@@ -183,7 +185,7 @@ def test_a_payload_refused_for_good_lies_with_its_answer_and_stops_nobody(tmp_pa
     asyncio.run(story())
 
 
-def test_a_full_spool_drops_the_oldest_first_and_tells_the_operator(tmp_path: Path) -> None:
+def test_a_full_spool_drops_the_oldest_first_and_informs_the_operator(tmp_path: Path) -> None:
     async def story() -> None:
         clock, operator = MovedClock(), HostileOperator(11, down=True)
         agent = agents.agent(tmp_path, clock, operator)

@@ -58,7 +58,7 @@ def _windows(operator: HostileOperator) -> dict[str, int]:
     }
 
 
-def test_a_disk_without_room_harms_nobody_and_loses_no_call(tmp_path: Path) -> None:
+def test_a_disk_without_room_harms_no_one_and_loses_no_call(tmp_path: Path) -> None:
     """RLIMIT_FSIZE as the full disk: each write beyond it fails, in whatever file."""
 
     async def story() -> None:

@@ -40,7 +40,7 @@ def verifier(issuer):
     verifier.close()
 
 
-def test_a_genuine_token_tells_its_entity(issuer, verifier):
+def test_a_genuine_token_names_its_entity(issuer, verifier):
     token = verifier.verify(issuer.token())
 
     assert (token.entity_id, token.role, token.jti) == ("HDFC-FIP", Role.FIP, "jti-1")

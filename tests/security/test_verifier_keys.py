@@ -253,7 +253,7 @@ def test_many_threads_cause_one_fetch(issuer, verifier):
     assert issuer.requests == [CERTS]
 
 
-def test_nobody_waits_for_a_slow_issuer_while_an_older_key_is_at_hand(issuer, verifier, steady):
+def test_no_one_waits_for_a_slow_issuer_while_an_older_key_is_cached(issuer, verifier, steady):
     token = issuer.token()
     accepted(verifier, token)
     steady.now = 300

@@ -27,7 +27,7 @@ def test_renewal_is_due_around_80_percent_of_the_life(chance, renew_at):
     assert grant(chance=chance).renew_at == pytest.approx(renew_at)
 
 
-def test_the_warning_of_grace_tells_its_end():
+def test_the_warning_of_grace_has_its_end():
     body = BODY[:-1] + b',"message":"ends soon"}'
 
     warning = grant(body, {"sunset": "Sun, 01 Mar 2026 12:00:00 GMT"}).warning
@@ -105,7 +105,7 @@ def test_a_failed_renewal_waits_and_keeps_the_token(caplog):
     assert "not renewed" in caplog.text
 
 
-def test_without_a_token_the_last_error_is_told_until_its_pause_is_over():
+def test_without_a_token_the_last_error_is_raised_until_its_pause_is_over():
     state = Renewal(None)
     state.failed(SecretRefused("no", "look"), 0)
 
@@ -114,7 +114,7 @@ def test_without_a_token_the_last_error_is_told_until_its_pause_is_over():
     assert state.need(5) is RenewalNeed.REQUIRED
 
 
-def test_a_warning_is_told_once_and_makes_the_secret_be_read_anew(caplog):
+def test_a_warning_is_reported_once_and_the_secret_is_read_again(caplog):
     warnings = []
     state = Renewal(warnings.append)
     warned = grant(BODY[:-1] + b',"message":"ends soon"}')

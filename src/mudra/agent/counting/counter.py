@@ -52,9 +52,9 @@ class CounterMetrics:
     late_answers: int = 0
     """Came more than 30 s after their call: counted as no answer."""
     unmatched: int = 0
-    """Answers to calls whose start was not reported."""
+    """Answers to calls that were not reported at their start."""
     repeated: int = 0
-    """Calls whose start was reported more than once."""
+    """Calls that were reported more than once at their start."""
     unread_notifications: int = 0
     """FI notifications without session or statuses: which is the last cannot be known."""
     over_limit: int = 0
@@ -99,7 +99,7 @@ class Counter:
                 self._call(event)
 
     def expire(self, mono: int) -> None:
-        """Give up calls whose answer is overdue, and sessions that never end."""
+        """Give up calls with an overdue answer, and sessions that never end."""
         for key in list(self._pending):
             if mono - self._pending[key].mono <= ANSWER_WITHIN:
                 break  # in the order of their start

@@ -94,9 +94,9 @@ class TrackerMetrics:
     """What happened that the payloads do not show."""
 
     repeated: int = 0
-    """Notifications for sessions whose outcome was counted already."""
+    """Notifications for sessions with an outcome that was counted already."""
     without_request: int = 0
-    """Outcomes of sessions whose FI request this agent never saw: they have no time."""
+    """Outcomes of sessions without a known FI request: they have no time."""
     never_ended: int = 0
     """Sessions dropped for age or number before they had an outcome."""
     recovered: int = 0

@@ -5,8 +5,8 @@ both optional: `timestamp` (ISO 8601 or milliseconds), needed for right
 durations when both halves of a call come in one array, and `method`.
 
 Older guides and SDKs send no `txnCorId`. Then peer, route and the `txnid` of the
-body join the halves of a call; a response whose body has none ends the oldest
-open call of its peer and route.
+body join the halves of a call; a response without one in its body ends the
+oldest open call of its peer and route.
 """
 
 import uuid

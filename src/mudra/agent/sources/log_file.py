@@ -115,7 +115,7 @@ class LogFile:
         return True
 
     def _is_torn(self, file: BinaryIO, size: int) -> bool:
-        """Return whether the file ends in half a line, whose rest will never come."""
+        """Return whether the file ends in half a line that will never be completed."""
         file.seek(self._offset)
         return b"\n" not in file.read(size - self._offset)
 

@@ -151,8 +151,9 @@ def replay(
 
 @app.command()
 def resend(
-    letters: Annotated[
-        list[Path] | None, typer.Argument(help="Dead letters; default: all.")
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[LETTERS]...", help="Dead letters; default: all."),
     ] = None,
     config: ConfigPath = DEFAULT_CONFIG,
     *,
@@ -166,7 +167,7 @@ def resend(
     Example: `mudra agent resend --config agent.toml`
     """
     directory = Path(_read(config).directory)
-    wanted = letters or dead_letters(directory)
+    wanted = files or dead_letters(directory)
     missing = [path for path in wanted if not path.is_file()]
     if missing:
         typer.echo(f"{missing[0]} is not a dead letter; they are in {directory / FOLDER}", err=True)

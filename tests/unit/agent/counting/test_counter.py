@@ -69,7 +69,7 @@ def test_what_comes_for_a_closed_window_is_late_and_never_opens_it_again(counter
     assert counter.metrics.late == 2
 
 
-def test_a_half_told_twice_counts_once(counter: Counter) -> None:
+def test_a_half_reported_twice_counts_once(counter: Counter) -> None:
     counter.apply([_started(), _started(), _ended(), _ended(), _started()])
 
     assert counter.close(START).requests["FIP-1", "adisc"].counts[:2] == [1, 1]

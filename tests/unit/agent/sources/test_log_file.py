@@ -47,7 +47,7 @@ def test_lines_come_once_and_a_half_line_waits_for_its_end(log: Path) -> None:
     assert _read(file)[0] == []
 
 
-def test_a_new_file_is_read_from_its_end_unless_told_otherwise(log: Path) -> None:
+def test_a_new_file_is_read_from_its_end_unless_configured_otherwise(log: Path) -> None:
     _add(log, "old\n")
     file = _follow(log, from_start=False)
     assert _read(file)[0] == []

@@ -61,7 +61,7 @@ def test_an_agent_that_is_away_costs_the_program_nothing_but_the_events() -> Non
     assert reporter.metrics.dropped == MAX_QUEUED
 
 
-def test_the_httpx_transport_tells_of_calls_and_leaves_bodies_alone() -> None:
+def test_the_httpx_transport_reports_calls_and_leaves_bodies_alone() -> None:
     clock = MovedClock()
     agent = RecordingAgent(clock)
     reporter = _reporter(agent, clock)
@@ -94,7 +94,7 @@ def test_the_httpx_transport_tells_of_calls_and_leaves_bodies_alone() -> None:
     assert answers[0].mono - requests[0].mono == 70
 
 
-def test_the_asgi_middleware_tells_of_notifications_with_what_they_say() -> None:
+def test_the_asgi_middleware_reports_notifications_with_their_content() -> None:
     clock = MovedClock()
     agent = RecordingAgent(clock)
     reporter = _reporter(agent, clock)
