@@ -48,7 +48,7 @@ TRANSACTION_S: Final = 3.0
 class UnitOfWork(Struct, frozen=True):
     """The ports of one open transaction."""
 
-    journal: AuditLog
+    audit_log: AuditLog
     people: People
     links: Links
     link_factory: LinkFactory

@@ -31,7 +31,7 @@ ASHA = User(
 
 @dataclass
 class InMemory:
-    """People, attempts and journal of one test."""
+    """People, attempts and audit_log of one test."""
 
     users: dict[str, User]
     at: datetime = NOW
@@ -62,8 +62,8 @@ class InMemory:
     async def guessed(self, *told: object) -> None:
         self.told.append(told)
 
-    async def note(self, act: AuditEntry) -> None:
-        self.acts.append(act)
+    async def append(self, entry: AuditEntry) -> None:
+        self.acts.append(entry)
 
     async def verify(self, stored: str | None, password: SecretText) -> bool:
         self.hashes += 1
@@ -80,7 +80,7 @@ class InMemory:
     def people(self):
         return self
 
-    attempts = journal = people
+    attempts = audit_log = people
 
 
 def attempt(memory: InMemory, name: str, password: str, address: str = "") -> object:

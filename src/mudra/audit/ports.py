@@ -10,10 +10,10 @@ from mudra.audit.search import AuditFilter, AuditRow, TokensOfDay
 
 
 class AuditLog(Protocol):
-    """Where acts are noted, in the transaction of the act itself (quality L3)."""
+    """The audit log: entries are appended in the transaction of the action itself (quality L3)."""
 
-    async def note(self, act: AuditEntry) -> None:
-        """Note an act; when this fails, the act itself must not happen."""
+    async def append(self, entry: AuditEntry) -> None:
+        """Append an entry; when this fails, the action itself must not happen."""
         ...
 
 

@@ -39,7 +39,7 @@ async def verify_audit(dependencies: AuditDependencies, caller: Caller) -> Audit
     outcome = Outcome.SUCCESS if found.intact else Outcome.FAILED
     detail = {"rows": found.rows, "vouched": found.vouched}
     async with dependencies.unit_of_work() as work:
-        await work.journal.note(
+        await work.audit_log.append(
             AuditEntry(EventName.AUDIT_CHAIN_VERIFY, caller, detail=detail, outcome=outcome)
         )
     return found

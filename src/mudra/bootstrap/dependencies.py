@@ -159,7 +159,7 @@ class Dependencies(Struct, frozen=True):
             )
 
     def _work(self, transaction: Transaction) -> UnitOfWork:
-        journal = PostgresAuditLog(transaction)
+        audit_log = PostgresAuditLog(transaction)
         people = PostgresPeople(transaction)
         links = PostgresLinks(transaction)
         outbox = self.outbox(transaction)
@@ -176,7 +176,7 @@ class Dependencies(Struct, frozen=True):
         secret_uses = PostgresSecretUses(transaction)
         network = OnboardedMembers(transaction)
         return UnitOfWork(
-            journal=journal,
+            audit_log=audit_log,
             people=people,
             links=links,
             link_factory=LinkFactory(secrets.token_bytes, self.settings.issuer + ACTIVATION_PATH),
@@ -190,9 +190,9 @@ class Dependencies(Struct, frozen=True):
             mailbox=outbox,
             audit_search=PostgresAuditSearch(transaction),
             secrets=secret_store,
-            first_secret=FirstSecretService(secret_store, journal, secrets.token_bytes),
+            first_secret=FirstSecretService(secret_store, audit_log, secrets.token_bytes),
             secret_service=SecretService(
-                secret_store, secret_uses, notices, journal, secrets.token_bytes
+                secret_store, secret_uses, notices, audit_log, secrets.token_bytes
             ),
             uses=secret_uses,
             reminders=PostgresReminders(transaction),
@@ -204,22 +204,22 @@ class Dependencies(Struct, frozen=True):
             signing_keys=SigningKeyService(
                 PostgresSigningKeys(transaction, self.encryption),
                 PostgresKeyFetches(transaction),
-                journal,
+                audit_log,
                 KeyPairs(self.settings.signing_key_bits, self.clock).new,
                 timedelta(days=self.settings.key_rotation_days),
             ),
             pending_entries=PostgresPendingEntries(transaction),
-            pushes=PushService(PostgresReports(transaction, self.partitions), network, journal),
+            pushes=PushService(PostgresReports(transaction, self.partitions), network, audit_log),
             receipts=ReceiptService(PostgresReceipts(transaction), network),
             health=HealthService(
                 PostgresRollupQueries(transaction), PostgresSeries(transaction), network
             ),
-            incidents=IncidentService(PostgresIncidents(transaction), journal),
-            silences=SilenceService(PostgresSilences(transaction), network, journal, fresh_id),
+            incidents=IncidentService(PostgresIncidents(transaction), audit_log),
+            silences=SilenceService(PostgresSilences(transaction), network, audit_log, fresh_id),
             webhooks=WebhookService(
                 store=PostgresWebhooks(transaction, self.encryption),
                 members=network,
-                journal=journal,
+                audit_log=audit_log,
                 new_id=fresh_id,
                 random_bytes=secrets.token_bytes,
                 url_problem=self.reach.url_fault,

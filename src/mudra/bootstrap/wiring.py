@@ -46,7 +46,7 @@ class Edge(Struct, frozen=True):
     dependencies: Dependencies
     service: HttpDependencies
     keys: NodeKeys
-    journal: BatchedIssueLog
+    issue_log: BatchedIssueLog
     key_fetches: BatchedKeyFetches
 
     async def start(self) -> None:
@@ -55,13 +55,13 @@ class Edge(Struct, frozen=True):
         if self.dependencies.settings.sandbox:
             await self.dependencies.time_machine.load()
         await self.keys.ready()
-        self.journal.start()
+        self.issue_log.start()
         self.key_fetches.start()
 
     async def stop(self) -> None:
         """Write what is left and disconnect."""
         await self.key_fetches.stop()
-        await self.journal.stop()
+        await self.issue_log.stop()
         await self.dependencies.invalidation.stop()
         await self.dependencies.database.close()
 
@@ -76,7 +76,7 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
         dependencies.clock,
         settings.token_type_header,
     )
-    journal = BatchedIssueLog(dependencies.database)
+    issue_log = BatchedIssueLog(dependencies.database)
     log = PostgresDirectoryLog(dependencies.database, dependencies.invalidation)
     key_fetches = BatchedKeyFetches(dependencies.database, log.current)
 
@@ -94,11 +94,11 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
                 credentials,
                 KeyedRateLimit(settings.entity_token_rate, settings.entity_token_burst, monotonic),
                 dependencies.encryption.secret_mac,
-                journal,
+                issue_log,
                 dependencies.clock,
             ),
             keys,
-            journal,
+            issue_log,
             terms,
             fresh_id,
         ),
@@ -134,7 +134,7 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
         database_ready=dependencies.database.reachable,
         time_machine=dependencies.time_machine if settings.sandbox else None,
     )
-    return Edge(dependencies, service, keys, journal, key_fetches)
+    return Edge(dependencies, service, keys, issue_log, key_fetches)
 
 
 def application(edge: Edge) -> ASGIApp:

@@ -260,7 +260,7 @@ class IdentityUnitOfWork(Protocol):
     """What the use cases of this area need of one transaction."""
 
     @property
-    def journal(self) -> AuditLog:
+    def audit_log(self) -> AuditLog:
         """The audit log."""
 
     @property

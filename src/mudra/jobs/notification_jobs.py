@@ -28,7 +28,7 @@ async def remind_members(open_work: OpenUnitOfWork) -> None:
                 uses=work.uses,
                 reminders=work.reminders,
                 notices=work.notices,
-                audit_log=work.journal,
+                audit_log=work.audit_log,
             )
 
 

@@ -81,11 +81,11 @@ async def _settle(
     caller = Caller("system:outbox", txn_id=mail.mail_id)
     if isinstance(outcome, Delivered):
         await queue.sent(mail.mail_id)
-        await audit_log.note(AuditEntry(EventName.MAIL_LETTER_SEND, caller))
+        await audit_log.append(AuditEntry(EventName.MAIL_LETTER_SEND, caller))
         return
     again_in = pause_after(mail.attempts) if outcome.again else None
     await queue.failed(mail.mail_id, outcome.problem, again_in)
-    await audit_log.note(
+    await audit_log.append(
         AuditEntry(
             EventName.MAIL_LETTER_SEND, caller, reason=outcome.problem, outcome=Outcome.FAILED
         )

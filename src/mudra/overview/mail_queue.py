@@ -97,7 +97,7 @@ async def retry_mail(
     """Try an unsent email again now, and record who asked for it; returns its ID."""
     outcome = await mails.retry(mail_id)
     if isinstance(outcome, str):
-        await audit_log.note(
+        await audit_log.append(
             AuditEntry(EventName.MAIL_LETTER_RETRY, caller, detail={"mail": mail_id})
         )
     return outcome

@@ -101,7 +101,7 @@ def retry(
     async def run(dependencies: Dependencies) -> str | NoSuchMail:
         async with dependencies.unit_of_work() as work:
             caller = Caller(operator_name())
-            return await retry_mail(mail_id, caller, work.mail_queue, work.journal)
+            return await retry_mail(mail_id, caller, work.mail_queue, work.audit_log)
 
     if isinstance(with_rooms(run, data_dir), NoSuchMail):
         fail(f"no unsent mail has the ID {mail_id}")

@@ -118,7 +118,7 @@ async def end_session(request: AnyRequest, service: InjectedDependencies) -> Res
         work: UnitOfWork, caller: Caller, user: User, received: SessionRequest
     ) -> HandlerResult:
         ended = await end_own_session(
-            user.user_id, received.session_id, caller, work.sessions, work.journal
+            user.user_id, received.session_id, caller, work.sessions, work.audit_log
         )
         return StatusResponse(status="ended" if ended else "nothing to end")
 

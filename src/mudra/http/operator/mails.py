@@ -73,7 +73,7 @@ async def retry(
     context, received = await receive_json(request, service, NoParameters)
 
     async def handler(work: UnitOfWork, caller: Caller, _: NoParameters) -> HandlerResult:
-        outcome = await retry_mail(str(mail_id), caller, work.mail_queue, work.journal)
+        outcome = await retry_mail(str(mail_id), caller, work.mail_queue, work.audit_log)
         if isinstance(outcome, NoSuchMail):
             return outcome
         return StatusResponse(status="will be tried now")

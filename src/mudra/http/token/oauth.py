@@ -131,7 +131,7 @@ async def revoke(request: AnyRequest, service: InjectedDependencies) -> Response
     if isinstance(found, VerifiedToken) and found.kind is TokenKind.USER:
         caller = Caller(f"user:{found.subject}", address, txn_id)
         async with service.unit_of_work() as work:
-            await revoke_user_token(found, caller, work.tokens, work.people, work.journal)
+            await revoke_user_token(found, caller, work.tokens, work.people, work.audit_log)
         return Response(b"", media_type="application/json", headers=_PRIVATE)
     client_id = await _authenticated_client(request, form, service)
     if isinstance(client_id, OAuthError):
@@ -139,7 +139,7 @@ async def revoke(request: AnyRequest, service: InjectedDependencies) -> Response
     if isinstance(found, VerifiedToken) and found.subject == client_id:
         caller = Caller(f"entity:{client_id}", address, txn_id)
         async with service.unit_of_work() as work:
-            await revoke_entity_token(found, caller, work.tokens, work.journal)
+            await revoke_entity_token(found, caller, work.tokens, work.audit_log)
     return Response(b"", media_type="application/json", headers=_PRIVATE)
 
 

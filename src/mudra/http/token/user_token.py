@@ -35,7 +35,7 @@ async def generate(request: AnyRequest, service: InjectedDependencies) -> Respon
             await work.people.now(),
             tokens=work.tokens,
             memberships=work.memberships,
-            audit_log=work.journal,
+            audit_log=work.audit_log,
         )
 
     claims = await with_password(context, received.username, received.password, record)

@@ -129,7 +129,7 @@ async def _record_ended(
     detail: dict[str, str | int] = {"tokens_ended": ended}
     if jti:
         detail["jti"] = jti
-    await work.journal.note(
+    await work.audit_log.append(
         AuditEntry(EventName.USER_TOKEN_REVOKE, caller, user_id=user_id, detail=detail)
     )
 
@@ -139,7 +139,7 @@ async def _changed(
 ) -> AccountChanged:
     now = await work.people.now()
     ended = await work.tokens.revoke_user_tokens(user.user_id, now) if end_tokens else 0
-    await work.journal.note(
+    await work.audit_log.append(
         AuditEntry(
             EventName.USER_ACCOUNT_CHANGE,
             caller,

@@ -38,7 +38,7 @@ async def send_link(work: IdentityUnitOfWork, user: User, caller: Caller) -> Non
         kind = NoticeKind.INVITATION
         facts["entity_name"] = user.entity_names[0]
     await work.outbox.post(Notice(user.email, kind, facts))
-    await work.journal.note(
+    await work.audit_log.append(
         AuditEntry(
             EventName.USER_LINK_SEND,
             caller,
@@ -52,7 +52,7 @@ async def send_link(work: IdentityUnitOfWork, user: User, caller: Caller) -> Non
 async def forgot_password(work: IdentityUnitOfWork, username: str, caller: Caller) -> None:
     """Send a link if the name is known; the caller does not learn whether it was."""
     user = await work.people.by_username(normalize_username(username))
-    await work.journal.note(
+    await work.audit_log.append(
         AuditEntry(EventName.USER_PASSWORD_FORGOT, caller, user_id=user.user_id if user else "")
     )
     if user is None or user.state is UserState.DISABLED:
@@ -61,7 +61,7 @@ async def forgot_password(work: IdentityUnitOfWork, username: str, caller: Calle
     if may_send_link(await work.links.sent_to(user.user_id, now - _COUNTED), now):
         await send_link(work, user, caller)
         return
-    await work.journal.note(
+    await work.audit_log.append(
         AuditEntry(
             EventName.USER_LINK_REFUSE,
             caller,

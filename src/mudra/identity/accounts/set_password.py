@@ -85,7 +85,7 @@ async def store_password(
     """Consume the link and store the hash of an accepted password."""
     holder = await holder_of_link(work, token)
     if isinstance(holder, LinkRefused):
-        await work.journal.note(
+        await work.audit_log.append(
             AuditEntry(
                 EventName.USER_LINK_REFUSE,
                 caller,
@@ -100,7 +100,7 @@ async def store_password(
     await work.people.set_password(user.user_id, password_hash)
     ended = await work.tokens.revoke_user_tokens(user.user_id, now)
     await work.attempts.save(user.email, FRESH)
-    await work.journal.note(
+    await work.audit_log.append(
         AuditEntry(
             EventName.USER_PASSWORD_SET,
             caller,

@@ -151,7 +151,7 @@ async def set_contact(
     if isinstance(address, AddressRefused):
         return ValueRefused("email", address.problem)
     await work.memberships.set_contact(entity_id, address)
-    await work.journal.note(
+    await work.audit_log.append(
         AuditEntry(
             EventName.ENTITY_CONTACT_CHANGE,
             requester.caller,
@@ -216,7 +216,7 @@ async def create_admin_account(  # the facts of the account
     user_id = work.people.new_id()
     user = User(user_id, email, name, UserState.INVITED, None, (entity_id,), (entity_name,))
     await work.people.add_user(user)
-    await work.journal.note(
+    await work.audit_log.append(
         AuditEntry(EventName.USER_ACCOUNT_ONBOARD, caller, entity_id, user_id=user_id)
     )
     return user
@@ -245,7 +245,7 @@ async def _result(
 async def _record(
     work: IdentityUnitOfWork, caller: Caller, entity_id: str, user: User, change: str
 ) -> None:
-    await work.journal.note(
+    await work.audit_log.append(
         AuditEntry(
             EventName.USER_ACCOUNT_CHANGE,
             caller,

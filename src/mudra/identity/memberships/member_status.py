@@ -38,7 +38,7 @@ async def set_member_status(
         return EntryNotLive(entity_id, entry)
     effective = effective_status(status, entry)
     await work.memberships.set_status(entity_id, status, effective)
-    await work.journal.note(
+    await work.audit_log.append(
         AuditEntry(
             EventName.ENTITY_STATUS_CHANGE,
             caller,

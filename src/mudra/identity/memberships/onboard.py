@@ -74,7 +74,7 @@ async def onboard_member(work: IdentityUnitOfWork, new: NewMember, caller: Calle
             work, caller, entity_id, name, checked.admin_email, checked.admin_name
         )
     await work.people.add_admin(entity_id, admin.user_id)
-    await work.journal.note(
+    await work.audit_log.append(
         AuditEntry(
             EventName.ENTITY_MEMBER_ONBOARD,
             caller,

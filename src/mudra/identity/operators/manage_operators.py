@@ -43,7 +43,7 @@ async def authorize_operator(
     """Return the operator behind a user who has the scope; a refusal is recorded."""
     found = await operator_with_scope(work, user, scope)
     if isinstance(found, ScopeMissing):
-        await work.journal.note(
+        await work.audit_log.append(
             AuditEntry(
                 EventName.OPERATOR_SIGN_IN_REFUSE,
                 caller,
@@ -105,7 +105,7 @@ async def save_operator(
     await work.memberships.set_scopes(user.user_id, scopes)
     event = EventName.OPERATOR_ACCOUNT_CREATE if invited else EventName.OPERATOR_ACCOUNT_CHANGE
     names = " ".join(sorted(scope.value for scope in scopes))
-    await work.journal.note(
+    await work.audit_log.append(
         AuditEntry(event, caller, user_id=user.user_id, detail={"scopes": names})
     )
     if invited:

@@ -124,7 +124,7 @@ async def begin_session(  # its collaborators, each named
         address=caller.address,
     )
     await sessions.add(session)
-    await audit_log.note(AuditEntry(EventName.USER_SESSION_BEGIN, caller, user_id=user_id))
+    await audit_log.append(AuditEntry(EventName.USER_SESSION_BEGIN, caller, user_id=user_id))
     return cookie
 
 
@@ -133,7 +133,7 @@ async def end_session(
 ) -> None:
     """Sign out: the cookie is not accepted from the commit on."""
     if await sessions.end(session.key):
-        await audit_log.note(
+        await audit_log.append(
             AuditEntry(EventName.USER_SESSION_END, caller, user_id=session.user_id)
         )
 

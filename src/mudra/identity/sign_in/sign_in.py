@@ -108,7 +108,7 @@ async def admit(
     history = await work.attempts.of_account(username, lock=False)
     refusal = await _throttled(history, origin, now, work.attempts)
     if refusal is not None:
-        await work.journal.note(_refused(caller, "too-many-attempts"))
+        await work.audit_log.append(_refused(caller, "too-many-attempts"))
         return refusal
     return Admitted(username, await work.people.by_username(username), origin)
 
@@ -122,7 +122,7 @@ async def settle(
     now = await work.people.now()
     refusal = await _throttled(history, admitted.origin, now, work.attempts)
     if refusal is not None:
-        await work.journal.note(_refused(caller, "too-many-attempts"))
+        await work.audit_log.append(_refused(caller, "too-many-attempts"))
         return refusal
     user = await work.people.by_username(username)
     unchanged = (
@@ -133,7 +133,7 @@ async def settle(
     if matches and unchanged and user is not None and user.may_sign_in and not _off(history, now):
         if history != throttle.FRESH:
             await work.attempts.save(username, throttle.FRESH)
-        await work.journal.note(
+        await work.audit_log.append(
             AuditEntry(EventName.USER_SIGN_IN_SUCCEED, caller, user_id=user.user_id)
         )
         return user
@@ -143,7 +143,7 @@ async def settle(
     noticed_at = throttle.notice_due(history, after)
     if noticed_at is not None:
         await work.attempts.guessed(user.user_id if user else None, noticed_at, now)
-    await work.journal.note(_refused(caller, "wrong-credentials", user.user_id if user else ""))
+    await work.audit_log.append(_refused(caller, "wrong-credentials", user.user_id if user else ""))
     return SignInRefused()
 
 
@@ -163,7 +163,7 @@ async def _rehash(
     user_caller = replace(caller, actor=f"user:{user.user_id}")
     async with open_work() as work:
         if await work.people.replace_hash(user.user_id, user.password_hash, hashed):
-            await work.journal.note(
+            await work.audit_log.append(
                 AuditEntry(EventName.USER_PASSWORD_REHASH, user_caller, user_id=user.user_id)
             )
 

@@ -34,7 +34,7 @@ class HistoryService(Struct, frozen=True):
 
     intake: Reports
     receipts: Receipts
-    journal: AuditLog
+    audit_log: AuditLog
 
 
 async def take_history(
@@ -60,7 +60,7 @@ async def take_history(
         elif one.replaces:
             replaced += await _replace(one, desk.intake)
     await desk.intake.accept_all(fresh, watched_from)
-    await desk.journal.note(
+    await desk.audit_log.append(
         AuditEntry(
             EventName.SANDBOX_HISTORY_FILL,
             Caller("sandbox"),

@@ -26,7 +26,7 @@ class IncidentService(Struct, frozen=True):
     """Lists and acknowledges incidents in the caller's transaction."""
 
     store: Incidents
-    journal: AuditLog
+    audit_log: AuditLog
 
     async def latest(
         self, *, only_open: bool = False, entity_id: str | None = None, limit: int
@@ -55,7 +55,7 @@ class IncidentService(Struct, frozen=True):
             return stored
         if not changed:
             return stored if stored.acknowledged_by == caller.actor else Acknowledged(stored.owner)
-        await self.journal.note(
+        await self.audit_log.append(
             AuditEntry(EventName.METRICS_INCIDENT_ACKNOWLEDGE, caller, incident_id)
         )
         return stored

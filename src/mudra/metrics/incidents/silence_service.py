@@ -25,7 +25,7 @@ class SilenceService(Struct, frozen=True):
 
     store: Silences
     members: Members
-    journal: AuditLog
+    audit_log: AuditLog
     new_id: Callable[[], str]
 
     async def list(self, now: datetime, *, past: bool = False) -> Sequence[Silence]:
@@ -44,7 +44,7 @@ class SilenceService(Struct, frozen=True):
         await self.store.add(silence)
         detail = {"silenceId": silence.silence_id, "type": silence.type}
         times = {"begins": silence.begins.isoformat(), "ends": silence.ends.isoformat()}
-        await self.journal.note(
+        await self.audit_log.append(
             AuditEntry(
                 EventName.METRICS_SILENCE_BEGIN,
                 caller,
@@ -61,7 +61,7 @@ class SilenceService(Struct, frozen=True):
         if ended is None:
             return NoSuchSilence()
         detail = {"silenceId": silence_id}
-        await self.journal.note(
+        await self.audit_log.append(
             AuditEntry(EventName.METRICS_SILENCE_END, caller, ended.entity_id, detail=detail)
         )
         return ended

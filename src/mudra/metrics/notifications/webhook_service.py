@@ -30,7 +30,7 @@ class WebhookService(Struct, frozen=True):
 
     store: Webhooks
     members: Members
-    journal: AuditLog
+    audit_log: AuditLog
     new_id: Callable[[], str]
     random_bytes: Callable[[int], bytes]
     url_problem: Callable[[str], str | None]
@@ -72,4 +72,4 @@ class WebhookService(Struct, frozen=True):
 
     async def _audit(self, event: EventName, webhook: Webhook, caller: Caller) -> None:
         detail = {"webhookId": webhook.webhook_id, "url": webhook.url}
-        await self.journal.note(AuditEntry(event, caller, webhook.entity_id, detail=detail))
+        await self.audit_log.append(AuditEntry(event, caller, webhook.entity_id, detail=detail))

@@ -47,7 +47,7 @@ class PushService(Struct, frozen=True):
 
     reports: Reports
     members: Members
-    journal: AuditLog
+    audit_log: AuditLog
 
     async def receive(
         self, checked: CheckedReport, receipt_id: str, caller: Caller
@@ -60,7 +60,7 @@ class PushService(Struct, frozen=True):
         checked = replace(checked, notes=checked.notes + unknown)
         decision = decide(known, checked, receipt_id, now)
         if isinstance(decision, TxnIdReused):
-            await self.journal.note(
+            await self.audit_log.append(
                 AuditEntry(
                     EventName.METRICS_REPORT_REFUSE,
                     caller,
@@ -72,7 +72,7 @@ class PushService(Struct, frozen=True):
             return decision
         await self.reports.carry_out(decision, checked)
         received = Received(status_of(decision), decision.receipt)
-        await self.journal.note(
+        await self.audit_log.append(
             AuditEntry(
                 EventName.METRICS_REPORT_ACCEPT,
                 caller,
@@ -86,7 +86,7 @@ class PushService(Struct, frozen=True):
     async def keep_refused(self, aa_id: str, refused: ReportRefused, caller: Caller) -> None:
         """Stores the findings of an invalid report, for its sender to look up."""
         await self.reports.keep_refused(aa_id, refused)
-        await self.journal.note(
+        await self.audit_log.append(
             AuditEntry(
                 EventName.METRICS_REPORT_REFUSE,
                 caller,

@@ -1,4 +1,4 @@
-"""The audit journal in PostgreSQL: implements audit/ports.py."""
+"""The audit log in PostgreSQL: implements audit/ports.py."""
 
 from datetime import UTC, datetime
 from typing import Final
@@ -26,19 +26,19 @@ EVENT_COLUMNS: Final = (
 
 
 class PostgresAuditLog:
-    """Notes acts in the transaction of the act itself (quality L3)."""
+    """Appends entries in the transaction of the action itself (quality L3)."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
 
-    async def note(self, act: AuditEntry) -> None:
-        """Note an act at the database's time."""
-        row = event_row(act.at(_STAMPED_BY_THE_DATABASE)) | {"at": self._tx.this_moment}
+    async def append(self, entry: AuditEntry) -> None:
+        """Append an entry at the database's time."""
+        row = event_row(entry.at(_STAMPED_BY_THE_DATABASE)) | {"at": self._tx.this_moment}
         await self._tx.connection.execute(sa.insert(audit_event).values(**row))
 
 
 def event_row(event: AuditEvent) -> dict[str, object]:
-    """Write an event as a row."""
+    """Return an event as a row."""
     return {
         "at": event.at,
         "event": event.event.value,

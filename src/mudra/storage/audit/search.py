@@ -50,7 +50,7 @@ def _by(actor: str) -> sa.ColumnElement[bool]:
 
 
 class PostgresAuditSearch:
-    """Reads the journal; nothing here changes it."""
+    """Reads the audit log; nothing here changes it."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction

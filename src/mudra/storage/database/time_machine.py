@@ -59,7 +59,7 @@ class PostgresTimeMachine:
                 .values(name=_OFFSET, value=value)
                 .on_conflict_do_update(index_elements=["name"], set_={"value": value})
             )
-            await PostgresAuditLog(transaction).note(
+            await PostgresAuditLog(transaction).append(
                 AuditEntry(
                     EventName.SANDBOX_CLOCK_ADVANCE,
                     Caller("sandbox"),

@@ -261,7 +261,7 @@ class PostgresRegistry:
         await self._tx.changing(REGISTRY_CHANGED, must_not_be_missed=True)
 
     async def _audit(self, entry: AuditEntry) -> None:
-        await PostgresAuditLog(self._tx).note(entry)
+        await PostgresAuditLog(self._tx).append(entry)
 
 
 def _caller_of(actor: Actor) -> Caller:

@@ -36,7 +36,7 @@ class PostgresVocabulary:
                 added_at=await self._tx.now(),
             )
         )
-        await PostgresAuditLog(self._tx).note(
+        await PostgresAuditLog(self._tx).append(
             AuditEntry(
                 EventName.REGISTRY_VOCABULARY_CHANGE,
                 Caller(actor),

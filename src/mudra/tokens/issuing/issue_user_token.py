@@ -43,7 +43,7 @@ class UserTokenIssuer(Struct, frozen=True):
         await tokens.keep_user_token(
             UserTokenRecord(jti, user.user_id, now, now + USER_TOKEN_LIFE, None)
         )
-        await audit_log.note(
+        await audit_log.append(
             AuditEntry(
                 EventName.USER_TOKEN_ISSUE, caller, user_id=user.user_id, detail={"jti": jti}
             )

@@ -12,7 +12,7 @@ async def revoke_entity_token(
 ) -> None:
     """Revoke a token of the calling entity."""
     if await tokens.revoke_entity_token(token.jti, token.subject, token.expires_at):
-        await audit_log.note(
+        await audit_log.append(
             AuditEntry(
                 EventName.ENTITY_TOKEN_REVOKE, caller, token.subject, detail={"jti": token.jti}
             )
@@ -24,7 +24,7 @@ async def revoke_user_token(
 ) -> None:
     """Revoke a user's token: anyone who holds it may end it."""
     if await tokens.revoke_user_token(token.jti, await people.now()):
-        await audit_log.note(
+        await audit_log.append(
             AuditEntry(
                 EventName.USER_TOKEN_REVOKE,
                 caller,

@@ -52,7 +52,7 @@ async def remind(  # its collaborators, each named
                 "written_at": iso_ms(holding.now),
             }
             readers = await notices.notify(entity_id, NoticeKind.SECRET_EXPIRY, facts)
-        await audit_log.note(_entry(current, readers, mark=due.send))
+        await audit_log.append(_entry(current, readers, mark=due.send))
     await _old_secret(holding, uses, reminders, notices, audit_log)
 
 
@@ -82,7 +82,7 @@ async def _old_secret(  # its collaborators, each named
             "address_count": str(len(use.addresses)),
         },
     )
-    await audit_log.note(_entry(old, readers, mark=OLD_SECRET_IN_USE))
+    await audit_log.append(_entry(old, readers, mark=OLD_SECRET_IN_USE))
 
 
 def _days_left(secret: EntitySecret, now: datetime) -> int:

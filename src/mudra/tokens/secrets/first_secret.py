@@ -22,6 +22,6 @@ class FirstSecretService(Struct, frozen=True):
         """Create and store the first secret of an entity."""
         secret = first_secret(entity_id, now)
         await self.secrets.keep_first(secret, new_secret_text(self.random_bytes))
-        await self.audit_log.note(
+        await self.audit_log.append(
             AuditEntry(EventName.ENTITY_SECRET_CREATE, caller, entity_id, detail={"version": 1})
         )

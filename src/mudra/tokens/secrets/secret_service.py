@@ -187,7 +187,7 @@ class SecretService(Struct, frozen=True):
         self, event: EventName, entity_id: str, caller: Caller, reason: str = "", **detail: int
     ) -> None:
         outcome = Outcome.REFUSED if reason else Outcome.SUCCESS
-        await self.audit_log.note(
+        await self.audit_log.append(
             AuditEntry(event, caller, entity_id, reason=reason, detail=detail, outcome=outcome)
         )
 

@@ -147,5 +147,5 @@ class SigningKeyService(Struct, frozen=True):
 
     async def _record(self, change: KeyChange, caller: Caller) -> KeyChange:
         detail = {"kid": change.kid, "kind": change.kind.value, "at": change.at.isoformat()}
-        await self.audit_log.note(AuditEntry(change.event, caller, detail=detail))
+        await self.audit_log.append(AuditEntry(change.event, caller, detail=detail))
         return change

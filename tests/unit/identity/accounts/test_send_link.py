@@ -35,7 +35,7 @@ class InMemory:
     def people(self):
         return self
 
-    links = outbox = journal = people
+    links = outbox = audit_log = people
 
     async def now(self) -> datetime:
         return NOW
@@ -46,7 +46,7 @@ class InMemory:
     async def post(self, notice: Notice) -> None:
         self.sent.append(notice)
 
-    async def note(self, entry: AuditEntry) -> None:
+    async def append(self, entry: AuditEntry) -> None:
         self.audited.append(entry)
 
 

@@ -65,7 +65,7 @@ async def end_session(
             fields.get("session", ""),
             page_context.caller,
             work.sessions,
-            work.journal,
+            work.audit_log,
         )
         return GoTo(f"{ACCOUNT}?told={'session' if ended else 'nothing'}")
 

@@ -69,7 +69,7 @@ async def retry(
     async def do(page_context: PageContext, fields: Fields) -> Outcome:
         work = page_context.work
         outcome = await retry_mail(
-            fields.get("mail", ""), page_context.caller, work.mail_queue, work.journal
+            fields.get("mail", ""), page_context.caller, work.mail_queue, work.audit_log
         )
         return GoTo(operator_path("mails?told=tried")) if isinstance(outcome, str) else outcome
 

@@ -83,7 +83,7 @@ async def sign_in(request: AnyRequest, service: InjectedDependencies) -> Respons
             context.caller(f"user:{user.user_id}"),
             await work.people.now(),
             sessions=work.sessions,
-            audit_log=work.journal,
+            audit_log=work.audit_log,
             random_bytes=service.random_bytes,
         )
 
@@ -109,7 +109,7 @@ async def sign_out(
             page_context.session,
             page_context.caller,
             page_context.work.sessions,
-            page_context.work.journal,
+            page_context.work.audit_log,
         )
         ended.append(page_context.session)
         return GoTo(f"{SIGN_IN}?told=signed-out")
