@@ -3,13 +3,13 @@
 from litestar import Response
 
 from mudra.bootstrap.config import Settings
-from mudra.console.framework.cookie import can_be_kept, give_cookie
+from mudra.console.framework.cookie import sessions_are_safe, set_session_cookie
 from mudra.shared.secret_text import SecretText
 
 
 def header(base_url: str) -> str:
     response: Response[str] = Response("")
-    give_cookie(response, SecretText("abc"), Settings(base_url=base_url))
+    set_session_cookie(response, SecretText("abc"), Settings(base_url=base_url))
     return response.cookies[0].to_header(header="")
 
 
@@ -29,6 +29,6 @@ def test_on_a_loopback_address_it_is_one_that_a_browser_takes() -> None:
 
 
 def test_at_any_other_plain_address_no_session_is_kept() -> None:
-    assert can_be_kept(Settings(base_url="https://iam.network.example/iam"))
-    assert can_be_kept(Settings(base_url="http://localhost:8080/iam"))
-    assert not can_be_kept(Settings(base_url="http://iam.network.example/iam"))
+    assert sessions_are_safe(Settings(base_url="https://iam.network.example/iam"))
+    assert sessions_are_safe(Settings(base_url="http://localhost:8080/iam"))
+    assert not sessions_are_safe(Settings(base_url="http://iam.network.example/iam"))
