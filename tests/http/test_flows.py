@@ -1,0 +1,157 @@
+"""The flows in ARCHITECTURE.md name the files that a request really passes, in order.
+
+Each request runs in this process with a profiler in its loop. What every request passes (the
+framework around a handler) and plain values are named once, above the flows, and so is what runs
+next to requests: caches that are checked, batches that are written later.
+"""
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from tests.http.test_one_connection_per_request import (
+    AA,
+    FIP,
+    LOGIN,
+    Network,
+    store,
+)
+from tests.support.in_process import in_process
+from tests.support.metrics_payloads import as_value, request_metrics
+from tests.support.registry_payloads import fip
+
+import mudra
+from mudra.metrics.payload.catalogue import window_start
+
+__all__ = ["store"]
+
+SOURCE = Path(mudra.__file__).parent
+ARCHITECTURE = Path("ARCHITECTURE.md").read_text(encoding="utf-8")
+FORMER = {"entity token": 27, "secret reset": 28, "metrics push to picture": 54}
+PUT = {"__init__", "<lambda>", "<genexpr>"}
+"""Code that only puts parts together."""
+_FILE = re.compile(r"`([a-z_/]+\.py)`")
+
+
+def section(title: str) -> str:
+    found = re.search(
+        rf"^### {re.escape(title)}\n(.*?)(?=^##)", ARCHITECTURE, re.DOTALL | re.MULTILINE
+    )
+    return found[1] if found else ""
+
+
+def listed(title: str) -> list[str]:
+    return _FILE.findall(section(title))
+
+
+@pytest.fixture(scope="module")
+def network(store: tuple[Any, ...]) -> Iterator[Network]:
+    with in_process(*store, connections=2) as served:
+        yield Network(served)
+
+
+def passed(network: Network, request: Callable[[], httpx.Response]) -> list[str]:
+    """The files of Mudra that a request runs code of, in the order of their first call."""
+    found: dict[str, None] = {}
+
+    def note(frame: Any, event: str, _: object) -> None:
+        code = frame.f_code
+        if (
+            event == "call"
+            and code.co_filename.startswith(str(SOURCE))
+            and code.co_name not in PUT
+            and code.co_filename.endswith(".py")
+        ):
+            found.setdefault(str(Path(code.co_filename).relative_to(SOURCE)))
+
+    async def profile(hook: Any) -> None:
+        sys.setprofile(hook)
+
+    network.served.do(profile(note))
+    try:
+        response = request()
+    finally:
+        network.served.do(profile(None))
+    assert response.is_success, response.text
+    return [name for name in found if not name.startswith("bootstrap/")]
+
+
+def entity_token(network: Network) -> Callable[[], httpx.Response]:
+    admin = network.served.client(network.admin)
+    secret = admin.post("/iam/v1/entity/secret/read", json={"entityId": FIP}).json()["secret"]
+    form = {"id": FIP, "secret": secret}
+    client = network.served.client()
+    client.post("/iam/v1/entity/token/generate", data=form)
+    return lambda: client.post("/iam/v1/entity/token/generate", data=form)
+
+
+def secret_reset(network: Network) -> Callable[[], httpx.Response]:
+    admin = network.served.client(network.admin)
+    body = {"entityId": FIP, "secretExpiryDays": 90, "oldSecretValidity": 0}
+    return lambda: admin.post("/iam/v1/entity/secret/reset", json=body)
+
+
+def push_and_picture(network: Network) -> Callable[[], httpx.Response]:
+    entity = network.served.client(network.entity)
+    operator = network.served.client(network.operator)
+    start = window_start(datetime.now(UTC) - timedelta(hours=1))
+    payload = as_value(request_metrics(aa_id=AA, start=start))
+
+    def push_and_read() -> httpx.Response:
+        pushed = entity.post("/metrics/perf/v1/push", json=payload)
+        assert pushed.is_success, pushed.text
+        return operator.get("/operator/v1/health/fips")
+
+    return push_and_read
+
+
+def registration(network: Network) -> Callable[[], httpx.Response]:
+    operator = network.served.client(network.operator)
+    entity = network.served.client(network.entity)
+
+    def submit_and_read() -> httpx.Response:
+        submitted = operator.put(f"/cr/v2/entityInfo/FIP/{FIP}", json=fip(2, id=FIP))
+        assert submitted.is_success, submitted.text
+        return entity.get("/cr/v2/entityInfo/FIP")
+
+    return submit_and_read
+
+
+def sign_in(network: Network) -> Callable[[], httpx.Response]:
+    return lambda: network.served.client().post("/iam/v1/user/token/generate", data=LOGIN)
+
+
+FLOWS = {
+    "entity token": entity_token,
+    "secret reset": secret_reset,
+    "metrics push to picture": push_and_picture,
+    "registration to directory": registration,
+    "sign-in": sign_in,
+}
+
+
+@pytest.mark.parametrize("title", FLOWS)
+def test_a_flow_names_the_files_that_its_request_passes(network: Network, title: str) -> None:
+    everywhere = set(listed("What every request passes"))
+
+    files = set(passed(network, FLOWS[title](network)))
+
+    assert files - everywhere == set(listed(title.capitalize())) - everywhere
+
+
+@pytest.mark.parametrize("title", FORMER)
+def test_a_flow_passes_two_thirds_of_the_files_of_before_at_most(title: str) -> None:
+    assert 0 < len(listed(title.capitalize())) <= FORMER[title] * 2 // 3
+
+
+def test_every_file_that_architecture_md_names_exists() -> None:
+    named = [name for name in _FILE.findall(ARCHITECTURE) if "/" in name and "tests/" not in name]
+
+    missing = [name for name in named if not (SOURCE / name).exists()]
+
+    assert missing == []
