@@ -10,6 +10,7 @@ import pytest
 from tests.support.operators import new_operator
 from tests.support.service import running_service
 
+from mudra.storage.database.database import LOCK_TIMEOUT_MS
 from mudra.storage.database.embedded.server import embedded_server
 
 WAIT_S = 60
@@ -60,7 +61,7 @@ def eventually(ask, what):
         found = ask()
         if found:
             return found
-        time.sleep(0.5)
+        time.sleep(0.1)
     raise AssertionError(f"no {what} within {WAIT_S} s")
 
 
@@ -172,13 +173,13 @@ def test_a_second_fill_changes_only_what_its_incident_hits(filled):
 
 
 def end_once_waited_for(conninfo, holder):
-    """End a transaction when somebody has waited for it longer than a push may."""
-    waits = "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+    """End a transaction when a session has waited for it longer than a push may."""
+    waits = (
+        "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+        f" AND clock_timestamp() - waitstart > interval '{LOCK_TIMEOUT_MS + 200} ms'"
+    )
     with psycopg.connect(conninfo, autocommit=True) as watching:
-        deadline = time.monotonic() + WAIT_S
-        while not watching.execute(waits).rowcount and time.monotonic() < deadline:
-            time.sleep(0.05)
-    time.sleep(2.5)
+        eventually(lambda: watching.execute(waits).rowcount, "session that waits longer")
     holder.rollback()
 
 
