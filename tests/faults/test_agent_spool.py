@@ -163,3 +163,21 @@ def test_two_agents_cannot_have_one_spool(tmp_path: Path) -> None:
     with pytest.raises(SpoolInUse, match="stop that one first"):
         Spool(tmp_path)
     first.close()
+
+
+def test_a_payload_that_cannot_be_read_prevents_no_start_and_is_not_dropped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spool, bodies = _filled(tmp_path, 300)
+    spool.close()
+
+    def broken(_: Path) -> bytes:
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "read_bytes", broken)
+        spool = Spool(tmp_path)
+        spool.recover()
+
+    assert {queued.window: spool.body(queued) for queued in spool.queued()} == bodies
+    spool.close()

@@ -89,7 +89,7 @@ class Pusher:
         if now >= self._next_enforce:
             try:
                 await self._enforce_limits()
-            except sqlite3.Error as error:
+            except (sqlite3.Error, OSError) as error:
                 self.metrics.last_error = f"the spool cannot be written: {error}"
                 return None
             self._next_enforce = now + ENFORCE_EVERY

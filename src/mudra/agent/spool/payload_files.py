@@ -4,6 +4,7 @@ A file is complete on the disk before it has its name, and its name says what it
 is. A damaged file costs its own payload only: it is dropped, never sent.
 """
 
+import contextlib
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -95,13 +96,14 @@ class PayloadFiles:
 
 
 def payloads_in(directory: Path) -> Iterator[QueuedPayload]:
-    """Return the payloads on the disk, also of an agent that is down. Raises OSError."""
+    """Return the payloads on the disk, also of an agent that is down."""
     tags = {tag.value: tag for tag in Tag}
     for path in (directory / FOLDER).glob(f"*{_SUFFIX}"):
         window, _, rest = path.name.removesuffix(_SUFFIX).partition("_")
         tag, _, txn_id = rest.partition("_")
         if window.isdecimal() and tag in tags and txn_id:
-            yield QueuedPayload(int(window), tags[tag], txn_id, path.stat().st_size)
+            with contextlib.suppress(FileNotFoundError):  # just delivered by a running agent
+                yield QueuedPayload(int(window), tags[tag], txn_id, path.stat().st_size)
 
 
 def backlog_of(payloads: list[QueuedPayload]) -> Backlog:

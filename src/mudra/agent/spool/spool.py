@@ -98,7 +98,8 @@ class Spool:
     def recover(self) -> Recovered:
         """Return the state to start from. Damaged payloads and entries are dropped and counted."""
         for queued in self.queued():
-            self.body(queued)
+            with contextlib.suppress(OSError):  # unreadable now, perhaps not when it is sent
+                self.body(queued)
         row = self._db.execute("SELECT seq, crc, body FROM snapshot WHERE slot = 0").fetchone()
         snapshot, since = None, 0
         if row is not None and _is_intact(row[1], row[2]):

@@ -1,4 +1,4 @@
-"""agent.toml: every fault named by its key, with what is allowed."""
+"""agent.toml: every error names its key, with what is allowed."""
 
 from pathlib import Path
 
@@ -72,6 +72,7 @@ def test_the_sample_file_is_good() -> None:
         ('listen = ["127.0.0.1:4044"]', 'listen = ["127.0.0.1:70000"]', "must end in a port"),
         ("https://operator.example/iam", "operator.example", "operator.token_url"),
         ("https://operator.example/iam", "https://user:pw@operator.example", "operator.token_url"),
+        ("https://operator.example/iam", "https://operator.example/iam?a=1", "operator.token_url"),
         ('"fip.example" = "FIP-1"', '"fip.example" = "F 1"', "fips"),
         ("[http]", "[sessions]\nkeep_hours = 0\n[http]", "sessions.keep_hours"),
         ("[http]", "[sessions]\nmost = true\n[http]", "sessions.most"),
@@ -83,11 +84,11 @@ def test_a_bad_file_is_refused_with_the_key_and_the_way_out(
 ) -> None:
     assert old in GOOD
 
-    with pytest.raises(ConfigError) as fault:
+    with pytest.raises(ConfigError) as error:
         _read(GOOD.replace(old, new, 1), tmp_path)
 
-    assert message in str(fault.value)
-    assert "hush-hush" not in str(fault.value)
+    assert message in str(error.value)
+    assert "hush-hush" not in str(error.value)
 
 
 def test_a_missing_file_is_said_with_the_option_that_names_it(tmp_path: Path) -> None:
