@@ -6,15 +6,14 @@ from mudra.storage.identity import tables as identity_tables
 from mudra.storage.metrics import alarm_tables
 from mudra.storage.metrics import tables as metrics_tables
 from mudra.storage.registry import tables as registry_tables
-from mudra.storage.tokens import key_fetch_tables, token_count_tables
+from mudra.storage.tokens import tables as tokens_tables
 
 __all__ = [
     "alarm_tables",
     "audit_tables",
     "identity_tables",
-    "key_fetch_tables",
     "metadata",
     "metrics_tables",
     "registry_tables",
-    "token_count_tables",
+    "tokens_tables",
 ]

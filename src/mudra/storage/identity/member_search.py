@@ -21,7 +21,8 @@ from mudra.storage.database.tables import (
     entity_secret,
     user_account,
 )
-from mudra.storage.identity.tables import entity_contact, operator_scope, secret_use
+from mudra.storage.identity.tables import entity_contact, operator_scope
+from mudra.storage.tokens.tables import secret_use
 
 
 class PostgresMemberSearch:

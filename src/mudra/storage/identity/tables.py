@@ -1,4 +1,4 @@
-"""Tables of sessions, contacts, operators, reminders, secret uses and failed sign-ins."""
+"""Tables of sessions, contacts, operators and failed sign-ins."""
 
 from typing import Final
 
@@ -11,28 +11,6 @@ from mudra.storage.database.tables import metadata
 def _at(name: str) -> sa.Column[object]:
     return sa.Column(name, TIMESTAMP(timezone=True), nullable=False)
 
-
-secret_reminder: Final = sa.Table(
-    "secret_reminder",
-    metadata,
-    sa.Column("entity_id", sa.ForeignKey("entity.entity_id"), primary_key=True),
-    sa.Column("version", sa.Integer, primary_key=True),
-    sa.Column("mark", sa.SmallInteger, primary_key=True),
-    _at("done_at"),
-    sa.Column("sent", sa.Boolean, nullable=False),
-)
-
-# No foreign key to the secret: the hot path's batches must not wait for a reset.
-secret_use: Final = sa.Table(
-    "secret_use",
-    metadata,
-    sa.Column("entity_id", sa.Text, primary_key=True),
-    sa.Column("version", sa.Integer, primary_key=True),
-    sa.Column("address", sa.Text, primary_key=True),
-    sa.Column("count", sa.BigInteger, nullable=False),
-    sa.Column("count_in_grace", sa.BigInteger, nullable=False),
-    _at("last_used_at"),
-)
 
 entity_contact: Final = sa.Table(
     "entity_contact",

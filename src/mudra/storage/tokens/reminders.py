@@ -7,7 +7,7 @@ import sqlalchemy as sa
 
 from mudra.storage.database.database import Transaction
 from mudra.storage.database.tables import entity, entity_secret
-from mudra.storage.identity.tables import secret_reminder
+from mudra.storage.tokens.tables import secret_reminder
 
 
 class PostgresReminders:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from mudra.storage.database.bulk_insert import bulk_insert, parameter_of
 from mudra.storage.database.database import Transaction
-from mudra.storage.identity.tables import secret_use
+from mudra.storage.tokens.tables import secret_use
 from mudra.tokens.secrets.old_secret_use import AddressUse, SecretUse
 
 _C: Final = secret_use.c
