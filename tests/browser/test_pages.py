@@ -61,7 +61,7 @@ def test_a_used_link_says_so_and_a_new_one_can_be_asked_for(tour: Visit) -> None
     page.get_by_label("New password").fill("granite otter velvet lamp")  # a page that is behind
     with page.expect_response(lambda one: one.status == 410):
         page.get_by_role("button", name="Set password").click()
-    expect(page.get_by_role("heading", name="This link was used already.")).to_be_visible()
+    expect(page.get_by_role("heading", name="This link has already been used.")).to_be_visible()
     is_sound(tour)
     page.get_by_role("button", name="Send me a new link").click()
     expect(page.get_by_role("alert")).to_have_text("Enter your email address.")

@@ -216,7 +216,7 @@ def test_people_come_and_go_and_the_last_one_stays(service: Service) -> None:
     gone = browser.act(page, f"{page}/remove", email=member.email)
 
     assert gone.headers["location"] == "/console?told=left"
-    assert "Done: you have no rights on that entity" in browser.get("/console?told=left").text
+    assert "You no longer have rights on that entity" in browser.get("/console?told=left").text
     assert browser.get(page).status_code == 403
 
 

@@ -156,14 +156,14 @@ def test_an_operator_onboards_suspends_and_restores_a_member(
     assert "Tungabhadra Lending" in refused.text  # what was typed is not lost
     made = boss.act(form, form, **fields, adminEmail=f"i-{entity_id.lower()}@member.example")
     page = made.headers["location"].partition("?")[0]
-    assert "invited by mail" in boss.get(made.headers["location"]).text
+    assert "invited by email" in boss.get(made.headers["location"]).text
 
     assert boss.act(page, f"{page}/status", status="suspended").status_code == 400
     boss.act(page, f"{page}/status", status="suspended", reason="key has leaked")
-    assert "It gets no tokens." in boss.get(page).text
+    assert "This member gets no tokens." in boss.get(page).text
     boss.act(page, f"{page}/status", status="active", reason="new key")
 
-    assert "It gets tokens." in boss.get(page).text
+    assert "This member gets tokens." in boss.get(page).text
     events = operators["all"].get("/audit", event="entity:status:change", limit="2").json()
     assert [one["actor"] for one in events["events"]] == [f"operator:{operators['all'].email}"] * 2
     assert [one["reason"] for one in events["events"]] == ["new key", "key has leaked"]
@@ -180,13 +180,13 @@ def test_a_member_whose_entry_is_suspended_is_led_to_the_entry(
     boss.act(entry, entry, act="suspend", reason="key has leaked")
 
     shown = boss.get(page).text
-    assert "It gets no tokens, since its registry entry is suspended." in shown
+    assert "This member gets no tokens because its registry entry is suspended." in shown
     assert f'<a href="{entry}">Restore the entry</a>' in shown
     assert 'value="active"' not in shown
     desk = signed_in(service, operators["desk"]).get(page).text
     assert "An operator with the scope registry can restore the entry." in desk
     boss.act(entry, entry, act="restore")
-    assert "It gets tokens." in boss.get(page).text
+    assert "This member gets tokens." in boss.get(page).text
 
 
 def test_what_was_typed_is_given_back_when_the_session_ended_meanwhile(boss: Reader) -> None:
