@@ -61,7 +61,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Demonstration:
-    """A running one. `link` is an invitation that nobody has used."""
+    """A running one. `link` is an invitation that no one has used."""
 
     root: str
     link: str
@@ -87,7 +87,7 @@ class Demonstration:
 
 
 def public_pages(fip_id: str = "KAVERI-FIP") -> list[Page]:
-    """The pages that need nobody signed in, but those of a mail's link."""
+    """The pages that need no sign-in, but those of a mail's link."""
     return [
         Page("sandbox", "/"),
         Page("status", "/status"),
@@ -142,14 +142,14 @@ def demonstration(folder: Path, days: int) -> Iterator[Demonstration]:
     """Start a sandbox with days of past, two incidents, a newcomer, and a change to approve."""
     data_dir = folder / "data"
     where = ["--data-dir", str(data_dir)]
-    # Without agents: the past is filled here, and nothing runs beside what is measured.
+    # Without agents: the past is filled here, and nothing runs next to what is measured.
     with RunningService(data_dir, "--sandbox", "--demo", "--no-traffic") as service:
         root = f"http://127.0.0.1:{service.port}"
         last = days * _DAY_MINUTES
         troubles = [
             f"KAVERI-FIP:fif@{last - 400}+380",
             f"DECCAN-FIP@{last - 4000}+90",
-        ]  # older than the watch looks back: told by the fill
+        ]  # older than the watch looks back: reported by the fill
         incidents = [word for one in troubles for word in ("--incident", one)]
         _mudra("sandbox", "traffic", "--days", str(days), *incidents, "--json", *where)
         _wait_for_sums(data_dir)

@@ -67,7 +67,7 @@ def photograph(browser: Browser, network: Demonstration, into: Path) -> None:
 
 
 def signed_in(context: BrowserContext, root: str, email: str) -> None:
-    """Sign somebody in; nobody by an empty address."""
+    """Sign a user in; no one by an empty address."""
     if not email:
         return
     page = context.new_page()

@@ -1,6 +1,6 @@
 """One unit of work: a transaction, seen through the ports of every area.
 
-Edges and jobs open one per use case; wiring.py says what stands behind it.
+Edges and jobs open one per use case; bootstrap/dependencies.py says what is behind it.
 """
 
 from contextlib import AbstractAsyncContextManager

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from tests.support.service import Service
 
 from mudra.cli.local.program import Dependencies
-from mudra.cli.local.store import with_rooms
+from mudra.cli.local.store import with_store
 
 
 def audit_count(service: Service) -> int:
@@ -22,4 +22,4 @@ def audit_count(service: Service) -> int:
             )
 
     with mock.patch.dict(os.environ, service.environment, clear=True):
-        return with_rooms(act, Path(service.data_dir))
+        return with_store(act, Path(service.data_dir))

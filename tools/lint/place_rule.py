@@ -1,4 +1,4 @@
-"""Nothing in the project knows on whose machine it was written."""
+"""Nothing in the project knows on which machine it was written."""
 
 import re
 from collections.abc import Callable, Iterator

@@ -23,7 +23,7 @@ from msgspec import Struct
 from mudra.audit.event import AuditEvent
 
 GENESIS: Final = hashlib.sha256(b"mudra audit chain 1").digest()
-"""What stands before the first row."""
+"""The head before the first row."""
 
 CHECKPOINT_ROWS: Final = 1000
 CHECKPOINT_AGE: Final = timedelta(minutes=10)
@@ -70,7 +70,7 @@ class Fault(enum.StrEnum):
     CHANGED = "changed"
     """The row, or one taken out just before it, differs from what was sealed."""
     MISPLACED = "misplaced"
-    """Another number stands where this one was due: removed, added or moved."""
+    """Another number is where this one was due: removed, added or moved."""
     CUT = "cut"
     """The rows end before a checkpoint's count."""
     REPLACED = "replaced"

@@ -96,7 +96,7 @@ Detail = Mapping[str, str | int]
 
 NOTHING: Final[Detail] = MappingProxyType({})
 
-# Whole words of a detail's name that would say it holds what nobody may read.
+# Whole words of a detail's name that would say it holds what no one may read.
 _NEVER_RECORDED = frozenset({"secret", "password", "token", "link", "authorization", "cookie"})
 
 

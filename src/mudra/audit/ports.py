@@ -21,7 +21,7 @@ class Ledger(Protocol):
     """What the one sealer asks, after the rows were committed."""
 
     async def head(self) -> Checkpoint:
-        """How the chain stands now; `START` before the first seal. Holds the sealer's lock."""
+        """The current head of the chain; `START` before the first seal. Holds the sealer's lock."""
         ...
 
     async def next_unsealed(self, after: int, limit: int) -> Sequence[Row]:

@@ -7,7 +7,7 @@ class AuditVerdict(Struct, frozen=True):
     """Whether every sealed row is as it was written; `problem` is empty when it is.
 
     `rows` were read without fault, `vouched` of them agree with a checkpoint
-    that is kept beside the database.
+    that is stored next to the database.
     """
 
     intact: bool

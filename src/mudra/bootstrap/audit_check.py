@@ -27,7 +27,7 @@ class AuditDependencies(Protocol):
 
     @property
     def witness(self) -> FileWitness:
-        """The checkpoints beside it."""
+        """The checkpoints next to it."""
 
     def unit_of_work(self) -> AbstractAsyncContextManager[UnitOfWork]:
         """Open a transaction with all its ports."""

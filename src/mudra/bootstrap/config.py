@@ -217,10 +217,10 @@ class Settings:
         None,
         Path,
         "a directory",
-        "own templates of letters, by the names of ours; what it lacks is taken from ours",
+        "own email templates, by the names of ours; ours are used for those it lacks",
     )
     contact: str = _setting(
-        "CONTACT", "", _text, "a text", "whom readers of letters may ask, such as an address"
+        "CONTACT", "", _text, "a text", "whom recipients of emails may ask, such as an address"
     )
     network_name: str = _setting(
         "NETWORK_NAME", "Account Aggregator Network", _text, "a name", "how mails and pages call it"
@@ -230,7 +230,7 @@ class Settings:
         (),
         _networks,
         "networks in CIDR form, separated by commas",
-        "whose X-Forwarded-For is believed",
+        "proxies with a trusted X-Forwarded-For",
     )
     token_audience: str = _setting(
         "TOKEN_AUDIENCE", "account-aggregator-network", _text, "a text", "aud of entity tokens"
@@ -366,5 +366,5 @@ def _check_together(settings: Settings) -> None:
     if settings.sandbox and not is_loopback(settings.host):
         raise ConfigError(
             f"MUDRA_HOST must be a loopback address in the sandbox, not {settings.host!r}: "
-            "its mailbox and time machine are open to whoever can reach it"
+            "its mailbox and time machine are open to anyone who can reach it"
         )

@@ -38,17 +38,19 @@ from mudra.storage.database.purge_expired import purge_expired
 from mudra.storage.mail.outbox import OUTBOX_CHANGED, PostgresOutbox
 
 
-def run_jobs_process(dependencies: Dependencies, lifeline: int, ready: Callable[[], None]) -> None:
+def run_jobs_process(
+    dependencies: Dependencies, parent_pipe: int, ready: Callable[[], None]
+) -> None:
     """Run jobs until stopped, or until the supervisor is gone."""
-    uvloop.run(_work(dependencies, lifeline, ready))
+    uvloop.run(_work(dependencies, parent_pipe, ready))
 
 
-async def _work(dependencies: Dependencies, lifeline: int, ready: Callable[[], None]) -> None:
+async def _work(dependencies: Dependencies, parent_pipe: int, ready: Callable[[], None]) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    on_parent_exit(lifeline, stop.set)
+    on_parent_exit(parent_pipe, stop.set)
     runs = PostgresJobRuns(dependencies.database.conninfo)
     scheduler = Scheduler(
         [*_jobs(dependencies), *_metrics_jobs(dependencies)],

@@ -41,7 +41,7 @@ def run_node(
     demo: Demo,
     heal: Callable[[], None] | None,
 ) -> int:
-    """Run workers and jobs until told to stop; returns the exit code."""
+    """Run workers and jobs until stopped; returns the exit code."""
     _check_mail(settings, conninfo, encryption)
     sockets = listeners(settings.host, settings.port, settings.workers)
     settings = replace(settings, port=sockets[0].getsockname()[1])
@@ -65,19 +65,19 @@ def run_node(
 
 
 def _check_mail(settings: Settings, conninfo: str, encryption: DataEncryption) -> None:
-    """Find a letter that cannot be written or a URL that cannot be read now, not at night."""
+    """Find an email template or a URL that cannot be read now, not at night."""
     build_dependencies(settings, conninfo, encryption).writer.check()
     if settings.smtp_url is not None:
         mail_server(settings.smtp_url, settings.mail_from, settings.network_name)
 
 
 def _without(sockets: Sequence[socket.socket], body: Body) -> Body:
-    """A child that serves none of these: left open, they would take connections for nobody."""
+    """Close in a child what it does not serve: connections to it would get no response."""
 
-    def closing(lifeline: int, ready: Callable[[], None]) -> None:
+    def closing(parent_pipe: int, ready: Callable[[], None]) -> None:
         for listener in sockets:
             listener.close()
-        body(lifeline, ready)
+        body(parent_pipe, ready)
 
     return closing
 
@@ -89,18 +89,18 @@ def _worker(
     listener: socket.socket,
     sockets: Sequence[socket.socket],
 ) -> Body:
-    def serving(lifeline: int, ready: Callable[[], None]) -> None:
-        run_worker(build_dependencies(settings, conninfo, encryption), listener, lifeline, ready)
+    def serving(parent_pipe: int, ready: Callable[[], None]) -> None:
+        run_worker(build_dependencies(settings, conninfo, encryption), listener, parent_pipe, ready)
 
     return _without([other for other in sockets if other is not listener], serving)
 
 
 def _jobs(settings: Settings, conninfo: str, encryption: DataEncryption) -> Body:
-    def body(lifeline: int, ready: Callable[[], None]) -> None:
-        # Loaded here, beside the workers' own last steps: no request waits for a job.
+    def body(parent_pipe: int, ready: Callable[[], None]) -> None:
+        # Loaded here, during the workers' own last steps: no request waits for a job.
         from mudra.bootstrap.jobs_process import run_jobs_process  # noqa: PLC0415
 
-        run_jobs_process(build_dependencies(settings, conninfo, encryption), lifeline, ready)
+        run_jobs_process(build_dependencies(settings, conninfo, encryption), parent_pipe, ready)
 
     return body
 
@@ -120,13 +120,15 @@ def _watch_database(heal: Callable[[], None]) -> Body:
 
 
 def _demo_agents(settings: Settings, conninfo: str, encryption: DataEncryption) -> Body:
-    def body(lifeline: int, ready: Callable[[], None]) -> None:
+    def body(parent_pipe: int, ready: Callable[[], None]) -> None:
         # The service comes first: what follows may use only time that it leaves.
         os.nice(NICE)
         ready()
         from mudra.demo.live import live  # noqa: PLC0415  # loads the whole agent
 
-        live(build_dependencies(settings, conninfo, encryption), partial(on_parent_exit, lifeline))
+        live(
+            build_dependencies(settings, conninfo, encryption), partial(on_parent_exit, parent_pipe)
+        )
 
     return body
 
@@ -163,7 +165,7 @@ def _figures(settings: Settings) -> int:
 
 
 def _record(conninfo: str, settings: Settings) -> None:
-    """Keep the base address, so that commands beside the service write the same links."""
+    """Keep the base address, so that commands next to the service write the same links."""
     with psycopg.connect(conninfo, connect_timeout=5) as connection:
         connection.execute(
             "INSERT INTO service_fact (name, value) VALUES ('base-url', %s)"

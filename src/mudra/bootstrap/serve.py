@@ -56,7 +56,7 @@ def _load_encryption(settings: Settings, conninfo: str, *, create: bool) -> Data
 
 
 def serve(settings: Settings, announce: Callable[[Settings], None], demo: Demo = Demo.NONE) -> int:
-    """Run a node until it is told to stop; returns the exit code.
+    """Run a node until it is stopped; returns the exit code.
 
     `announce` is called when the node answers, with the settings as they came out
     (a port 0 is replaced by the real one).
@@ -92,6 +92,6 @@ def _serve(settings: Settings, announce: Callable[[Settings], None], demo: Demo)
 def _log_stream(settings: Settings) -> TextIO:
     if not settings.sandbox:
         return sys.stderr
-    # The terminal of the sandbox is for people; the log is a file beside the data.
+    # The terminal of the sandbox is for people; the log is a file next to the data.
     settings.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     return (settings.data_dir / "mudra.log").open("a", encoding="utf-8", buffering=1)

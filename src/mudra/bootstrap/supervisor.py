@@ -1,6 +1,6 @@
 """The processes of one node: workers with a socket each, and one for jobs.
 
-A parent that holds no connections forks them, starts anew those that die, and
+A parent that holds no connections forks them, starts again those that die, and
 stops them. They stop by themselves when it is gone (a pipe that only it holds
 open ends).
 """
@@ -24,7 +24,7 @@ _SOONEST_RESTART_S: Final = 1.0
 _log = structlog.get_logger()
 
 Body = Callable[[int, Callable[[], None]], None]
-"""What a child does: takes the lifeline's file descriptor and a call that reports ready."""
+"""What a child does: takes the parent_pipe's file descriptor and a call that reports ready."""
 
 
 class CannotListen(Exception):
@@ -51,22 +51,22 @@ class Supervisor:
         self.children.append(_Child(name, body))
 
     def run(self, on_ready: Callable[[], None]) -> int:
-        """Start all, call `on_ready` when every child is, and look after them until told to stop.
+        """Start all, call `on_ready` when all are ready, and restart those that die, until stopped.
 
         Returns the exit code: 1 when a child could not even start.
         """
-        lifeline, hold = os.pipe()
+        parent_pipe, hold = os.pipe()
         report, reported = os.pipe()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, self._stop)
         gc.freeze()
         gc.enable()
         for child in self.children:
-            self._start(child, lifeline, hold, reported)
+            self._start(child, parent_pipe, hold, reported)
         ready = self._wait_until_ready(report)
         if ready:
             on_ready()
-            self._look_after(lifeline, hold, reported)
+            self._look_after(parent_pipe, hold, reported)
         self._end()
         return 0 if ready else 1
 
@@ -74,7 +74,7 @@ class Supervisor:
         self._stopping = True
         self._signal_all(signal.SIGTERM)
 
-    def _start(self, child: _Child, lifeline: int, hold: int, reported: int) -> None:
+    def _start(self, child: _Child, parent_pipe: int, hold: int, reported: int) -> None:
         child.started_at = time.monotonic()
         child.pid = os.fork()
         if child.pid:
@@ -86,7 +86,7 @@ class Supervisor:
         os.close(hold)
         code = 1
         try:
-            child.body(lifeline, lambda: _tell(reported))
+            child.body(parent_pipe, lambda: _tell(reported))
             code = 0
         except BaseException:  # noqa: BLE001  # a child must not return into the parent's code
             _log.exception("process ended", name=child.name)
@@ -108,7 +108,7 @@ class Supervisor:
             time.sleep(0.005)
         return not self._stopping
 
-    def _look_after(self, lifeline: int, hold: int, reported: int) -> None:
+    def _look_after(self, parent_pipe: int, hold: int, reported: int) -> None:
         while not self._stopping:
             try:
                 ended, status = os.waitpid(-1, 0)
@@ -119,11 +119,11 @@ class Supervisor:
             child = self._forget(ended)
             if child is None or self._stopping:
                 continue
-            _log.error("process died, starting it anew", name=child.name, status=status)
+            _log.error("process died, starting it again", name=child.name, status=status)
             lived = time.monotonic() - child.started_at
             if lived < _SOONEST_RESTART_S:
                 time.sleep(_SOONEST_RESTART_S)
-            self._start(child, lifeline, hold, reported)
+            self._start(child, parent_pipe, hold, reported)
 
     def _forget(self, pid: int) -> _Child | None:
         for child in self.children:

@@ -1,4 +1,4 @@
-"""The only file that knows all rooms: what stands behind every port."""
+"""Builds the HTTP edge of a worker: what is behind every port."""
 
 import random
 import secrets
@@ -41,7 +41,7 @@ _PUSH_RATE_S = 600
 
 
 class Edge(Struct, frozen=True):
-    """The HTTP edge of one worker process, with what must run beside it."""
+    """The HTTP edge of one worker process, with what must run next to it."""
 
     dependencies: Dependencies
     service: HttpDependencies

@@ -26,14 +26,14 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"
 
 
 def run_worker(
-    dependencies: Dependencies, listener: socket.socket, lifeline: int, ready: Callable[[], None]
+    dependencies: Dependencies, listener: socket.socket, parent_pipe: int, ready: Callable[[], None]
 ) -> None:
-    """Serve until told to stop, or until the supervisor is gone."""
-    uvloop.run(_serve(dependencies, listener, lifeline, ready))
+    """Serve until stopped, or until the supervisor is gone."""
+    uvloop.run(_serve(dependencies, listener, parent_pipe, ready))
 
 
 async def _serve(
-    dependencies: Dependencies, listener: socket.socket, lifeline: int, ready: Callable[[], None]
+    dependencies: Dependencies, listener: socket.socket, parent_pipe: int, ready: Callable[[], None]
 ) -> None:
     edge = open_http_edge(dependencies)
     await edge.start()
@@ -57,7 +57,7 @@ async def _serve(
         ),
         ready,
     )
-    on_parent_exit(lifeline, server.stop)
+    on_parent_exit(parent_pipe, server.stop)
     flushing = asyncio.create_task(_flush_always(log, figures), name="request-log")
     gc.freeze()
     try:

@@ -135,7 +135,7 @@ async def fetch_secret(place: Place, settings: DemoSettings, http: httpx.AsyncCl
 
 
 def _put(path: Path, text: str) -> None:
-    """Write it whole for its owner alone: whoever reads at this moment finds the old or the new."""
+    """Write it whole for its owner alone: a reader finds the old or the new."""
     draft = path.with_name(f"{path.name}.draft")
     draft.touch(mode=0o600)
     draft.write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The systems of one demonstration AA: its calls, told as an AA's application tells an agent.
+"""The systems of one demonstration AA: its calls, as an AA's application reports them to an agent.
 
 Pure: the traffic's rates and the dice say which calls there are, and the caller
 says what time it is. Shapes of events and bodies: network-facts.
@@ -43,13 +43,13 @@ class Systems:
 
     traffic: Traffic
     dice: random.Random
-    _told_to: int = 0
+    _reported_to: int = 0
     _later: list[tuple[int, int, SendEvent]] = field(default_factory=list)
     _order: Iterator[int] = field(default_factory=itertools.count)
 
     def until(self, now: int) -> list[SendEvent]:
         """The events since the last time up to now, in their order; milliseconds since 1970."""
-        since, self._told_to = self._told_to, now
+        since, self._reported_to = self._reported_to, now
         if not 0 < now - since <= MAX_STEP_MS:
             self._later.clear()
             return []
@@ -93,7 +93,7 @@ class Systems:
         self._tell(at + took, "responseIn", fip, call, key, status, body)
 
     def _end_session(self, fip: str, session: str, at: int) -> None:
-        """What the FIP tells of the data it was asked for: some sessions never end."""
+        """What the FIP reports of the data it was asked for: some sessions never end."""
         comes = at + int(self.dice.lognormvariate(9, 0.5))
         if self.dice.random() < _FIRST_PENDING:
             self._receive(
@@ -123,7 +123,7 @@ class Systems:
         status: int | None = None,
         body: SendEvent | None = None,
     ) -> None:
-        told: SendEvent = {
+        event: SendEvent = {
             "callType": kind,
             "method": call.method,
             "route": f"/v2{call.route}",
@@ -134,7 +134,7 @@ class Systems:
             "httpStatus": status,
             "body": body,
         }
-        heapq.heappush(self._later, (at, next(self._order), told))
+        heapq.heappush(self._later, (at, next(self._order), event))
 
 
 def _notice(session: str, fip: str, word: str) -> SendEvent:

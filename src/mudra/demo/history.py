@@ -33,7 +33,7 @@ _CHUNK_S: Final = 30.0
 async def demo_aas(dependencies: Dependencies) -> tuple[str, ...]:
     """The AAs of the demonstration network that are here, known by ID and admin's address.
 
-    Empty where there is no demonstration network; its addresses can belong to nobody (RFC 2606).
+    Empty where there is no demonstration network; its addresses belong to no one (RFC 2606).
     """
     async with dependencies.unit_of_work() as work:
         here = {
@@ -74,12 +74,12 @@ async def fill_history(
             async with dependencies.database.transaction(within_s=_CHUNK_S) as transaction:
                 intake = PostgresReports(transaction, dependencies.partitions)
                 await intake.take_time(_CHUNK_S)  # another fill, or the agent, may be at it
-                desk = HistoryService(
+                history = HistoryService(
                     intake,
                     PostgresReceipts(transaction),
                     PostgresAuditLog(transaction),
                 )
-                stored += await take_history(aa_id, reports, watched_from, desk)
+                stored += await take_history(aa_id, reports, watched_from, history)
             on_progress()
     # Those of the last hours are found by the watch itself, which also raises the alarms.
     for trouble in past.traffic.troubles:

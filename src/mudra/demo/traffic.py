@@ -43,7 +43,7 @@ SHARES: Final = {  # calls of each type for one FI request, as journeys go
     RequestType.FI_FETCH: 0.92,
     RequestType.HEARTBEAT: 0.05,
 }
-NOTICE_SHARES: Final = {  # the same, of what comes back from FIPs beside FI notifications
+NOTICE_SHARES: Final = {  # the same, of what comes back from FIPs as well as FI notifications
     NotificationType.ACCOUNT_LINK: 0.3,
     NotificationType.CONSENT: 0.04,
 }

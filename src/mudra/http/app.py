@@ -156,7 +156,7 @@ async def _hot(  # the three ASGI arguments, and who answers
         await answering(scope, receive, send, service)
     except DatabaseUnavailable:
         await refusal(Envelope(new_txn_id(), service.clock()), Unavailable()).send(send)
-    except Exception as error:  # noqa: BLE001  # the last catcher: logged, told as 500
+    except Exception as error:  # noqa: BLE001  # the last catcher: logged, answered as 500
         await _unexpected(error, service).send(send)
 
 

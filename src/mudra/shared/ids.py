@@ -6,7 +6,7 @@ import os
 def fresh_id() -> str:
     """Give a random UUID (RFC 9562, version 4) as text; a third of the cost of `uuid.uuid4`.
 
-    Every token needs two, beside a signature that takes 240 µs.
+    Every token needs two, next to a signature that takes 240 µs.
     """
     digits = os.urandom(16).hex()
     variant = "89ab"[int(digits[16], 16) & 3]

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 Address: TypeAlias = IPv4Address | IPv6Address
 
 _IPV6_CUSTOMER_BITS: Final = 64
-"""What one customer is given; a limit per single IPv6 address limits nobody."""
+"""What one customer is given; a limit per single IPv6 address limits no one."""
 _WITH_PORT: Final = re.compile(r"\[([^\[\]]+)\](?::\d{1,5})?|([0-9.]+):\d{1,5}")
 
 

@@ -54,7 +54,7 @@ def post_json(url: str, body: dict[str, object], entry: SignedIn) -> dict[str, o
 
 
 def post_open(url: str, body: dict[str, object]) -> dict[str, object]:
-    """Post JSON to a call that needs nobody signed in; ends with the service's sentence."""
+    """Post JSON to a call that needs no sign-in; ends with the service's sentence."""
     return _answered(url, lambda client: client.post(url, json=body))
 
 

@@ -73,10 +73,10 @@ def _load(path: Path) -> list[SignedIn]:
         if mode & 0o077:
             raise TokensFileError(
                 f"{path} can be read by others (mode {mode & 0o777:o}): run chmod 600 on it, "
-                "and sign in anew if it may have been read"
+                "and sign in again if it may have been read"
             )
         return msgspec.json.decode(path.read_bytes(), type=list[SignedIn])
     except FileNotFoundError:
         return []
     except msgspec.MsgspecError as error:
-        raise TokensFileError(f"{path} is damaged ({error}); delete it and sign in anew") from None
+        raise TokensFileError(f"{path} is damaged ({error}); delete it and sign in again") from None

@@ -10,7 +10,7 @@ from mudra.audit.event import Caller
 from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.program import Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.local.store import with_rooms
+from mudra.cli.local.store import with_store
 from mudra.cli.local.user import user_of
 from mudra.cli.output.output import fail, show_facts, show_json
 from mudra.cli.output.token_text import show_tokens
@@ -119,7 +119,7 @@ def tokens(email: Email, data_dir: DataDir = None, as_json: AsJson = False) -> N
             user = await user_of(work, email)
             return NoSuchUser() if user is None else await work.memberships.tokens(user.user_id)
 
-    held = with_rooms(run, data_dir)
+    held = with_store(run, data_dir)
     if isinstance(held, Refusal):
         fail(problem_of(held).sentence)
     show_tokens([msgspec.to_builtins(token_details(token)) for token in held], as_json=as_json)
@@ -180,7 +180,7 @@ def _run(
         async with dependencies.unit_of_work() as work:
             return await use_case(work, Caller(operator_name()))
 
-    facts, warnings = _facts(with_rooms(run, data_dir))
+    facts, warnings = _facts(with_store(run, data_dir))
     if as_json:
         show_json(facts | ({} if warnings is None else {"warnings": warnings}))
         return

@@ -1,4 +1,4 @@
-"""mudra audit: what happened, and the proof that nobody changed it since."""
+"""mudra audit: what happened, and the proof that it was not changed since."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -12,7 +12,7 @@ from mudra.audit.verdict import AuditVerdict
 from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.program import Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.local.store import with_rooms
+from mudra.cli.local.store import with_store
 from mudra.cli.output.output import fail, show_facts, show_json, show_table
 from mudra.shared.time_text import iso_ms
 
@@ -57,7 +57,7 @@ def list_events(  # noqa: PLR0913, PLR0917  # one option for each field of the s
             rows = await work.audit_search.events(which, None, last)
         return list(reversed(rows))
 
-    events = with_rooms(act, data_dir)
+    events = with_store(act, data_dir)
     if as_json:
         show_json([_document(found) for found in events])
         return
@@ -72,7 +72,7 @@ def list_events(  # noqa: PLR0913, PLR0917  # one option for each field of the s
 
 @app.command("verify", epilog="Example: mudra audit verify && echo untouched")
 def verify_chain(data_dir: DataDir = None, as_json: AsJson = False) -> None:
-    """Verify the hash chain over all events, and the checkpoints beside the database.
+    """Verify the hash chain over all events, and the checkpoints next to the database.
 
     Exits with 1 when a row was changed, removed, added or moved, and names the first.
     """
@@ -80,7 +80,7 @@ def verify_chain(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     async def act(dependencies: Dependencies) -> AuditVerdict:
         return await dependencies.verify_audit(Caller(operator_name()))
 
-    verdict = with_rooms(act, data_dir)
+    verdict = with_store(act, data_dir)
     if not verdict.intact:
         fail(verdict.problem)
     facts = {"rows": verdict.rows, "vouched": verdict.vouched, "intact": True}

@@ -5,7 +5,7 @@ import typer
 
 from mudra.cli.local.program import Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.local.store import with_rooms
+from mudra.cli.local.store import with_store
 from mudra.cli.output.output import show_json, show_table
 from mudra.http.response.operator_responses import board_row
 from mudra.identity.operators.operator import Scope
@@ -21,7 +21,7 @@ def board(data_dir: DataDir = None, as_json: AsJson = False) -> None:
         async with dependencies.unit_of_work() as work:
             return await gather(work, frozenset(Scope))
 
-    rows = with_rooms(act, data_dir).rows
+    rows = with_store(act, data_dir).rows
     if as_json:
         show_json([msgspec.to_builtins(board_row(row)) for row in rows])
     elif rows:

@@ -16,7 +16,7 @@ from mudra.cli.local.duration_option import read_duration
 from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.program import Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.local.store import with_rooms
+from mudra.cli.local.store import with_store
 from mudra.cli.output.output import fail, show_facts, show_json, show_table
 from mudra.http.response.alarm_responses import incident_details, silence_details, webhook_details
 from mudra.http.response.errors import problem_of
@@ -213,7 +213,7 @@ def _done(act: Callable[[UnitOfWork, datetime], Awaitable[T]], data_dir: Path | 
         async with dependencies.unit_of_work() as work:
             return await act(work, await work.people.now())
 
-    return with_rooms(within, data_dir)
+    return with_store(within, data_dir)
 
 
 def _success(outcome: T | Refusal) -> T:

@@ -11,7 +11,7 @@ import typer
 from mudra.cli.local.duration_option import read_duration
 from mudra.cli.local.program import Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.local.store import with_rooms
+from mudra.cli.local.store import with_store
 from mudra.cli.output.api_row import COLUMNS, api_line
 from mudra.cli.output.output import Exit, fail, show_json, show_table
 from mudra.http.request.health_requests import CODES, GROUPED_BY, MAX_LENGTH
@@ -53,7 +53,7 @@ def picture(
             )
             return within, rows
 
-    within, rows = with_rooms(act, data_dir)
+    within, rows = with_store(act, data_dir)
     if as_csv:
         sys.stdout.write(rows_as_csv(rows))
         return
@@ -86,7 +86,7 @@ def health_matrix(
             coverage = await work.health.coverage(within, now)
             return matrix_response(within, matrix, coverage.proof())
 
-    shown = msgspec.to_builtins(with_rooms(act, data_dir))
+    shown = msgspec.to_builtins(with_store(act, data_dir))
     if as_json:
         show_json(shown)
         return

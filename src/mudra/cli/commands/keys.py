@@ -9,7 +9,7 @@ from mudra.audit.event import Caller, EventName
 from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.program import Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.local.store import with_rooms
+from mudra.cli.local.store import with_store
 from mudra.cli.output.output import show_json, show_table
 from mudra.shared.time_text import iso_ms
 from mudra.tokens.issuing.claims import TokenKind
@@ -34,7 +34,7 @@ def list_keys(data_dir: DataDir = None, as_json: AsJson = False) -> None:
         async with dependencies.unit_of_work() as work:
             return await work.signing_keys.list(await work.people.now())
 
-    rows = [_fields(one) for one in with_rooms(handle, data_dir)]
+    rows = [_fields(one) for one in with_store(handle, data_dir)]
     if as_json:
         show_json(rows)
         return
@@ -92,7 +92,7 @@ def rotate(
                 kinds, Caller(operator_name()), await work.people.now(), emergency=emergency
             )
 
-    changes = with_rooms(handle, data_dir)
+    changes = with_store(handle, data_dir)
     rows = [
         {"kid": c.kid, "kind": c.kind.value, "what": _EVENT_TEXTS[c.event], "at": iso_ms(c.at)}
         for c in changes

@@ -9,7 +9,7 @@ from mudra.audit.event import Caller
 from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.program import Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.local.store import with_rooms
+from mudra.cli.local.store import with_store
 from mudra.cli.output.output import fail, show_facts, show_json, show_table
 from mudra.http.response.account_responses import mail_details
 from mudra.http.response.sandbox_responses import mail_response
@@ -44,7 +44,7 @@ def list_mails(
         async with dependencies.unit_of_work() as work:
             return list(await work.mailbox.mails(to=wanted))
 
-    mails = with_rooms(run, data_dir)
+    mails = with_store(run, data_dir)
     if as_json:
         show_json([msgspec.to_builtins(mail_response(mail)) for mail in mails])
         return
@@ -69,7 +69,7 @@ def show(
         async with dependencies.unit_of_work() as work:
             return await work.mailbox.mail(mail_id)
 
-    mail = with_rooms(run, data_dir)
+    mail = with_store(run, data_dir)
     if mail is None:
         fail(f"no mail has the ID {mail_id}")
     files = mail.email.attachments
@@ -103,7 +103,7 @@ def retry(
             caller = Caller(operator_name())
             return await retry_mail(mail_id, caller, work.mail_queue, work.audit_log)
 
-    if isinstance(with_rooms(run, data_dir), NoSuchMail):
+    if isinstance(with_store(run, data_dir), NoSuchMail):
         fail(f"no unsent mail has the ID {mail_id}")
     facts = {"mail": mail_id, "result": "will be tried now"}
     if as_json:
@@ -117,7 +117,7 @@ def _show_failed(data_dir: DataDir, *, as_json: bool) -> None:
         async with dependencies.unit_of_work() as work:
             return list(await work.mail_queue.queue(failed=True, limit=_MAX_COUNT))
 
-    mails = with_rooms(run, data_dir)
+    mails = with_store(run, data_dir)
     if as_json:
         show_json([msgspec.to_builtins(mail_details(mail)) for mail in mails])
         return

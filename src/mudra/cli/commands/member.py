@@ -9,7 +9,7 @@ from mudra.audit.event import Caller
 from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.program import Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.local.store import with_rooms
+from mudra.cli.local.store import with_store
 from mudra.cli.output.output import Exit, fail, show_facts, show_json, show_table
 from mudra.http.response.errors import problem_of
 from mudra.identity.accounts.refusals import ValueRefused
@@ -56,7 +56,7 @@ def onboard(
         async with dependencies.unit_of_work() as work:
             return await onboard_member(work, new, Caller(operator_name()))
 
-    result = with_rooms(run, data_dir)
+    result = with_store(run, data_dir)
     match result:
         case ValueRefused():
             fail(f"{_OPTIONS.get(result.field, result.field)} {result.problem}", Exit.USAGE)
@@ -101,7 +101,7 @@ def list_members(data_dir: DataDir = None, as_json: AsJson = False) -> None:
         async with dependencies.unit_of_work() as work:
             return list(await work.people.members())
 
-    members = with_rooms(run, data_dir)
+    members = with_store(run, data_dir)
     if as_json:
         show_json([_document(member) for member in members])
         return
@@ -122,7 +122,7 @@ def _set_status(
             caller = Caller(operator_name())
             return await set_member_status(work, entity_id, status, reason, caller)
 
-    outcome = with_rooms(run, data_dir)
+    outcome = with_store(run, data_dir)
     if isinstance(outcome, Refusal):
         fail(problem_of(outcome).sentence)
     facts = {"entity": entity_id, "status": outcome.value}
@@ -155,7 +155,7 @@ def tokens(
             since = (await work.people.now()).date() - timedelta(days=days - 1)
             return list(await work.token_counts.by_day(entity_id, since))
 
-    rows = with_rooms(run, data_dir)
+    rows = with_store(run, data_dir)
     if as_json:
         show_json([{"day": row.day.isoformat(), "count": row.count} for row in rows])
     else:

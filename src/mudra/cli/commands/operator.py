@@ -8,7 +8,7 @@ from mudra.audit.event import Caller
 from mudra.cli.local.operator_name import operator_name
 from mudra.cli.local.program import Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.local.store import with_rooms
+from mudra.cli.local.store import with_store
 from mudra.cli.output.output import Exit, fail, show_facts, show_json, show_table
 from mudra.identity.accounts.refusals import ValueRefused, WrongAccountKind
 from mudra.identity.memberships.member_search import UserFilter, UserRow
@@ -44,7 +44,7 @@ def create(
         async with dependencies.unit_of_work() as work:
             return await save_operator(work, email, name, scopes, Caller(operator_name()))
 
-    saved = with_rooms(run, data_dir)
+    saved = with_store(run, data_dir)
     match saved:
         case ValueRefused():
             fail(f"{saved.field} {saved.problem}", Exit.USAGE)
@@ -72,7 +72,7 @@ def end(
         async with dependencies.unit_of_work() as work:
             return await end_operator(work, email, Caller(operator_name()))
 
-    held = with_rooms(run, data_dir)
+    held = with_store(run, data_dir)
     if isinstance(held, Refusal):
         fail(f"{email} is not an operator: mudra operator list shows who is")
     names = sorted(scope.value for scope in held)
@@ -92,7 +92,7 @@ def list_operators(data_dir: DataDir = None, as_json: AsJson = False) -> None:
                 await work.member_search.users(UserFilter(operators_only=True), "", _MAX_COUNT)
             )
 
-    rows = with_rooms(run, data_dir)
+    rows = with_store(run, data_dir)
     if as_json:
         show_json([{"email": r.email, "state": r.state, "scopes": list(r.scopes)} for r in rows])
         return

@@ -13,7 +13,7 @@ from mudra.cli.local.duration_option import read_duration
 from mudra.cli.local.program import Dependencies
 from mudra.cli.local.registry_store import operator
 from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.local.store import with_rooms
+from mudra.cli.local.store import with_store
 from mudra.cli.output.output import Exit, fail, show_facts, show_json, show_table
 from mudra.http.response.registry_record import record_response
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
@@ -98,7 +98,7 @@ def approve(
             _command(RegistryAction.APPROVE, entity_id, version=version, goes_live_at=goes_live_at),
         )
 
-    _show(with_rooms(act, data_dir), as_json=as_json)
+    _show(with_store(act, data_dir), as_json=as_json)
 
 
 @app.command(epilog="Example: mudra registry reject KAVERI-FIP --reason 'certificate is not yours'")
@@ -165,7 +165,7 @@ def export(
         async with dependencies.unit_of_work() as work:
             return b"[" + b",\n".join(await work.registry.live_entries()) + b"]\n"
 
-    written = with_rooms(act, data_dir)
+    written = with_store(act, data_dir)
     if output is None:
         sys.stdout.write(written.decode())
         return
@@ -189,7 +189,7 @@ def _carry_out(command: Command, data_dir: Path | None, *, as_json: bool) -> Non
     async def act(dependencies: Dependencies) -> Outcome:
         return await _decided(dependencies, command)
 
-    _show(with_rooms(act, data_dir), as_json=as_json)
+    _show(with_store(act, data_dir), as_json=as_json)
 
 
 async def _decided(dependencies: Dependencies, command: Command) -> Outcome:
@@ -226,7 +226,7 @@ def _record(entity_id: str, data_dir: Path | None) -> Record:
         async with dependencies.unit_of_work() as work:
             return await work.registry.record(entity_id)
 
-    record = with_rooms(act, data_dir)
+    record = with_store(act, data_dir)
     if record is None:
         fail(f"the registry has no entity {entity_id}")
     return record

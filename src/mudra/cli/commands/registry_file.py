@@ -14,7 +14,7 @@ from mudra.cli.client.registry_call import ask_findings, send_entry
 from mudra.cli.local.program import Dependencies
 from mudra.cli.local.registry_store import findings_json, operator, parse, read_file
 from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.local.store import with_rooms
+from mudra.cli.local.store import with_store
 from mudra.cli.output.output import Exit, console, fail, show_facts, show_json
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.register import Outcome, preview_submission, submit_or_update
@@ -125,7 +125,7 @@ def submit(
                 return _refused(checked)
             return _line(await submit_or_update(work.registry, checked, operator()), checked)
 
-    lines = (with_rooms(act, data_dir),)
+    lines = (with_store(act, data_dir),)
     _show(lines, as_json=as_json)
     _end(lines)
 
@@ -159,7 +159,7 @@ def import_file(
                 return Imported(tuple(lines), interrupted=True)
         return Imported(tuple(lines))
 
-    imported = with_rooms(act, data_dir)
+    imported = with_store(act, data_dir)
     _show(imported.lines, as_json=as_json)
     if imported.interrupted:
         fail(

@@ -11,7 +11,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from mudra.cli.client.api_client import BaseUrl, base_address, post_open
 from mudra.cli.local.program import Dependencies
 from mudra.cli.local.settings import AsJson, DataDir
-from mudra.cli.local.store import with_rooms
+from mudra.cli.local.store import with_store
 from mudra.cli.output.output import Exit, console, fail, show_facts, show_json
 from mudra.demo.past import DEMO_FIPS, Past
 from mudra.demo.traffic import Traffic, Trouble
@@ -80,7 +80,7 @@ def traffic(
             dependencies, Past(Traffic(DEMO_FIPS, load, troubles), within, seed), as_json
         )
 
-    filled = with_rooms(act, data_dir)
+    filled = with_store(act, data_dir)
     if as_json:
         show_json(filled)
     else:

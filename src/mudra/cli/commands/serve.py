@@ -105,7 +105,7 @@ def _life_lines(settings: LocalSettings, command: str) -> list[str]:
 
 
 def _command() -> str:
-    """How to call this program from where the user stands."""
+    """How to call this program from the user's directory."""
     program = Path(sys.argv[0]).absolute()
     here = Path.cwd()
     return str(program.relative_to(here)) if program.is_relative_to(here) else program.name

@@ -14,7 +14,7 @@ MAX_BYTES = 64 * 1024 * 1024
 
 
 def operator() -> Actor:
-    """Return the one who runs this command: whoever may open the data directory may decide."""
+    """Return the one who runs this command: anyone who may open the data directory may decide."""
     return actor.operator(operator_name())
 
 

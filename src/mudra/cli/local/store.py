@@ -10,7 +10,7 @@ from mudra.cli.output.output import fail
 T = TypeVar("T")
 
 
-def with_rooms(action: Callable[[Dependencies], Awaitable[T]], data_dir: Path | None = None) -> T:
+def with_store(action: Callable[[Dependencies], Awaitable[T]], data_dir: Path | None = None) -> T:
     """Open the store, run the action, close it; ends with an error when it cannot be opened."""
     try:
         return program().in_store(action, data_dir)

@@ -16,7 +16,7 @@ from mudra.console.framework.cookie import session_cookie
 from mudra.console.framework.csrf import CSRF_FIELD, is_same_origin, token_matches
 from mudra.console.framework.navigation import CONSOLE
 from mudra.console.framework.page_context import PageContext
-from mudra.console.framework.page_responses import frame, nobody_signed_in
+from mudra.console.framework.page_responses import frame, not_signed_in
 from mudra.console.framework.page_results import GoTo, Outcome, StreamedPage
 from mudra.console.framework.sign_in_form import form_without_session, typed
 from mudra.console.framework.streamed_page import begin, supports_streaming, whole
@@ -157,7 +157,7 @@ async def _visited(
     async with service.unit_of_work() as work:
         page_context = await _signed_in(context, work)
         if page_context is None:
-            return nobody_signed_in(context)
+            return not_signed_in(context)
         passed = await gate(page_context)
         if not isinstance(passed, PageContext):
             return frame(page_context, passed)
@@ -202,7 +202,7 @@ async def _prove(context: RequestContext, fields: Fields, gate: _Gate) -> Refusa
     async with context.service.unit_of_work() as work:
         page_context = await _signed_in(context, work)
         if page_context is None or _form_refused(page_context, fields) is not None:
-            return None  # told by what comes after
+            return None  # shown by what comes after
         if not isinstance(await gate(page_context), PageContext):
             return None
     session = page_context.session
@@ -215,7 +215,7 @@ async def _prove(context: RequestContext, fields: Fields, gate: _Gate) -> Refusa
 
 
 async def _signed_in(context: RequestContext, work: UnitOfWork) -> PageContext | None:
-    """Find who is signed in; None when nobody is, or no longer."""
+    """Find who is signed in; None when no one is, or no longer."""
     found = await authenticate_session(
         session_cookie(context.request, context.service.settings),
         sessions=work.sessions,

@@ -86,13 +86,13 @@ def download(file: Download) -> Response[bytes]:
 
 
 def redirect(context: RequestContext, path: str) -> Response[str]:
-    """Go to another page; htmx is told in its own header, since it would swap a fragment."""
+    """Go to another page; htmx reads its own header, since it would swap a fragment."""
     if context.request.headers.get("hx-request"):
         return Response("", status_code=204, headers={"HX-Redirect": path})
     return Response("", status_code=303, headers={"Location": path, "Cache-Control": "no-store"})
 
 
-def nobody_signed_in(context: RequestContext) -> Response[str]:
+def not_signed_in(context: RequestContext) -> Response[str]:
     """Ask to sign in, and lead back then; the address of a form leads to its page.
 
     What htmx sends while one types is refused in place: the page with what was typed stays.

@@ -18,7 +18,7 @@ _POLICY = (
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 _SO_FAR: Final = Markup("<!-- so far -->")
-"""Stands in a page behind what is sent before its figures are there."""
+"""Marks the end of what is sent before its figures are there."""
 HEADERS: Final = {
     "Content-Security-Policy": _POLICY,
     "Cache-Control": "no-store",

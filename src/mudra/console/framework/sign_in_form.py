@@ -10,7 +10,7 @@ from msgspec import Struct
 from mudra.console.framework.console_errors import page_problem
 from mudra.console.framework.cookie import sessions_are_safe
 from mudra.console.framework.csrf import CSRF_FIELD, is_same_origin
-from mudra.console.framework.page_responses import nobody_signed_in, own_page_path, site_facts
+from mudra.console.framework.page_responses import not_signed_in, own_page_path, site_facts
 from mudra.console.framework.render import page, sentence
 from mudra.http.request.request_context import RequestContext
 from mudra.shared.refusal import Refusal
@@ -70,7 +70,7 @@ def form_without_session(
     ours = is_same_origin(request, context.service.settings) is True
     fields_typed = typed(fields) if ours and not request.headers.get("hx-request") else ()
     if not fields_typed:
-        return nobody_signed_in(context)
+        return not_signed_in(context)
     facts = {"username": "", "problem": "", "notice": "ended", "typed": fields_typed}
     to = own_page_path(request.url.path)
     return page("sign_in.html", _facts(context, to) | facts, status=HTTPStatus.FORBIDDEN)

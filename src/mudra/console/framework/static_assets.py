@@ -42,7 +42,7 @@ class AssetStore:
         self._kept: dict[str, StaticAsset] = {}
 
     def find(self, name: str) -> StaticAsset | None:
-        """Give a file by its path within the folder, read anew when it has changed."""
+        """Give a file by its path within the folder, read again when it has changed."""
         path = (self._folder / name).resolve()
         if not path.is_relative_to(self._folder) or path.suffix not in _MEDIA:
             return None
@@ -63,9 +63,9 @@ class AssetStore:
 
 def _read(path: Path, changed: int) -> StaticAsset:
     body = path.read_bytes()
-    beside = path.with_name(path.name + ".gz")
-    if beside.exists():
-        packed: bytes | None = beside.read_bytes()  # made by the build: packing takes a while
+    compressed = path.with_name(path.name + ".gz")
+    if compressed.exists():
+        packed: bytes | None = compressed.read_bytes()  # made by the build: packing takes a while
     else:
         packed = gzip.compress(body, 9, mtime=0) if len(body) >= _MIN_PACKED else None
     digest = hashlib.sha256(body).hexdigest()[:16]

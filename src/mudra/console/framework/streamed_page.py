@@ -1,7 +1,7 @@
 """Sends a page as far as its title, and the rest when its figures are there (decision 0067).
 
 The browser takes up the page, its styles and its menu while the figures are read. What goes
-wrong behind the head is told in the page, and logged and counted as the 500 or 503 that it is.
+wrong behind the head is shown in the page, and logged and counted as the 500 or 503 that it is.
 """
 
 from collections.abc import AsyncIterator, Iterable, Mapping
@@ -67,7 +67,7 @@ async def _rest(page_context: PageContext, begun: StreamedPage, facts: Mapping[s
     except DatabaseUnavailable as error:
         _log.warning("database unavailable", error=str(error))
         refusal: Refusal = Unavailable()
-    except Exception as error:  # noqa: BLE001  # the last catcher: logged, told and counted as 500
+    except Exception as error:  # noqa: BLE001  # the last catcher: logged, shown and counted as 500
         _log.error("unexpected fault", txn_id=page_context.context.txn_id, exc_info=error)
         refusal = Unexpected()
     problem = page_problem(refusal)

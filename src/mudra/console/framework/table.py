@@ -32,7 +32,7 @@ class Column(Struct, Generic[R], frozen=True):
 
     `kind` is text, code, number, time, type, tag, bounds or below; `tone` colours a tag.
     `order` is what it sorts by where that is not the value itself. Bounds are a number with
-    what goes on behind its first space in small letters below. What is below stands under its
+    what goes on behind its first space in small letters below. What is below is under its
     row, over the whole width: long words that would push other columns out of sight.
     """
 
@@ -57,7 +57,7 @@ class Cell(Struct, frozen=True):
 
     @property
     def number(self) -> bool:
-        """Tell whether it stands on the right."""
+        """Report whether it is aligned to the right."""
         return self.kind in _NUMBERS
 
     @property
@@ -88,7 +88,7 @@ class TableView(Struct, frozen=True, kw_only=True):
     heads: Sequence[Head]
     rows: Sequence[Sequence[Cell]]
     below: Sequence[str]
-    """What stands under each row; empty for nothing."""
+    """What is below each row; empty for nothing."""
     words: str
     may_filter: bool
     kept: Mapping[str, str]

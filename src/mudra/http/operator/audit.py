@@ -106,7 +106,7 @@ async def search(request: AnyRequest, service: InjectedDependencies) -> Response
     operation_class=described("Verify the audit", NoParameters, AuditVerdictResponse, bearer=True),
 )
 async def verify(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
-    """Verify every sealed row and the checkpoints beside the database: a minute per million."""
+    """Verify every sealed row and the checkpoints next to the database: a minute per million."""
     context, order = await receive_json(request, service, NoParameters)
     found = await find_operator(context, Scope.AUDIT)
     if isinstance(found, Refusal):

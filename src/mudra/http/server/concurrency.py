@@ -2,8 +2,8 @@
 
 One at a time for what the database would serialise anyway: a hundred resets of
 one entity at once would else hold every connection of this process while they
-wait for one row, and the rest would be told 503. A few at a time for what comes
-in floods and is in no hurry, so that the rest of this process goes on beside it.
+wait for one row, and the rest would be answered 503. A few at a time for what comes
+in floods and is in no hurry, so that the rest of this process goes on.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 
 
 class KeyedLock:
-    """A queue for each key, in order of arrival; it is gone when nobody waits in it."""
+    """A queue for each key, in order of arrival; it is gone when it is empty."""
 
     def __init__(self) -> None:
         self._queues: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()

@@ -58,7 +58,7 @@ class LimitedProtocol(HttpToolsProtocol):
     _in_message = False
     _headers_begun = 0
     _header_bytes = 0
-    """Of the header being read, as far as the parser has told its lines."""
+    """Of the header being read, as far as the parser has reported its lines."""
     _bytes_in_header = 0
     """Received since it began, in reads after the one in which it began."""
     _answered_now = False
@@ -92,7 +92,7 @@ class LimitedProtocol(HttpToolsProtocol):
             return
         self._all_is_read()
         if self._in_header:
-            # One field without an end is told to nobody while the parser gathers it.
+            # One field without an end is reported to no one while the parser gathers it.
             if self._headers_begun != begun_before:
                 self._bytes_in_header = 0
                 if begun_before:
@@ -106,7 +106,7 @@ class LimitedProtocol(HttpToolsProtocol):
         elif self._is_unanswered() or self._answered_now:
             self._forget_deadline()
         else:
-            # Empty lines between requests, or the rest of a body that nobody reads any more.
+            # Empty lines between requests, or the rest of a body that no one reads any more.
             self._expect_end_within(self.shared.limits.header_s)
 
     def _parse(self, data: bytes) -> None:
@@ -124,7 +124,7 @@ class LimitedProtocol(HttpToolsProtocol):
                     self.parser = HttpRequestParser(self)
                     self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
                     continue
-                self.cycle.keep_alive = False  # CONNECT: what follows is for nobody here
+                self.cycle.keep_alive = False  # CONNECT: what follows is for no one here
             return
 
     def _should_upgrade_to_ws(self) -> bool:

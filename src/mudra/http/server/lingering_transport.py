@@ -22,7 +22,7 @@ _COPIED = 65536
 
 
 class LingeringTransport(asyncio.Transport):
-    """Stands before a transport; differs in `close` while the client is sending."""
+    """Wraps a transport; differs in `close` while the client is sending."""
 
     def __init__(self, real: asyncio.Transport, is_client_sending: Callable[[], bool]) -> None:
         super().__init__()

@@ -14,7 +14,7 @@ _VERSION: Final = "1.0.0"
 
 
 class RawError(Struct, frozen=True):
-    """A status with its errorCode and errorMsg; `headers` beside the usual ones."""
+    """A status with its errorCode and errorMsg; `headers` in addition to the usual ones."""
 
     status: HTTPStatus
     error_code: str

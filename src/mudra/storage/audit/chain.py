@@ -26,7 +26,7 @@ class PostgresLedger:
         self._tx = transaction
 
     async def head(self) -> Checkpoint:
-        """How the chain stands now; `START` before the first seal. Holds the sealer's lock."""
+        """The current head of the chain; `START` before the first seal. Holds the sealer's lock."""
         await self._tx.connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_SEALER_LOCK)))
         row = (
             await self._tx.connection.execute(

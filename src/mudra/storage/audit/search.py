@@ -39,14 +39,14 @@ def conditions(which: AuditFilter) -> Sequence[sa.ColumnElement[bool]]:
 
 
 def _by(actor: str) -> sa.ColumnElement[bool]:
-    """Who acted, as the row has it; the address of a person stands for all their names."""
+    """Who acted, as the row has it; the address of a person matches all their names."""
     c, u = audit_event.c, user_account.c
     if "@" not in actor or ":" in actor:
         return c.actor == actor
     person = sa.literal("user:") + sa.cast(u.user_id, sa.Text)
     own = sa.select(person).where(sa.func.lower(u.email) == actor.lower())
-    desk = [actor, f"operator:{actor}", f"operator:{actor.lower()}"]
-    return sa.or_(c.actor.in_(desk), c.actor.in_(own))
+    as_operator = [actor, f"operator:{actor}", f"operator:{actor.lower()}"]
+    return sa.or_(c.actor.in_(as_operator), c.actor.in_(own))
 
 
 class PostgresAuditSearch:

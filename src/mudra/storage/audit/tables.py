@@ -1,4 +1,4 @@
-"""Tables of the audit chain, beside the events themselves."""
+"""Tables of the audit chain, next to the events themselves."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Checkpoints of the audit chain in a second place: a file beside the database.
+"""Checkpoints of the audit chain in a second place: a file next to the database.
 
 Each line carries a keyed hash under a key that the database holds only sealed:
 who can write to the database alone can forge no checkpoint.

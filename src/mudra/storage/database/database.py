@@ -61,7 +61,7 @@ class Transaction:
         self._changed.append(key)
 
     def committed(self) -> None:
-        """Heed on this node what the others will hear."""
+        """Apply on this node what the others will receive."""
         for key in self._changed:
             self.invalidation.changed_here(key)
 

@@ -1,4 +1,4 @@
-"""Delete what nobody asks for any more."""
+"""Delete what is no longer needed."""
 
 from datetime import timedelta
 from typing import Final

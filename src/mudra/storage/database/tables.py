@@ -1,4 +1,4 @@
-"""Tables of the identity and token rooms, as SQLAlchemy Core sees them.
+"""Tables of identity and tokens, as SQLAlchemy Core sees them.
 
 The migrations make them; a test proves that both agree.
 """

@@ -30,7 +30,7 @@ KEEPER = "postgres.keeper"
 ALIVE = "postgres.alive"
 
 
-def open_beside(data_dir: Path, name: str, *, append: bool = False) -> int:
+def open_private(data_dir: Path, name: str, *, append: bool = False) -> int:
     """Open (or make) a private file of the data directory, owned as the directory is."""
     flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | (os.O_APPEND if append else 0)
     try:
@@ -54,12 +54,12 @@ def _only_name(fd: int, path: Path) -> int:
 
 def take_shared(data_dir: Path, name: str) -> int:
     """Wait for a shared lock; the file returned holds it until closed."""
-    return _taken(open_beside(data_dir, name), fcntl.LOCK_SH)
+    return _taken(open_private(data_dir, name), fcntl.LOCK_SH)
 
 
 def take(data_dir: Path, name: str) -> int:
     """Wait for the exclusive lock; the file returned holds it until closed."""
-    return _taken(open_beside(data_dir, name), fcntl.LOCK_EX)
+    return _taken(open_private(data_dir, name), fcntl.LOCK_EX)
 
 
 def try_take(data_dir: Path, name: str) -> int | None:
@@ -74,7 +74,7 @@ def is_shared(data_dir: Path, name: str) -> bool:
     """
     fd = try_take(data_dir, name)
     if fd is None:
-        # In this order: whoever waits for it alone may have it as soon as a shared one is closed.
+        # In this order: who waits for it alone may have it as soon as a shared one is closed.
         fd = _try(data_dir, name, fcntl.LOCK_SH)
         if fd is None:
             return False
@@ -104,7 +104,7 @@ def alone(data_dir: Path) -> Iterator[None]:
 
 
 def _try(data_dir: Path, name: str, kind: int) -> int | None:
-    fd = open_beside(data_dir, name)
+    fd = open_private(data_dir, name)
     try:
         return _taken(fd, kind | fcntl.LOCK_NB)
     except BlockingIOError:

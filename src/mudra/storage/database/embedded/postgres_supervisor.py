@@ -37,7 +37,7 @@ PORT = 5432
 START_SECONDS = 120
 """The most a start may take; only the recovery after a crash ever comes near."""
 STOP_SECONDS = 60
-"""What the server gets to write everything down, before it is told more plainly."""
+"""What the server gets to write everything down, before it is stopped harder."""
 _LOG_BYTES = 8 * 1024 * 1024
 _LOG_CHECK_SECONDS = 60
 
@@ -53,7 +53,7 @@ _SETTINGS = {
     "log_timezone": "UTC",
     "log_line_prefix": "%m [%p] ",
     # A statement, its parameters and the details of its error may hold what
-    # nobody should read in a log; the service reports its own errors.
+    # no one should read in a log; the service reports its own errors.
     "log_min_messages": "log",
     "log_min_error_statement": "panic",
     "log_error_verbosity": "terse",
@@ -74,7 +74,7 @@ _INITDB = (
 
 @dataclass(frozen=True)
 class Task:
-    """What a keeper is told by the holder that starts it."""
+    """What the holder that starts a keeper hands to it."""
 
     data_dir: str
     programs: str
@@ -100,8 +100,8 @@ class PostgresSupervisor:
         self._data_dir = Path(task.data_dir)
         self._cluster = self._data_dir / CLUSTER
         self._programs = Path(task.programs)
-        self._log = embedded_locks.open_beside(self._data_dir, LOG, append=True)
-        self._older_log = embedded_locks.open_beside(self._data_dir, f"{LOG}.1")
+        self._log = embedded_locks.open_private(self._data_dir, LOG, append=True)
+        self._older_log = embedded_locks.open_private(self._data_dir, f"{LOG}.1")
         self._child: subprocess.Popen[bytes] | None = None
         self._events: queue.Queue[tuple[str, int]] = queue.Queue()
 
@@ -119,7 +119,7 @@ class PostgresSupervisor:
         self._wait_until_ready(deadline)
 
     def keep(self) -> None:
-        """Return when nobody holds the server any longer and it has been stopped."""
+        """Return when no one holds the server any longer and it has been stopped."""
         self._watch(embedded_locks.HOLDERS)
         self._watch(embedded_locks.ALIVE)
         while True:
@@ -149,7 +149,7 @@ class PostgresSupervisor:
             self._ensure_cluster(accounts, alive)
             accounts.give(self._cluster)
             self._rotate_log()
-            # Nobody holds the lock of the living, so whatever has that id now is not the server.
+            # No one holds the lock of the living, so whatever has that id now is not the server.
             (self._cluster / "postmaster.pid").unlink(missing_ok=True)
             settings = _SETTINGS | {
                 "unix_socket_directories": self._socket_directory(accounts.server)
@@ -188,7 +188,7 @@ class PostgresSupervisor:
         if made.returncode != 0:
             raise StartError(f"initdb failed: {made.stderr.decode(errors='replace').strip()}")
         accounts.give(fresh)
-        # Only a whole cluster ever bears the name: a first start that is cut off begins anew.
+        # Only a whole cluster ever bears the name: a first start that is cut off begins again.
         fresh.rename(self._cluster)
         folder = os.open(self._data_dir, os.O_RDONLY)
         os.fsync(folder)

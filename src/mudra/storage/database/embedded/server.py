@@ -1,11 +1,11 @@
-"""The embedded PostgreSQL server: the database of whoever sets up no other.
+"""The embedded PostgreSQL server: the default database.
 
     with embedded_server(data_dir) as url:
         ...  # postgresql://postgres@/mudra?host=...&port=5432
 
 It lives in the data directory, listens on a private Unix socket only, and runs
-for as long as any process holds it: the service, its workers, a command beside
-it. Nobody needs to stop it, and a holder that is killed leaves nothing behind
+for as long as any process holds it: the service, its workers, a command next to
+it. No one needs to stop it, and a holder that is killed leaves nothing behind
 (`embedded_keeper`).
 """
 
@@ -118,7 +118,7 @@ class EmbeddedServer:
                 self._start_keeper(_programs(), lock)
 
     def _may_be_stopping(self) -> bool:
-        """Tell whether a keeper runs that nobody needs; also while another starts or leaves."""
+        """Tell whether a keeper runs that no one needs; also while another starts or leaves."""
         alone = embedded_locks.try_take(self._data_dir, embedded_locks.START)
         if alone is None:
             return True
@@ -170,7 +170,7 @@ class EmbeddedServer:
             raise self._failure(str(problem))
 
     def _replace_killed_keeper(self) -> None:
-        """Leave nobody's server behind: a keeper that was killed gets a successor."""
+        """Leave no server behind: a keeper that was killed gets a successor."""
         if not embedded_locks.is_held(self._data_dir, embedded_locks.ALIVE):
             return
         lock = embedded_locks.try_take(self._data_dir, embedded_locks.KEEPER)
