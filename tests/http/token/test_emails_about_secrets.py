@@ -226,7 +226,7 @@ def test_a_hundred_guesses_take_21_hours_are_notified_three_times_and_end_by_a_l
     told = [f"{at} failed sign-ins to your account" for at in (5, 20, 50)]
     expect(member, *told)
     assert waited >= 21 * 3600
-    assert "after 100 the password is switched off" in mails(own, member.email)[-1]["text"]
+    assert "after 100 failures the password is disabled" in mails(own, member.email)[-1]["text"]
 
     # Off: neither the right password nor a wait opens it, and nobody hears of it again.
     own.advance("PT16M")

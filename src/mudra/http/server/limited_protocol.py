@@ -44,7 +44,7 @@ class _RefusedInHeader(Exception):
 
 
 class LimitedProtocol(HttpToolsProtocol):
-    """One connection; `prompt_protocol.py` makes the class that a server is given."""
+    """One connection; `fast_path_protocol.py` makes the class that a server is given."""
 
     shared: ClassVar[ProtocolContext]
 
@@ -62,7 +62,7 @@ class LimitedProtocol(HttpToolsProtocol):
     _bytes_in_header = 0
     """Received since it began, in reads after the one in which it began."""
     _answered_now = False
-    """The last read brought a request that was answered at once (`prompt_protocol.py`)."""
+    """The last read brought a request that was answered at once (`fast_path_protocol.py`)."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin, if the peer may have one more connection."""
