@@ -195,7 +195,7 @@ def test_a_form_of_an_ended_session_says_so_and_leads_back_to_its_page(
 
     assert sent.status_code == 403
     asked = sent.text  # the form of signing in, with what was typed
-    assert "You were not signed in any more, so nothing was changed." in asked
+    assert "Your session had ended, so nothing was changed." in asked
     to = asked.partition('name="to" value="')[2].partition('"')[0]
     back = signed_in.sign_in(resident.email, to=to).headers["location"]
     assert signed_in.get(back).headers["location"] == people
