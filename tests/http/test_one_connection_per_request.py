@@ -32,6 +32,7 @@ from mudra.identity.operators.manage_operators import save_operator
 from mudra.identity.operators.operator import Scope
 from mudra.jobs.key_rotation import maintain_keys
 from mudra.registry.lifecycle.register import submit_entry
+from mudra.storage.database import database
 from mudra.storage.database.database import MAX_CONNECTIONS
 
 AA, FIP = "SAARTHI-AA", "KAVERI-FIP"
@@ -146,9 +147,11 @@ class Network:
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, ...]]:
     settings = Settings(data_dir=tmp_path_factory.mktemp("one") / "data", sandbox=True)
     prepare(settings.data_dir)
-    with open_store(settings, create=True) as (conninfo, encryption):
-        asyncio.run(_set_up(settings, conninfo, encryption))
-        yield settings, conninfo, encryption
+    # Longer than any request here takes: only one that waits for itself gets no connection.
+    with pytest.MonkeyPatch.context() as patch, open_store(settings, create=True) as opened:
+        patch.setattr(database, "POOL_WAIT_S", 20.0)
+        asyncio.run(_set_up(settings, *opened))
+        yield settings, *opened
 
 
 async def _set_up(settings: Settings, conninfo: str, encryption: Any) -> None:

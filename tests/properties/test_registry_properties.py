@@ -13,8 +13,7 @@ from tests.support.registry_memory import MemoryRegistry
 from tests.support.registry_payloads import aa, fip, fiu, jwk
 
 from mudra.registry.directory.directory import OPERATOR_VISIBILITY, Visibility, visibility_of
-from mudra.registry.directory.mirror import Mirror
-from mudra.registry.directory.read import changes_since
+from mudra.registry.directory.mirror import Mirror, changes_since
 from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
 from mudra.registry.lifecycle.decision import RegistryAction, TokenEffect, gets_no_token
 from mudra.registry.lifecycle.difference import difference
@@ -300,4 +299,4 @@ def test_mirrors_that_follow_10000_random_acts_equal_the_full_set_at_every_stop(
     asyncio.run(acts())
     network.check_records()
     assert len(network.registry.log) > 500
-    assert {one.act for one in network.registry.kept} == {*RegistryAction}
+    assert {one.action for one in network.registry.kept} == {*RegistryAction}

@@ -4,13 +4,14 @@ Owns the entry's rules, its versions and who may see it. Never fetches an
 address it holds: registered URLs are data. Neighbours: tokens (stops issuing
 when a decision says so), storage (implements ports.py), http, console and cli.
 
-The payload     check.py judges one as a whole, with entity_info.py (rules of each type),
-                certificate.py, address.py, reach.py (ports, IPs), timestamp.py,
-                vocabulary.py, field_rules.py; inspection.py collects the findings.
-                entry.py is what comes out; lint.py does it for a file, jwk_new.py makes keys.
-Its life        record.py (states), actor.py (who may), submission.py, approval.py,
-                standing.py decide; decision.py and refusal.py are what they answer;
-                difference.py and history.py explain; register.py carries out.
-Who sees it     directory.py (visibility, listings, hash), mirror.py (changes since N),
-                read.py carries out.
+payload/    validation.py checks one as a whole, with entity_info.py (rules of each
+            type), certificate.py, weak_keys.py, url_rules.py, network_rules.py,
+            timestamp.py, vocabulary.py and field_rules.py; inspection.py collects the
+            findings. entry.py is the result; lint.py checks files, new_jwk.py makes keys.
+lifecycle/  record.py (states) and actor.py (rights); submission.py, approval.py and
+            entity_status.py decide, decision.py and refusal.py are the outcomes;
+            difference.py, history.py and draft_review.py explain; register.py and
+            registration.py are the use cases.
+directory/  directory.py (visibility, listings, hash), mirror.py (changes since N),
+            signed_listings.py (finished bytes), address_book.py.
 """

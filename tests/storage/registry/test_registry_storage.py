@@ -13,8 +13,7 @@ from tests.support.registry_payloads import aa, fip, fiu, with_key
 from tests.support.registry_postgres import registry_database, registry_node
 
 from mudra.registry.directory.directory import OPERATOR_VISIBILITY, Visibility, visibility_of
-from mudra.registry.directory.mirror import Mirror
-from mudra.registry.directory.read import changes_since, directory_at
+from mudra.registry.directory.mirror import Mirror, changes_since, directory_at
 from mudra.registry.lifecycle.actor import DECIDE, SUBMIT, Actor, ActorKind
 from mudra.registry.lifecycle.decision import Decision, RegistryAction
 from mudra.registry.lifecycle.refusal import AlreadyHeld

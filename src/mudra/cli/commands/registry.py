@@ -202,7 +202,7 @@ def _show(outcome: Outcome, *, as_json: bool) -> None:
         fail(outcome.sentence())
     facts: dict[str, object] = {
         "entityId": outcome.after.entity_id,
-        "act": outcome.act.value,
+        "act": outcome.action.value,
         "status": outcome.status,
         "standing": outcome.after.standing.value,
         "version": outcome.version,

@@ -208,7 +208,7 @@ def _refused(findings: list[Finding]) -> Line:
 def _preview(outcome: Outcome | Repeat, checked: CheckedPayload) -> Line:
     result = ""
     if isinstance(outcome, Decision):
-        result = "new" if outcome.act is RegistryAction.SUBMIT else "changed"
+        result = "new" if outcome.action is RegistryAction.SUBMIT else "changed"
     return _line(outcome, checked, result)
 
 

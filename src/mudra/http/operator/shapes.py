@@ -8,7 +8,7 @@ from mudra.http.response.response_body import DateTime, ResponseBody
 
 _Reason = Annotated[str, Meta(max_length=500, description="a reason of at most 500 characters")]
 _Version = Annotated[
-    int, Meta(ge=0, le=2**31 - 1, description="the number of a version, 0 for the one that waits")
+    int, Meta(ge=0, le=2**31 - 1, description="the number of a version, 0 for the pending one")
 ]
 _Due = Annotated[
     str,
@@ -22,7 +22,7 @@ _Due = Annotated[
 
 
 class DecisionRequest(Struct, frozen=True):
-    """An operator's word on an entry; `version` is the one that was looked at."""
+    """An operator's decision on an entry; `version` is the one that was reviewed."""
 
     act: Annotated[
         Literal["approve", "reject", "suspend", "restore", "retire", "rollBack"],

@@ -23,7 +23,7 @@ from mudra.registry.directory.directory import (
     single,
     visibility_of,
 )
-from mudra.registry.directory.read import changes_since, directory_at
+from mudra.registry.directory.mirror import changes_since, directory_at
 from mudra.shared.entity_type import EntityType
 from mudra.shared.refusal import Refusal
 from mudra.tokens.authentication.bearer import EntityCaller

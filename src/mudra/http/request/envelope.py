@@ -1,4 +1,4 @@
-"""The members that every answer of the token service carries (spec 2.2, decisions 3)."""
+"""The fields that every response of the token service begins with (spec 2.2, decisions 3)."""
 
 import re
 from collections.abc import Mapping
@@ -23,20 +23,12 @@ _VISIBLE: Final = re.compile(r"[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?")
 
 _encode: Final = msgspec.json.Encoder().encode
 
-Body = dict[str, object]
-
 
 class Envelope(msgspec.Struct, frozen=True):
-    """Who is answered (the transaction ID) and when."""
+    """The transaction ID and the time of a response."""
 
     txn_id: str
     now: datetime
-
-    def body(self, members: Mapping[str, object]) -> bytes:
-        """Encode an answer: version, time and transaction ID first, then its own members."""
-        return msgspec.json.encode(
-            {"ver": VERSION, "timestamp": iso_ms(self.now), "txnId": self.txn_id, **members}
-        )
 
     def encode(self, body: ResponseBody) -> bytes:
         """Encode a response with the envelope's fields first."""
@@ -71,18 +63,18 @@ class RequestEnvelope(msgspec.Struct, frozen=True):
 
 
 def new_txn_id() -> str:
-    """Make a transaction ID for a request that brought none."""
+    """Return a new transaction ID for a request without one."""
     return fresh_id()
 
 
 class EnvelopeFault(Refusal, frozen=True):
-    """One of the optional members cannot be read: the sentence names it."""
+    """One of the optional fields is not valid: the sentence names it."""
 
     sentence: str
 
 
 def read_txn_id(body: Mapping[str, object]) -> str | EnvelopeFault:
-    """Take the request's `txnId`, or make one; check `ver` and `timestamp` leniently."""
+    """Return the request's `txnId`, or a new one; check `ver` and `timestamp` leniently."""
     version, timestamp, txn_id = body.get("ver"), body.get("timestamp"), body.get("txnId")
     if version is not None and not (isinstance(version, str) and len(version) <= 16):  # noqa: PLR2004
         return EnvelopeFault("ver must be a text of at most 16 characters, such as 1.0.0")

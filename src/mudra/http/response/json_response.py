@@ -9,7 +9,7 @@ import msgspec
 from litestar import Response
 from litestar.types import Send
 
-from mudra.http.request.envelope import Body, Envelope
+from mudra.http.request.envelope import Envelope
 from mudra.http.response.errors import problem_of
 from mudra.http.response.problem import Problem
 from mudra.http.response.response_body import ErrorBody, FindingsErrorBody, ResponseBody
@@ -25,7 +25,7 @@ _PRIVATE: Final = {
 """Also on answers that no layer of the framework sees: the hot path and its own refusals."""
 
 
-HandlerResult: TypeAlias = Body | ResponseBody | Refusal
+HandlerResult: TypeAlias = ResponseBody | Refusal
 """What a handler returns: the body of a success, or a refusal."""
 
 
@@ -81,7 +81,7 @@ _JSON_LINE: Final = b"content-type: application/json\r\n"
 
 def success(
     envelope: Envelope,
-    body: Body | ResponseBody,
+    body: ResponseBody,
     *,
     status: int = 200,
     headers: Mapping[str, str] | None = None,
@@ -89,7 +89,7 @@ def success(
     """Return a success with its envelope; never cached, since it may carry a token (T7)."""
     return JsonResponse(
         status,
-        envelope.encode(body) if isinstance(body, ResponseBody) else envelope.body(body),
+        envelope.encode(body),
         {**_PRIVATE, "X-Request-Id": envelope.txn_id, **(headers or {})},
     )
 

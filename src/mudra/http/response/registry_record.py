@@ -116,7 +116,7 @@ def decision_response(decision: Decision) -> DecisionResponse:
     """Return the response of a decision."""
     return DecisionResponse(
         entity_id=decision.after.entity_id,
-        act=decision.act.value,
+        act=decision.action.value,
         status=decision.status,
         standing=decision.after.standing.value,
         version=decision.version,

@@ -10,6 +10,7 @@ from msgspec import Struct
 from mudra.registry.directory.directory import MAX_PAGE, Change, Directory, Visibility, set_hash
 from mudra.registry.payload.entry import digest
 from mudra.registry.payload.timestamp import wire_time
+from mudra.registry.ports import DirectoryLog
 from mudra.shared.entity_type import EntityType
 
 PUT: Final = "put"
@@ -47,6 +48,22 @@ class Page(msgspec.Struct, frozen=True):
     complete: bool
     hash: str
     changes: tuple[WireChange, ...]
+
+
+async def changes_since(log: DirectoryLog, visibility: Visibility, since: int) -> Page:
+    """Return the caller's next page of changes after `since`."""
+    directory = await log.current()
+    if needs_whole(since, directory, await log.opened_at()):
+        return whole(directory, visibility, since)
+    following = await log.following(since, MAX_PAGE)
+    # A change that was committed after `current` was read belongs to the next page.
+    seen = [one for one in following if one.sequence <= directory.sequence]
+    return page(directory, seen, visibility, since)
+
+
+async def directory_at(log: DirectoryLog, moment: dt.datetime) -> Directory:
+    """Return the directory as it was at a moment."""
+    return as_of(await log.until(moment), moment)
 
 
 def needs_whole(since: int, directory: Directory, opened_at: int) -> bool:

@@ -90,7 +90,7 @@ def reject(
 
 
 def _pending(
-    record: Record, actor: Actor, act: RegistryAction, expected: int
+    record: Record, actor: Actor, action: RegistryAction, expected: int
 ) -> Version | RegistryRefusal:
     refusal = may_decide(actor)
     if refusal is not None:
@@ -98,7 +98,7 @@ def _pending(
     pending = record.pending
     if pending is None:
         state = f"{record.standing} without a pending version"
-        return WrongState(record.entity_id, act, state, "submitted or updated")
+        return WrongState(record.entity_id, action, state, "submitted or updated")
     if expected not in {0, pending.number}:
         return VersionMoved(record.entity_id, expected, pending.number)
     return pending

@@ -51,7 +51,7 @@ class Publication(Struct, frozen=True):
 class Decision(Struct, frozen=True):
     """A permitted action: store `after`, publish, stop tokens, audit; all or nothing."""
 
-    act: RegistryAction
+    action: RegistryAction
     actor: Actor
     at: dt.datetime
     reason: str
@@ -134,11 +134,11 @@ def conflict(entry: Entry, key: KeyFacts, facts: Facts) -> AlreadyHeld | WrongTy
     return None
 
 
-def reason_missing(act: RegistryAction, reason: str) -> ReasonMissing | None:
+def reason_missing(action: RegistryAction, reason: str) -> ReasonMissing | None:
     """Refuse an action whose reason is missing, too long, or not printable."""
     text = reason.strip()
     fits = 0 < len(text) <= MAX_REASON and text.isprintable() and "=?" not in text
-    return None if fits else ReasonMissing(act.value)
+    return None if fits else ReasonMissing(action.value)
 
 
 def put_live(record: Record, version: Version, now: dt.datetime) -> Record:

@@ -59,15 +59,15 @@ _MOVES = {
 
 
 def _change_status(
-    record: Record, act: RegistryAction, actor: Actor, now: dt.datetime, reason: str
+    record: Record, action: RegistryAction, actor: Actor, now: dt.datetime, reason: str
 ) -> Decision | RegistryRefusal:
-    allowed, standing = _MOVES[act]
+    allowed, standing = _MOVES[action]
     if record.standing not in allowed:
-        return WrongState(record.entity_id, act, record.standing, " or ".join(sorted(allowed)))
+        return WrongState(record.entity_id, action, record.standing, " or ".join(sorted(allowed)))
     after = replace(record, standing=standing)
     if standing is EntityStatus.RETIRED:
         after = _ended(without_pending(after), now)
-    return Decision(act, actor, now, reason.strip(), record, after, version=0)
+    return Decision(action, actor, now, reason.strip(), record, after, version=0)
 
 
 def _ended(record: Record, now: dt.datetime) -> Record:

@@ -77,13 +77,13 @@ class WrongState(Refusal, frozen=True):
     """The entry's state does not permit the action."""
 
     entity_id: str
-    act: str
+    action: str
     state: str
     allowed: str
 
     def sentence(self) -> str:
         """Return the text for the caller."""
-        return f"{self.entity_id} is {self.state}; {self.act} needs it to be {self.allowed}"
+        return f"{self.entity_id} is {self.state}; {self.action} needs it to be {self.allowed}"
 
 
 class VersionMoved(Refusal, frozen=True):
@@ -104,11 +104,11 @@ class VersionMoved(Refusal, frozen=True):
 class ReasonMissing(Refusal, frozen=True):
     """The action needs a reason, which the member sees, and has none."""
 
-    act: str
+    action: str
 
     def sentence(self) -> str:
         """Return the text for the caller."""
-        return f"reason must be a text of 1 to 500 characters to {self.act}"
+        return f"reason must be a text of 1 to 500 characters to {self.action}"
 
 
 class GoLiveTooFar(Refusal, frozen=True):

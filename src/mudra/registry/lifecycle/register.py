@@ -33,7 +33,7 @@ class Command(Struct, frozen=True):
     type under which the entity was addressed, None where it was not.
     """
 
-    act: RegistryAction
+    action: RegistryAction
     entity_id: str
     actor: Actor
     reason: str = ""
@@ -110,7 +110,7 @@ async def decide(registry: Registry, command: Command) -> Outcome:
         outcome: Outcome = _barred(command) or UnknownEntity(command.entity_id)
     else:
         outcome = await _decided(registry, record, command, now)
-    return await _keep(registry, command.act, command.entity_id, command.actor, outcome)
+    return await _keep(registry, command.action, command.entity_id, command.actor, outcome)
 
 
 async def put_due_live(registry: Registry) -> int:
@@ -124,7 +124,7 @@ async def put_due_live(registry: Registry) -> int:
 
 
 def _barred(command: Command) -> RegistryRefusal | None:
-    if command.act is RegistryAction.RETIRE:
+    if command.action is RegistryAction.RETIRE:
         return may_retire(command.actor, command.entity_id)
     return may_decide(command.actor)
 
@@ -133,19 +133,19 @@ async def _decided(
     registry: Registry, record: Record, command: Command, now: dt.datetime
 ) -> Outcome:
     actor = command.actor
-    if command.act is RegistryAction.APPROVE:
+    if command.action is RegistryAction.APPROVE:
         facts = await _facts_of_pending(registry, record)
         due = command.goes_live_at
         return approve(record, facts, actor, now, goes_live_at=due, expected=command.version)
-    if command.act is RegistryAction.REJECT:
+    if command.action is RegistryAction.REJECT:
         return reject(record, actor, now, command.reason, expected=command.version)
-    if command.act is RegistryAction.ROLL_BACK:
+    if command.action is RegistryAction.ROLL_BACK:
         previous = record.version(command.version)
         if previous is None:
             return UnknownVersion(command.entity_id, command.version)
         facts = await registry.facts(previous.entry, previous.key)
         return roll_back(record, facts, actor, now, to=command.version, reason=command.reason)
-    return _CHANGES_OF_STATUS[command.act](record, actor, now, command.reason)
+    return _CHANGES_OF_STATUS[command.action](record, actor, now, command.reason)
 
 
 _CHANGES_OF_STATUS: dict[RegistryAction, Callable[[Record, Actor, dt.datetime, str], Outcome]] = {

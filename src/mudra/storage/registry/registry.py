@@ -133,12 +133,12 @@ class PostgresRegistry:
             )
         await self._audit(
             AuditEntry(
-                _EVENTS[decision.act],
+                _EVENTS[decision.action],
                 _caller_of(decision.actor),
                 decision.after.entity_id,
                 reason=decision.reason,
                 detail={
-                    "act": decision.act.value,
+                    "act": decision.action.value,
                     "version": decision.version,
                     "status": decision.status,
                 },

@@ -16,8 +16,7 @@ from mudra.registry.directory.directory import (
     single,
     visibility_of,
 )
-from mudra.registry.directory.mirror import Mirror, Page, as_of, page
-from mudra.registry.directory.read import changes_since, directory_at
+from mudra.registry.directory.mirror import Mirror, Page, as_of, changes_since, directory_at, page
 from mudra.registry.lifecycle.decision import RegistryAction
 from mudra.registry.payload.entry import canonical
 from mudra.shared.entity_type import EntityType

@@ -136,7 +136,7 @@ async def judge(
             return await _page(page_context, entity_id, command)
         outcome = await decide(page_context.work.registry, command)
         if isinstance(outcome, Decision):
-            return GoTo(f"{approval_link(entity_id)}?told={command.act.value}")
+            return GoTo(f"{approval_link(entity_id)}?told={command.action.value}")
         return await _page(page_context, entity_id, outcome)
 
     return await operator_act(request, service, Scope.REGISTRY, do)
