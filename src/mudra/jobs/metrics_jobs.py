@@ -130,7 +130,7 @@ async def detect_incidents(open_work: OpenMaintenance) -> None:
         async with open_work(within_s=WORK_S) as work:
             await work.detection.observe(hour)
     async with open_work(within_s=WORK_S) as work:
-        found = await work.detection.detect(work.now)
+        found = await work.detection.detect(work.now, [window for hour in hours for window in hour])
         await export_health(work)
     _count(found)
 

@@ -8,7 +8,7 @@ came when, the same windows give the same incidents. `incident_change.py` says
 what is new against what was known.
 
 Ask for a sequence that begins well before the earliest open incident (a day
-is enough with the standard rules).
+is enough with the standard rules), or give the open incident to continue.
 """
 
 import enum
@@ -157,12 +157,21 @@ def reporting_observations(
 
 
 def incidents(
-    subject: Subject, observations: Iterable[Observation], until: datetime, rules: IncidentRules
+    subject: Subject,
+    observations: Iterable[Observation],
+    until: datetime,
+    rules: IncidentRules,
+    continued: Incident | None = None,
 ) -> tuple[Incident, ...]:
-    """All incidents of one subject, oldest first; `until` is the end of the last closed window."""
-    walk = _Walk(subject, rules)
+    """All incidents of one subject, oldest first; `until` is the end of the last closed window.
+
+    `continued` is an open incident that began before the observations: they are read from
+    its last bad window on, because it counts the earlier ones already.
+    """
+    read_until = continued.last_bad if continued else None
+    walk = _Walk(subject, rules, running=continued, last=read_until)
     for seen in sorted(observations, key=lambda seen: seen.window):
-        if seen.mark is not Mark.UNKNOWN:
+        if seen.mark is not Mark.UNKNOWN and (read_until is None or seen.window > read_until):
             walk.give_up_by(seen.window)
             walk.step(seen)
     walk.give_up_by(until)

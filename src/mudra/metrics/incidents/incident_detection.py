@@ -73,17 +73,27 @@ class DetectionService(Struct, frozen=True):
                 observed = observe_window(window, await self.rollups.calls_of(window))
                 await self.observations.replace(window, observed, marks)
 
-    async def detect(self, now: datetime) -> Sequence[IncidentNotification]:
-        """Stores what changed about incidents and notifies the members concerned."""
+    async def detect(
+        self, now: datetime, changed: Iterable[datetime] = ()
+    ) -> Sequence[IncidentNotification]:
+        """Stores what changed about incidents and notifies the members concerned.
+
+        `changed` are the windows with new content, however late they came.
+        """
         await self.observations.lock()
         end = window_start(now)
-        known = await self.observations.since(end - LOOK_BACK)
-        opened = [one.incident.began - BEFORE_OPEN for one in known if one.incident.ended is None]
-        within = TimeRange(max(min([end - LOOK_BACK, *opened]), end - OBSERVED), end)
+        changed_since = min([end - LOOK_BACK, *(window - BEFORE_OPEN for window in changed)])
+        # Incidents of this time are detected again as a whole, up to the oldest observation ...
+        touched = await self.observations.since(max(changed_since, end - OBSERVED))
+        began = [one.incident.began - BEFORE_OPEN for one in touched]
+        within = TimeRange(max(min([changed_since, *began]), end - OBSERVED), end)
+        # ... and compared with all that are stored of as long a time: one that is left out here
+        # would be stored again at every detection.
+        known = await self.observations.since(within.start)
         watched = await self._watched(known, within, now)
-        changed = [change for one in watched for change in find_changes(one, within)]
+        changed_now = [change for one in watched for change in find_changes(one, within)]
         silences = await self.silences.ending_after(now)
-        found = incident_notifications(changed, known, silences, now, self.new_id)
+        found = incident_notifications(changed_now, known, silences, now, self.new_id)
         await self.observations.save(found, now)
         await self.notifier.send(found, now)
         return found
@@ -93,8 +103,10 @@ class DetectionService(Struct, frozen=True):
         await self.observations.lock()
         observed: dict[Subject, list[Observation]] = defaultdict(list)
         for window in within.windows:
-            calls = await self.rollups.calls_of(window)
-            for subject, seen in observe_window(window, calls).items():
+            seen_in = observe_window(window, await self.rollups.calls_of(window))
+            if window >= window_start(now) - OBSERVED:  # `detect` may read as far back
+                await self.observations.replace(window, seen_in, ())
+            for subject, seen in seen_in.items():
                 observed[subject].append(seen)
         known = [one.incident for one in await self.observations.since(within.start)]
         past = [
@@ -112,12 +124,19 @@ class DetectionService(Struct, frozen=True):
     ) -> list["Watched"]:
         observed = dict(await self.observations.within(within))
         received = await self.observations.received(within)
-        for aa_id, since in (await self.members.reporting_aas()).items():
+        reporting = await self.members.reporting_aas()
+        for aa_id, since in reporting.items():
             subject, seen = reporting_of(aa_id, since, received.get(aa_id, {}), within, now)
             observed[subject] = seen
         by_subject: dict[Subject, list[Incident]] = defaultdict(list)
         for one in known:
-            by_subject[one.incident.subject].append(one.incident)
+            match one.incident:
+                case Incident(subject=AaReporting(aa_id), ended=datetime()) if (
+                    aa_id not in reporting
+                ):
+                    continue  # nothing is expected of it any more; its past stays
+                case incident:
+                    by_subject[incident.subject].append(incident)
         return [
             Watched(subject, observed.get(subject, ()), by_subject.get(subject, ()))
             for subject in {**observed, **by_subject}
@@ -149,15 +168,18 @@ def observe_window(window: datetime, calls: Iterable[Calls]) -> dict[FipApi | Aa
 
 
 def find_changes(watched: Watched, within: TimeRange) -> tuple[Change, ...]:
-    """Returns what is new about a subject; incidents from before `within` stay as they are."""
+    """Returns what is new about a subject.
+
+    Of incidents from before `within`, those that ended stay as they are, and an open one
+    continues from its last bad window.
+    """
     rules = REPORTING_RULES if isinstance(watched.subject, AaReporting) else CALL_RULES
-    frozen = [known for known in watched.known if known.began < within.start]
-    found = [
-        incident
-        for incident in incidents(watched.subject, watched.observations, within.end, rules)
-        if not any(old.ended is None or incident.began <= old.ended for old in frozen)
-    ]
-    return changes([known for known in watched.known if known not in frozen], found)
+    known = [one for one in watched.known if one.ended is None or one.began >= within.start]
+    earlier = [one for one in watched.known if one.began < within.start]
+    continued = next((one for one in earlier if one.ended is None), None)
+    detected = incidents(watched.subject, watched.observations, within.end, rules, continued)
+    over = [one.ended for one in earlier if one.ended is not None]
+    return changes(known, [one for one in detected if all(one.began > end for end in over)])
 
 
 def reporting_of(

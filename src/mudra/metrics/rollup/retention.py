@@ -11,8 +11,8 @@ from mudra.metrics.incidents.silence_service import RETENTION as SILENCES_KEPT
 from mudra.metrics.ports import MetricsTables
 from mudra.metrics.rollup.step import day_start
 
-OBSERVATIONS_KEPT: Final = OBSERVED
-"""No incident is detected from older observations."""
+OBSERVATIONS_KEPT: Final = OBSERVED + timedelta(days=1)
+"""Longer than incidents are detected from them: none loses its first windows while it is."""
 
 
 class RetentionPolicy(Struct, frozen=True):

@@ -175,12 +175,14 @@ class PostgresIncidents:
 
     async def save(self, notifications: Iterable[IncidentNotification], now: datetime) -> None:
         """Stores what has changed about incidents."""
-        for one in notifications:
-            if isinstance(one.change, Withdrawn):
-                await self._tx.connection.execute(
-                    sa.delete(metrics_incident).where(_I.incident_id == one.incident_id)
-                )
-            else:
+        stored = list(notifications)
+        withdrawn = [one.incident_id for one in stored if isinstance(one.change, Withdrawn)]
+        # First, because another incident may now begin when a withdrawn one did.
+        await self._tx.connection.execute(
+            sa.delete(metrics_incident).where(_I.incident_id.in_(withdrawn))
+        )
+        for one in stored:
+            if not isinstance(one.change, Withdrawn):
                 await self._put(one, now)
 
     async def _put(self, one: IncidentNotification, now: datetime) -> None:

@@ -207,6 +207,6 @@ metrics_incident: Final = sa.Table(
     sa.Column("acknowledged_by", sa.Text),
     sa.Column("acknowledged_at", TIMESTAMP(timezone=True)),
     sa.Column("notified", sa.Boolean, nullable=False, server_default=sa.true()),
-    sa.Index("ix_metrics_incident_subject", "entity_id", "began"),
+    sa.UniqueConstraint("entity_id", "began", "kind", "type"),
     sa.Index("metrics_incident_open", "began", postgresql_where=sa.text("ended IS NULL")),
 )

@@ -160,9 +160,9 @@ CREATE TABLE metrics_incident (
     acknowledged_by TEXT,
     acknowledged_at TIMESTAMP WITH TIME ZONE,
     notified BOOLEAN DEFAULT true NOT NULL,
-    CONSTRAINT pk_metrics_incident PRIMARY KEY (incident_id)
+    CONSTRAINT pk_metrics_incident PRIMARY KEY (incident_id),
+    CONSTRAINT uq_metrics_incident_entity_id UNIQUE (entity_id, began, kind, type)
 );
-CREATE INDEX ix_metrics_incident_subject ON metrics_incident (entity_id, began);
 CREATE INDEX metrics_incident_open ON metrics_incident (began) WHERE ended IS NULL;
 
 CREATE TABLE metrics_observation (
