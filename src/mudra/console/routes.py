@@ -42,7 +42,7 @@ _log = structlog.get_logger()
 def console_pages(
     service: HttpDependencies, more: Sequence[ControllerRouterHandler] = ()
 ) -> Router:
-    """Mount the console; what goes wrong in it is told as a page. `more` are a sandbox's."""
+    """Mount the console; its errors are pages. `more` are a sandbox's."""
     handlers: list[ControllerRouterHandler] = [
         *sign_in.handlers,
         *account.handlers,

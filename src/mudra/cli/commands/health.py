@@ -207,7 +207,7 @@ def unwebhook(
 
 
 def _done(act: Callable[[UnitOfWork, datetime], Awaitable[T]], data_dir: Path | None) -> T:
-    """Act in one transaction, told its time."""
+    """Act in one transaction, which gives the time."""
 
     async def within(dependencies: Dependencies) -> T:
         async with dependencies.unit_of_work() as work:

@@ -99,14 +99,14 @@ def not_signed_in(context: RequestContext) -> Response[str]:
     """
     request = context.request
     asks = request.method in {"GET", "HEAD"}
-    url, told = str(request.url), "" if asks else "&told=ended"
+    url, notice = str(request.url), "" if asks else "&told=ended"
     if request.headers.get("hx-request"):
         if not asks:
             return Response("", status_code=_FORBIDDEN, headers={"Cache-Control": "no-store"})
         url = request.headers.get("hx-current-url", "")
     at = urlsplit(url)
     back = at.path + (f"?{at.query}" if at.query else "")
-    return redirect(context, f"{SIGN_IN}?to={quote(back, safe='')}{told}")
+    return redirect(context, f"{SIGN_IN}?to={quote(back, safe='')}{notice}")
 
 
 def own_page_path(text: str) -> str:

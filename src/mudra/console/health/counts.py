@@ -1,6 +1,6 @@
 """The fifteen counts of each type as an AA reported them: a part of a pair's page, after its words.
 
-Half of what that page has to lay out is in this one table, and nobody reads it first.
+Half of what that page has to lay out is in this one table, and it is rarely read first.
 """
 
 from collections.abc import Mapping, Sequence

@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from mudra.console.health.labels import BLAMED, LETTERS
+from mudra.console.health.labels import BLAME_MARKS, BLAMED
 from mudra.metrics.health.attribution import MatrixCell, Verdict
 from mudra.metrics.health.health import Status
 from mudra.metrics.health.picture import Matrix
@@ -15,7 +15,7 @@ HEALTH: Final = "/console/operator/health"
 
 
 class GridCell(Struct, frozen=True):
-    """One pair. `kind` is good, bad, unsure or none; `mark` is the letter of the likely cause."""
+    """One pair. `kind` is good, bad, unsure or none; `mark` is the mark of the likely cause."""
 
     kind: str
     mark: str
@@ -80,4 +80,4 @@ def _cell(aa_id: str, fip_id: str, cell: MatrixCell | None, verdict: Verdict | N
     if verdict is None:
         return GridCell("good", "", figure, f"{pair}: good, {counts}", path)
     label = f"{pair}: bad, {counts}; {BLAMED[verdict.blame]}"
-    return GridCell("bad", LETTERS[verdict.blame], figure, label, path)
+    return GridCell("bad", BLAME_MARKS[verdict.blame], figure, label, path)

@@ -15,7 +15,7 @@ BLAMED: Final = {
     Blame.NETWORK: "the AA's own network",
     Blame.UNSURE: "nothing to compare with",
 }
-LETTERS: Final = {Blame.FIP: "F", Blame.PATH_OR_AA: "P", Blame.NETWORK: "N", Blame.UNSURE: "?"}
+BLAME_MARKS: Final = {Blame.FIP: "F", Blame.PATH_OR_AA: "P", Blame.NETWORK: "N", Blame.UNSURE: "?"}
 
 
 class Finding(Struct, frozen=True):

@@ -1,7 +1,7 @@
 """A part of a page that comes after its words (decision 0066).
 
 A page says in words how things stand and is painted; htmx then asks the same address for the
-part. Without htmx, or when the address asks for the table in it, it stands in the page itself.
+part. Without htmx, or when the address asks for the table in it, it is in the page itself.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from mudra.console.framework.static_assets import ASSETS
 class LazyFragment(Struct, frozen=True):
     """A part by its member of the query: `part` gives it alone, anything else has it in the page.
 
-    `shown` is asked for by the link beside a part that did not come, and by a page that renews
+    `shown` is asked for by the link next to a part that did not come, and by a page that renews
     itself.
     """
 

@@ -99,7 +99,7 @@ def _counts(cell: MatrixCell, rules: AttributionRules) -> bool:
 
 
 def _all_down(evidence: list[MatrixCell], rules: AttributionRules) -> bool:
-    """With everything bad no line stands out: it is the network, not each FIP at once."""
+    """With everything bad no line is special: it is the network, not each FIP at once."""
     aas, fips = ({cell.aa_id for cell in evidence}, {cell.fip_id for cell in evidence})
     wide = min(len(aas), len(fips)) >= rules.fewest_cells
     return wide and _mostly_bad(evidence, rules)

@@ -33,7 +33,7 @@ _TIMING_CODES = frozenset(str(code) for code in TIMINGS)
 
 
 class Grouping(enum.StrEnum):
-    """What one row of a picture is about; an empty ID stands for all."""
+    """What one row of a picture is about; an empty ID means all."""
 
     NETWORK = "network"
     FIP = "fip"

@@ -38,17 +38,17 @@ class HistoryService(Struct, frozen=True):
 
 
 async def take_history(
-    aa_id: str, reports: Sequence[PastReport], watched_from: datetime, desk: HistoryService
+    aa_id: str, reports: Sequence[PastReport], watched_from: datetime, history: HistoryService
 ) -> int:
     """Store the reports of one AA whose windows are not known; gives how many were stored.
 
-    The watch for incidents is told of windows from `watched_from` on.
+    The detection of incidents reads windows from `watched_from` on.
     """
     if not reports:
         return 0
-    await desk.intake.lock(aa_id)
+    await history.intake.lock(aa_id)
     windows = [one.checked.window for one in reports]
-    known = await desk.receipts.windows(aa_id, TimeRange(min(windows), max(windows) + WINDOW))
+    known = await history.receipts.windows(aa_id, TimeRange(min(windows), max(windows) + WINDOW))
     there = {(tag, window) for tag, found in known.items() for window in found}
     fresh: list[tuple[Accept, CheckedReport]] = []
     replaced = 0
@@ -58,9 +58,9 @@ async def take_history(
             assert isinstance(decision, Accept), "nothing is known of it"
             fresh.append((decision, one.checked))
         elif one.replaces:
-            replaced += await _replace(one, desk.intake)
-    await desk.intake.accept_all(fresh, watched_from)
-    await desk.audit_log.append(
+            replaced += await _replace(one, history.intake)
+    await history.intake.accept_all(fresh, watched_from)
+    await history.audit_log.append(
         AuditEntry(
             EventName.SANDBOX_HISTORY_FILL,
             Caller("sandbox"),

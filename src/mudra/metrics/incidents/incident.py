@@ -2,7 +2,7 @@
 
 An incident opens after some bad windows in a row and closes after some good
 ones, so that one odd window neither raises nor ends an alarm. Windows without
-enough calls are neither. Incidents are always found anew from the windows in
+enough calls are neither. Incidents are always found again from the windows in
 their order: a late window changes the sequence, not the rule, so whatever
 came when, the same windows give the same incidents. `incident_change.py` says
 what is new against what was known.
@@ -81,7 +81,7 @@ REPORT_GRACE: Final = timedelta(minutes=15)
 
 
 class Ending(enum.StrEnum):
-    """How an incident stands."""
+    """The state of an incident."""
 
     OPEN = "open"
     RECOVERED = "recovered"

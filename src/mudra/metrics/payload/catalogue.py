@@ -1,6 +1,6 @@
 """Tags, type codes, array positions and windows of spec 2.5 and 2.6.
 
-The only place that knows them: whoever reads `counts[6]` writes
+The only place that knows them: code that reads `counts[6]` writes
 `counts[Position.CONFLICT_409]`.
 """
 
@@ -155,7 +155,7 @@ PERCENTS: Final = (50, 95, 99, 100)
 
 
 class Call(Struct, frozen=True):
-    """An HTTP call that a type counts; the route stands behind a member's base address."""
+    """An HTTP call that a type counts; the route follows a member's base address."""
 
     method: str
     route: str

@@ -126,7 +126,7 @@ def _size(path: str, block: JsonObject, code: str | None, book: ValidationErrors
             book.text_at(path, sent, _SIZE, _SIZE_FORM)
     elif sent is not ABSENT:
         if code is not None:
-            book.add(path, f"stands in a block of the type {code}", "the type fif only")
+            book.add(path, f"is in a block of the type {code}", "the type fif only")
         else:
             book.text_at(path, sent, _SIZE, _SIZE_FORM)
 
@@ -136,6 +136,6 @@ def _status(path: str, block: JsonObject, code: str | None, book: ValidationErro
     if code == NotificationType.FI and sent is ABSENT:
         book.add(path, "is missing", f"for the type finot 7 values: {', '.join(STATUS_NAMES)}")
     elif code not in {None, NotificationType.FI} and sent is not ABSENT:
-        book.add(path, f"stands in a block of the type {code}", "the type finot only")
+        book.add(path, f"is in a block of the type {code}", "the type finot only")
     else:
         book.numbers_at(path, sent, STATUS_NAMES)

@@ -74,7 +74,7 @@ class Accept(Struct, frozen=True):
 
 
 class Replace(Struct, frozen=True):
-    """Store the content as current; the former version is kept beside it."""
+    """Store the content as current; the former version is stored as well."""
 
     receipt: Receipt
     former: Receipt

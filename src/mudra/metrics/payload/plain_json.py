@@ -20,7 +20,7 @@ _SHOWN_OF_A_NAME: Final = 40
 
 
 class OddNumber(Struct, frozen=True):
-    """A number that is not whole, or that nobody can have counted: 1.5, NaN, 1e400."""
+    """A number that is not whole, or that no one can have counted: 1.5, NaN, 1e400."""
 
     text: str
 

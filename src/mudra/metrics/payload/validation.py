@@ -171,7 +171,7 @@ def _notification_numbers_hold(report: NotificationMetrics) -> bool:
 def _no_member_twice(body: bytes, report: Report) -> bool:
     """Count the quotation marks: a repeated member would add some.
 
-    The decoder keeps the last of two equal members and tells nobody.
+    The decoder keeps the last of two equal members and reports nothing.
     """
     if b"\\" in body:
         return False

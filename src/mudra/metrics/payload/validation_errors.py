@@ -34,7 +34,7 @@ class ValidationErrors:
 
     @property
     def full(self) -> bool:
-        """Walking on would help nobody and hold up everybody else's requests."""
+        """Going on would help no one and delay everyone else's requests."""
         return self.total >= MAX_COUNTED
 
     def add(self, path: str, problem: str, allowed: str = "", nearest: str = "") -> None:
@@ -60,7 +60,7 @@ class ValidationErrors:
                 place = member(path, name)
                 self.add(place, "is not a member of this object", nearest=self.nearest(name, free))
         for name in value.repeated:
-            self.add(member(path, name), "stands there more than once", "each member once")
+            self.add(member(path, name), "is present more than once", "each member once")
         for name in required:
             if name not in value:
                 self.add(f"{path}.{name}", "is missing")

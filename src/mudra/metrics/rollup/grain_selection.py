@@ -2,7 +2,7 @@
 
 A range is made of whole days, whole hours and single windows. Where the sums
 of an AA are stale, the next finer ones stand in for that AA; where those of
-many are, for all. Sums over all AAs are taken only where nobody's are stale.
+many are, for all. Sums over all AAs are taken only where none are stale.
 """
 
 from collections import defaultdict
@@ -52,7 +52,7 @@ class Notes(Struct, frozen=True):
 
 
 class Rows(Struct, frozen=True):
-    """Rows of one grain: those of `times` but for `without`, and `only` beside them."""
+    """Rows of one grain: those of `times` but for `without`, and `only` next to them."""
 
     times: tuple[datetime, ...] = ()
     without: frozenset[SeriesKey] = frozenset()
@@ -140,15 +140,15 @@ def _split(within: TimeRange) -> _Split:
     days = tuple(_whole(span, day_start, DAY))
     hours: list[datetime] = []
     windows: list[datetime] = []
-    for part in _beside(span, days, DAY):
+    for part in _around(span, days, DAY):
         whole = tuple(_whole(part, hour_of, HOUR))
         hours.extend(whole)
-        for edge in _beside(part, whole, HOUR):
+        for edge in _around(part, whole, HOUR):
             windows.extend(edge.windows)
     return _Split(days, tuple(hours), tuple(windows))
 
 
-def _beside(span: TimeRange, times: tuple[datetime, ...], length: timedelta) -> list[TimeRange]:
+def _around(span: TimeRange, times: tuple[datetime, ...], length: timedelta) -> list[TimeRange]:
     """What is left before and after times that follow each other."""
     if not times:
         return [span]

@@ -162,7 +162,7 @@ mail_outbox: Final = sa.Table(
     sa.Column("mail_id", UUID(as_uuid=False), primary_key=True),
     sa.Column("recipient", sa.Text, nullable=False),
     sa.Column("subject", sa.Text, nullable=False),
-    sa.Column("sealed_letter", sa.LargeBinary, nullable=False),
+    sa.Column("sealed_email", sa.LargeBinary, nullable=False),
     sa.Column("created_at", TIMESTAMP(timezone=True), nullable=False, index=True),
     _at("sent_at", nullable=True),
     sa.Column("attempts", sa.Integer, nullable=False, server_default="0"),

@@ -49,8 +49,8 @@ class PostgresOutbox:
                 mail_id=mail_id,
                 recipient=email.to,
                 subject=email.subject,
-                sealed_letter=self._encryption.keyring.encrypt(
-                    email_to_bytes(email), table="mail_outbox", column="letter", row=mail_id
+                sealed_email=self._encryption.keyring.encrypt(
+                    email_to_bytes(email), table="mail_outbox", column="email", row=mail_id
                 ),
                 created_at=now,
                 sent_at=now if self._keep_here else None,
@@ -118,7 +118,7 @@ class PostgresOutbox:
         )
 
     def _mail(self, row: dict[str, object]) -> StoredEmail:
-        mail_id, sealed = row["mail_id"], row["sealed_letter"]
+        mail_id, sealed = row["mail_id"], row["sealed_email"]
         created_at, sent_at = row["created_at"], row["sent_at"]
         attempts, last_error = row["attempts"], row["last_error"]
         assert isinstance(mail_id, str)
@@ -128,7 +128,7 @@ class PostgresOutbox:
         assert isinstance(attempts, int)
         assert last_error is None or isinstance(last_error, str)
         opened = self._encryption.keyring.decrypt(
-            sealed, table="mail_outbox", column="letter", row=mail_id
+            sealed, table="mail_outbox", column="email", row=mail_id
         )
         return StoredEmail(
             mail_id, email_from_bytes(opened), created_at, sent_at, attempts, last_error

@@ -19,7 +19,7 @@ health_silence: Final = sa.Table(
     sa.Column("made_by", sa.Text, nullable=False),
     sa.Index("ix_health_silence_ends", "ends"),
 )
-"""An empty entity or type stands for all."""
+"""An empty entity or type means all."""
 
 health_webhook: Final = sa.Table(
     "health_webhook",
@@ -34,7 +34,7 @@ health_webhook: Final = sa.Table(
     sa.Column("problem", sa.Text, nullable=False, server_default=""),
     sa.Index("ix_health_webhook_entity_id", "entity_id"),
 )
-"""An empty entity stands for the whole network."""
+"""An empty entity means the whole network."""
 
 webhook_message: Final = sa.Table(
     "webhook_message",

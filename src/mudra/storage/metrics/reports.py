@@ -150,7 +150,7 @@ class PostgresReports:
     async def accept_all(
         self, accepted: Sequence[tuple[Accept, CheckedReport]], watched_from: datetime
     ) -> None:
-        """Write many at once; the watch is told of windows from `watched_from` on."""
+        """Write many at once; the detection reads windows from `watched_from` on."""
         if accepted:
             taken = [(one.receipt, checked) for one, checked in accepted]
             await self._store(taken, watched_from, whole=True)

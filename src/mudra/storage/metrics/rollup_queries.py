@@ -215,7 +215,7 @@ def _among(
 ) -> sa.ColumnElement[bool]:
     """Rows of these AAs, tags and times, sent as a list for each column.
 
-    A parameter for each value makes a new statement of each number of rows, and nobody keeps it.
+    A parameter for each value makes a new statement of each number of rows, and no one keeps it.
     """
     lists = {
         "aa_id": [one.aa_id for one in rows],

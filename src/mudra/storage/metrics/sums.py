@@ -112,19 +112,19 @@ class _Sums(NamedTuple):
     times: Dense
 
 
-def merged(rows: Sequence[Row], beside: Rollup = EMPTY) -> Rollup:
-    """All together what rows of hours or days hold, at least one, and what stands `beside` them."""
+def merged(rows: Sequence[Row], others: Rollup = EMPTY) -> Rollup:
+    """All together what rows of hours or days hold, at least one, and `others` next to them."""
     packed = tuple((numbers, distribution) for *_, numbers, distribution in rows)
     sums = _added([_many(packed[at : at + _MANY]) for at in range(0, len(packed), _MANY)])
     times = [sums.times]
-    if beside.times.cells:
-        times.append(dense(coarsen(beside.times)))
+    if others.times.cells:
+        times.append(dense(coarsen(others.times)))
     return Rollup(
-        sums.blocks + beside.blocks,
-        tuple(map(add, sums.counts, beside.counts)),
-        tuple(map(add, sums.statuses, beside.statuses)),
-        sums.data_bytes + beside.data_bytes,
-        merge_dense(times, max(sums.longest, beside.times.longest)),
+        sums.blocks + others.blocks,
+        tuple(map(add, sums.counts, others.counts)),
+        tuple(map(add, sums.statuses, others.statuses)),
+        sums.data_bytes + others.data_bytes,
+        merge_dense(times, max(sums.longest, others.times.longest)),
     )
 
 
@@ -278,5 +278,5 @@ class Gathered:
 
     def _sum(self, key: _Key) -> Rollup:
         rows, blocks = self._rows.get(key), self._blocks.get(key)
-        beside = rollup(blocks or ())
-        return merged(rows, beside) if rows else beside
+        others = rollup(blocks or ())
+        return merged(rows, others) if rows else others

@@ -86,11 +86,11 @@ metrics_day: Final = sa.Table(
     *_sums(),
     sa.Index("ix_metrics_day_fip_id", "fip_id", "at", "aa_id"),
 )
-"""In hours and days an empty `aa_id` stands for all AAs together."""
+"""In hours and days an empty `aa_id` means all AAs together."""
 
 
 def _pair() -> list[sa.Column[object] | sa.PrimaryKeyConstraint]:
-    """What metrics/rollup/pair.py adds up; an empty type stands for all calls."""
+    """What metrics/rollup/pair.py adds up; an empty type means all calls."""
     names = ("total", "succeeded", "client_errors", "answered")
     soon = ("soon_lower", "soon_upper", "soon_estimate", "longest")
     sums: list[sa.Column[object]] = [

@@ -1,4 +1,4 @@
-"""The audit: search by event, entity, actor and time; verify that nobody changed it."""
+"""The audit: search by event, entity, actor and time; verify that it was not changed."""
 
 import asyncio
 from datetime import UTC, datetime
@@ -23,7 +23,7 @@ from mudra.identity.operators.operator import Scope
 
 MAX_COUNT: Final = 1000
 EXPORTED: Final = 20_000
-"""How many a file may hold; of more one is told, so that none is taken for the whole."""
+"""How many a file may hold; more are reported, so that no file is mistaken for the whole."""
 MAX_LENGTH: Final = 300
 
 
@@ -75,7 +75,7 @@ async def search(
             return InvalidField(f"more than {EXPORTED:,} events are like this: name a shorter time")
         names = await names_of([row.actor for row in found], page_context.work)
         rows = [EventRow(row, names.get(row.actor, row.actor)) for row in found]
-        if exports:  # beside the loop: a large file takes tenths of a second
+        if exports:  # off the event loop: a large file takes tenths of a second
             file = await asyncio.to_thread(TABLE.export, rows, page_context.query)
             assert file is not None
             return file

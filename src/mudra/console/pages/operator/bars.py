@@ -13,7 +13,7 @@ STEP: Final = 14
 
 
 class Bar(Struct, frozen=True):
-    """One day: where its bar stands, and what it says."""
+    """One day: the position of its bar, and what it says."""
 
     day: date
     count: int

@@ -11,7 +11,7 @@ from mudra.console.framework.page_guards import operator_page
 from mudra.console.framework.page_results import Outcome, StreamedPage
 from mudra.console.health.grid import HEALTH, grid_of
 from mudra.console.health.health_query import HealthQuery, query_of
-from mudra.console.health.labels import BLAMED, LETTERS, findings, subject_label
+from mudra.console.health.labels import BLAME_MARKS, BLAMED, findings, subject_label
 from mudra.console.health.tables import incident_path
 from mudra.http.dependencies import InjectedDependencies
 from mudra.http.request.request_context import AnyRequest
@@ -56,7 +56,7 @@ async def _content(page_context: PageContext, asked: HealthQuery) -> Mapping[str
         "open": [
             (one, subject_label(one.incident.subject), incident_path(one)) for one in still_open
         ],
-        "blames": [(LETTERS[blame], label) for blame, label in BLAMED.items()],
+        "blames": [(BLAME_MARKS[blame], label) for blame, label in BLAMED.items()],
         "hit": {
             subject.fip_id
             for one in still_open

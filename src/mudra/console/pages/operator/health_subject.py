@@ -49,7 +49,7 @@ class About(Struct, frozen=True):
 
     @property
     def grouping(self) -> Grouping:
-        """What the rows beside it are: the other end of its calls, or the FIPs."""
+        """What the rows next to it are: the other end of its calls, or the FIPs."""
         return Grouping.PAIR if (self.aa_id is None) != (self.fip_id is None) else Grouping.FIP
 
 

@@ -1,6 +1,6 @@
 """Keeps the public picture of the network, so that it can be shown while the database is away.
 
-One snapshot in memory for all who look, made anew behind them (decision 0062); and one on the
+One snapshot in memory for all who look, made again behind them (decision 0062); and one on the
 disk, for a process that starts, or that starts while the database is away.
 """
 
@@ -23,7 +23,7 @@ from mudra.metrics.health.status_snapshot import READ_S, StatusReader
 from mudra.shared.unavailable import DatabaseUnavailable
 
 KEPT_S: Final = 10.0
-"""A look later than this has the picture made anew, behind the one who looks."""
+"""A look later than this has the picture made again, behind the one who looks."""
 _STALE_S: Final = 50.0
 """A look that much later still waits for the new one: the page shall not tell what is long past."""
 _WAIT_S: Final = 3.0
@@ -57,7 +57,7 @@ class StatusCache:
     async def get(self, service: HttpDependencies) -> CachedStatus | None:
         """The picture, at most a minute old while the database answers; None without any.
 
-        Nobody waits who looked within that minute, nor for a database that is away.
+        No one waits who looked within that minute, nor for a database that is away.
         """
         if self._picture is None:
             self._take(await asyncio.to_thread(self._young_of_disk, service.clock()))
@@ -93,10 +93,10 @@ class StatusCache:
             await asyncio.to_thread(self._to_disk, self._picture.snapshot)
 
     def _to_disk(self, snapshot: StatusSnapshot) -> None:
-        beside = self.folder / f"{_FILE}.{os.getpid()}"
+        draft = self.folder / f"{_FILE}.{os.getpid()}"
         try:
-            beside.write_bytes(msgspec.json.encode(snapshot))
-            beside.replace(self.folder / _FILE)
+            draft.write_bytes(msgspec.json.encode(snapshot))
+            draft.replace(self.folder / _FILE)
         except OSError as error:
             _log.warning("the public status could not be kept on the disk", error=str(error))
 

@@ -75,7 +75,7 @@ APIS_OF_ALL: Final = Table(
         ),
         *_OF_AN_API,
     ),
-    first_sort="status",  # bad, good, no data: what is bad stands first
+    first_sort="status",  # bad, good, no data: what is bad comes first
 )
 DAYS: Final = Table[Day](
     "history",

@@ -77,7 +77,7 @@ CREATE TABLE mail_outbox (
     mail_id UUID NOT NULL,
     recipient TEXT NOT NULL,
     subject TEXT NOT NULL,
-    sealed_letter BYTEA NOT NULL,
+    sealed_email BYTEA NOT NULL,
     created_at TIMESTAMP WITH TIME ZONE NOT NULL,
     sent_at TIMESTAMP WITH TIME ZONE,
     attempts INTEGER DEFAULT '0' NOT NULL,
