@@ -141,7 +141,10 @@ def test_a_flow_names_the_files_that_its_request_passes(network: Network, title:
 
     files = set(passed(network, FLOWS[title](network)))
 
-    assert files - everywhere == set(listed(title.capitalize())) - everywhere
+    flow = set(listed(title.capitalize()))
+    assert files - everywhere <= flow
+    # What storage reads depends on what its caches hold at this moment.
+    assert {name for name in flow if not name.startswith("storage/")} <= files
 
 
 @pytest.mark.parametrize("title", FORMER)

@@ -139,8 +139,3 @@ def main(
     ] = False,
 ) -> None:
     """Take the options that stand before the command."""
-
-
-def run() -> None:  # for entry points that were installed before bootstrap/command_line.py
-    """Run the command line."""
-    app()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from mudra.cli.output.output import Exit
@@ -136,6 +135,4 @@ def provide(program: Program) -> None:
 
 def program() -> Program:
     """Return the program that the command line was given."""
-    if not _provided:  # for entry points that were installed before bootstrap/command_line.py
-        import_module("mudra.bootstrap.command_line")
     return _provided[0]
