@@ -201,13 +201,7 @@ class Dependencies(Struct, frozen=True):
             registry=registration.registry,
             vocabulary=registration.vocabulary,
             registration=registration,
-            signing_keys=SigningKeyService(
-                PostgresSigningKeys(transaction, self.encryption),
-                PostgresKeyFetches(transaction),
-                audit_log,
-                KeyPairs(self.settings.signing_key_bits, self.clock).new,
-                timedelta(days=self.settings.key_rotation_days),
-            ),
+            signing_keys=self._signing_keys(transaction, audit_log),
             pending_entries=PostgresPendingEntries(transaction),
             pushes=PushService(PostgresReports(transaction, self.partitions), network, audit_log),
             receipts=ReceiptService(PostgresReceipts(transaction), network),
@@ -216,14 +210,30 @@ class Dependencies(Struct, frozen=True):
             ),
             incidents=IncidentService(PostgresIncidents(transaction), audit_log),
             silences=SilenceService(PostgresSilences(transaction), network, audit_log, fresh_id),
-            webhooks=WebhookService(
-                store=PostgresWebhooks(transaction, self.encryption),
-                members=network,
-                audit_log=audit_log,
-                new_id=fresh_id,
-                random_bytes=secrets.token_bytes,
-                url_problem=self.reach.url_fault,
-            ),
+            webhooks=self._webhooks(transaction, network, audit_log),
+        )
+
+    def _signing_keys(
+        self, transaction: Transaction, audit_log: PostgresAuditLog
+    ) -> SigningKeyService:
+        return SigningKeyService(
+            PostgresSigningKeys(transaction, self.encryption),
+            PostgresKeyFetches(transaction),
+            audit_log,
+            KeyPairs(self.settings.signing_key_bits, self.clock).new,
+            timedelta(days=self.settings.key_rotation_days),
+        )
+
+    def _webhooks(
+        self, transaction: Transaction, members: OnboardedMembers, audit_log: PostgresAuditLog
+    ) -> WebhookService:
+        return WebhookService(
+            store=PostgresWebhooks(transaction, self.encryption),
+            members=members,
+            audit_log=audit_log,
+            new_id=fresh_id,
+            random_bytes=secrets.token_bytes,
+            url_problem=self.reach.url_fault,
         )
 
 

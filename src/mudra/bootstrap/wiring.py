@@ -120,14 +120,7 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
                 lambda: keys.signing_kid(TokenKind.ENTITY),
             ),
         ),
-        push_limits=PushLimits(
-            KeyedRateLimit(
-                settings.metrics_push_rate / _PUSH_RATE_S,
-                settings.metrics_push_burst,
-                lambda: monotonic() + dependencies.clock.offset.total_seconds(),
-            ),
-            random.randint,
-        ),
+        push_limits=_push_limits(dependencies),
         hasher=Argon2Passwords(dependencies.encryption.password_pepper, settings.argon2_memory_mib),
         random_bytes=secrets.token_bytes,
         new_id=fresh_id,
@@ -135,6 +128,18 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
         time_machine=dependencies.time_machine if settings.sandbox else None,
     )
     return Edge(dependencies, service, keys, issue_log, key_fetches)
+
+
+def _push_limits(dependencies: Dependencies) -> PushLimits:
+    settings = dependencies.settings
+    return PushLimits(
+        KeyedRateLimit(
+            settings.metrics_push_rate / _PUSH_RATE_S,
+            settings.metrics_push_burst,
+            lambda: monotonic() + dependencies.clock.offset.total_seconds(),
+        ),
+        random.randint,
+    )
 
 
 def application(edge: Edge) -> ASGIApp:

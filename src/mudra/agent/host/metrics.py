@@ -20,9 +20,14 @@ class AgentCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Return all metrics as they are now."""
-        agent, backlog = self._agent, self._agent.recorder.spool.backlog()
-        counter, push = agent.recorder.counter.metrics, agent.pusher.metrics
-        source, sessions = agent.context.metrics, agent.recorder.counter.sessions.metrics
+        yield from self._events()
+        yield from self._deliveries()
+        yield from self._present()
+
+    def _events(self) -> Iterator[Metric]:
+        agent = self._agent
+        counter, source = agent.recorder.counter.metrics, agent.context.metrics
+        sessions = agent.recorder.counter.sessions.metrics
         yield _counter("events", "Events counted", counter.events)
         yield _labelled(
             "events_not_counted",
@@ -54,6 +59,9 @@ class AgentCollector(Collector):
             "FI sessions that succeeded after their failure was counted",
             sessions.recovered,
         )
+
+    def _deliveries(self) -> Iterator[Metric]:
+        agent, push = self._agent, self._agent.pusher.metrics
         yield _labelled(
             "pushes",
             "Pushes by outcome",
@@ -61,6 +69,19 @@ class AgentCollector(Collector):
         )
         yield _counter("dropped_full", "Payloads dropped for age or room", push.dropped_full)
         yield _counter("clock_jumps", "Jumps of the machine's clock", agent.recorder.clock_jumps)
+        if push.last_delivery is not None:
+            yield _gauge(
+                "last_delivery_timestamp_seconds", "The last receipt", push.last_delivery / 1000
+            )
+        if push.clock_offset is not None:
+            yield _gauge(
+                "clock_offset_seconds",
+                "How far the operator's clock is ahead",
+                push.clock_offset / 1000,
+            )
+
+    def _present(self) -> Iterator[Metric]:
+        agent, backlog = self._agent, self._agent.recorder.spool.backlog()
         yield _gauge("backlog_payloads", "Payloads that wait", backlog.payloads)
         yield _gauge("backlog_bytes", "Bytes that wait", backlog.bytes)
         open_windows = agent.recorder.counter.windows.open.values()
@@ -76,16 +97,6 @@ class AgentCollector(Collector):
         if agent.recorder.last_event is not None:
             yield _gauge(
                 "last_event_timestamp_seconds", "The last event", agent.recorder.last_event / 1000
-            )
-        if push.last_delivery is not None:
-            yield _gauge(
-                "last_delivery_timestamp_seconds", "The last receipt", push.last_delivery / 1000
-            )
-        if push.clock_offset is not None:
-            yield _gauge(
-                "clock_offset_seconds",
-                "How far the operator's clock is ahead",
-                push.clock_offset / 1000,
             )
 
 
