@@ -113,13 +113,7 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
         signer=keys,
         key_fetches=key_fetches,
         verify_audit=dependencies.verify_audit,
-        directory=DirectoryReads(
-            log=log,
-            listings=SignedListings(
-                lambda body: keys.sign_detached(TokenKind.ENTITY, body),
-                lambda: keys.signing_kid(TokenKind.ENTITY),
-            ),
-        ),
+        directory=DirectoryReads(log=log, listings=_signed_listings(keys)),
         push_limits=_push_limits(dependencies),
         hasher=Argon2Passwords(dependencies.encryption.password_pepper, settings.argon2_memory_mib),
         random_bytes=secrets.token_bytes,
@@ -128,6 +122,13 @@ def open_http_edge(dependencies: Dependencies) -> Edge:
         time_machine=dependencies.time_machine if settings.sandbox else None,
     )
     return Edge(dependencies, service, keys, issue_log, key_fetches)
+
+
+def _signed_listings(keys: NodeKeys) -> SignedListings:
+    return SignedListings(
+        lambda body: keys.sign_detached(TokenKind.ENTITY, body),
+        lambda: keys.signing_kid(TokenKind.ENTITY),
+    )
 
 
 def _push_limits(dependencies: Dependencies) -> PushLimits:
