@@ -1,4 +1,4 @@
-"""What the scheduled jobs of metrics work with in one transaction."""
+"""The services that the scheduled jobs of metrics use in one transaction."""
 
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime

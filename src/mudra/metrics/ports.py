@@ -1,4 +1,4 @@
-"""The questions that the use cases of network metrics ask of storage and of the registry."""
+"""The ports of network metrics: its queries to storage and to the registry."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -72,7 +72,7 @@ class RefusedPush(Struct, frozen=True):
 
 
 class Receipts(Protocol):
-    """What an AA can look up about its own pushes."""
+    """An AA's queries about its own pushes."""
 
     async def receipts(self, aa_id: str, within: TimeRange, limit: int) -> Sequence[Receipt]:
         """Returns receipts for these windows, newest version of each, by window and tag."""
@@ -88,7 +88,7 @@ class Receipts(Protocol):
 
 
 class DayMark(Struct, frozen=True):
-    """How many reports a day has, and when the last of them was received."""
+    """The number of reports of a day, and the time at which the last of them was received."""
 
     reports: int
     last_received_at: datetime
@@ -159,7 +159,7 @@ class Series(Protocol):
 
 
 class RollupStore(Protocol):
-    """Stored sums of hours and days, and what is stale of them."""
+    """Stored sums of hours and days, and the stale ones among them."""
 
     async def next_stale(self, *, delayed: bool) -> Stale | None:
         """Returns what to sum next; `delayed` leaves out what late windows still arrive for."""
@@ -209,10 +209,10 @@ class RollupStore(Protocol):
 
 
 class MetricsTables(Protocol):
-    """Makes partitions ahead of time and deletes what is too old."""
+    """Creates partitions ahead of time and deletes old rows."""
 
     async def make_ahead(self) -> None:
-        """Makes the partitions of today and the next days."""
+        """Creates the partitions of today and the next days."""
         ...
 
     async def drop_raw(self, before: datetime) -> Sequence[str]:
@@ -233,7 +233,7 @@ class MetricsTables(Protocol):
 
 
 class Members(Protocol):
-    """Who takes part in the network, according to the registry."""
+    """The members of the network, according to the registry."""
 
     async def reporting_aas(self) -> Mapping[str, datetime]:
         """Returns the AAs that must report, with the time from which."""
@@ -278,7 +278,7 @@ class Incidents(Protocol):
 
 
 class Observations(Incidents, Protocol):
-    """What incident detection remembers of each window, and the incidents it found."""
+    """The observations of each window that incident detection stores, and its incidents."""
 
     async def lock(self) -> None:
         """Locks out other detections until the transaction ends."""

@@ -2,8 +2,8 @@
 
 A FIP that is bad seen from (nearly) all AAs is itself at fault. An AA at which
 (nearly) all FIPs look bad has lost the network, or the network it. A cell that
-is bad alone lies on the path between the two. Lines that explain most bad
-cells are named first and then left out of the comparison, so that a fallen
+is bad alone points to the path between the two. Lines that explain most bad
+cells are named first and then left out of the comparison, so that a failed
 FIP does not make its AAs look bad, nor the other way round.
 """
 
@@ -28,7 +28,7 @@ class Blame(enum.StrEnum):
 
 
 class MatrixCell(Struct, frozen=True):
-    """How one FIP did as seen by one AA."""
+    """The calls of one AA to one FIP, and their status."""
 
     aa_id: str
     fip_id: str
@@ -38,7 +38,7 @@ class MatrixCell(Struct, frozen=True):
 
 
 class AttributionRules(Struct, frozen=True):
-    """When a cell counts as evidence, and how many bad cells make a bad line."""
+    """The calls that a cell needs to count as evidence, and the bad cells that make a line bad."""
 
     fewest_calls: int = 10
     bad_share_percent: int = 80
@@ -46,7 +46,7 @@ class AttributionRules(Struct, frozen=True):
 
 
 class Verdict(Struct, frozen=True):
-    """Blame for one bad cell, with the counts behind it; the cell itself is not among them."""
+    """Blame for one bad cell, with the counts it follows from; they leave out the cell itself."""
 
     cell: MatrixCell
     blame: Blame
@@ -62,14 +62,14 @@ STANDARD_RULES: Final = AttributionRules()
 
 
 def matrix_cell(aa_id: str, fip_id: str, sums: PairSums) -> MatrixCell:
-    """The cell of one pair."""
+    """Returns the cell of one pair."""
     return MatrixCell(aa_id, fip_id, status_of_pair(sums), sums.succeeded, sums.judged)
 
 
 def verdicts(
     cells: Iterable[MatrixCell], rules: AttributionRules = STANDARD_RULES
 ) -> tuple[Verdict, ...]:
-    """A verdict for every bad cell, in order of FIP and AA."""
+    """Returns a verdict for every bad cell, in order of FIP and AA."""
     matrix = sorted(cells, key=lambda cell: (cell.fip_id, cell.aa_id))
     evidence = [cell for cell in matrix if _counts(cell, rules)]
     bad_fips, bad_aas = _bad_lines(evidence, rules)
@@ -99,7 +99,7 @@ def _counts(cell: MatrixCell, rules: AttributionRules) -> bool:
 
 
 def _all_down(evidence: list[MatrixCell], rules: AttributionRules) -> bool:
-    """With everything bad no line is special: it is the network, not each FIP at once."""
+    """Returns whether everything is bad: then the network failed, not each FIP at once."""
     aas, fips = ({cell.aa_id for cell in evidence}, {cell.fip_id for cell in evidence})
     wide = min(len(aas), len(fips)) >= rules.fewest_cells
     return wide and _mostly_bad(evidence, rules)
@@ -111,7 +111,7 @@ def _mostly_bad(line: list[MatrixCell], rules: AttributionRules) -> bool:
 
 
 def _bad_lines(evidence: list[MatrixCell], rules: AttributionRules) -> tuple[set[str], set[str]]:
-    """Take out the bad line with most bad cells, and look again, until none is left."""
+    """Removes the bad line with the most bad cells, then compares again, until none is left."""
     bad_fips: set[str] = set()
     bad_aas: set[str] = set()
     left = evidence
@@ -141,6 +141,6 @@ def _lines(cells: list[MatrixCell]) -> tuple[_Lines, _Lines]:
 
 
 def _others(line: list[MatrixCell], *, counted: bool) -> tuple[int, int]:
-    """Cells of the line and bad ones among them, without the bad cell in question."""
+    """Returns the number of other cells in the line, and how many of them are bad."""
     bad = sum(cell.status is Status.BAD for cell in line)
     return len(line) - counted, bad - counted

@@ -1,7 +1,7 @@
 """The network's health as members and the public see it.
 
 The names of the health feed are those of the feed that FIUs read today
-(network-facts, last part); `proof` is ours. What cannot be said is null, with
+(network-facts, last part); `proof` is ours. A value that is not known is null, with
 the status UNSURE: never 0 and never 100 %.
 """
 
@@ -102,12 +102,12 @@ FipRows = Mapping[tuple[Tag, str], Rollup]
 def health_feed(
     fips: Mapping[str, FipRows], start: datetime, end: datetime, heard: Proof
 ) -> HealthFeed:
-    """The feed over whole windows from `start` to `end`; a FIP without rows is UNSURE."""
-    shown = {fip_id: _fip_feed(rows) for fip_id, rows in sorted(fips.items())}
+    """Returns the feed over whole windows from `start` to `end`; a FIP without rows is UNSURE."""
+    feeds = {fip_id: _fip_feed(rows) for fip_id, rows in sorted(fips.items())}
     return HealthFeed(
-        FeedData(shown),
-        {fip_id: _summary(feed) for fip_id, feed in shown.items()},
-        FeedTime(_written(start), _written(end)),
+        FeedData(feeds),
+        {fip_id: _summary(feed) for fip_id, feed in feeds.items()},
+        FeedTime(_utc_text(start), _utc_text(end)),
         FeedProof(
             heard.reporters_heard,
             heard.reporters_expected,
@@ -161,7 +161,7 @@ def _p50(time: ResponseTime | None) -> int | None:
     return time.p50.estimate if time else None
 
 
-def _written(moment: datetime) -> str:
+def _utc_text(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -192,7 +192,7 @@ _FLOOR: Final = PublicFloor()
 
 
 def public_status(fips: Mapping[str, FipRows], floor: PublicFloor = _FLOOR) -> list[PublicRow]:
-    """Status by FIP and API. Takes sums over all AAs, so it cannot name one."""
+    """Returns the status by FIP and API, made of sums over all AAs, so that it names none."""
     return [
         _public_row(fip_id, name, rows.get((Tag.REQUESTS, code), EMPTY), floor)
         for fip_id, rows in sorted(fips.items())
@@ -201,7 +201,7 @@ def public_status(fips: Mapping[str, FipRows], floor: PublicFloor = _FLOOR) -> l
 
 
 def public_csv(rows: Iterable[PublicRow]) -> str:
-    """The same as CSV (RFC 4180) with a line of names; null is an empty field."""
+    """Returns the same as CSV (RFC 4180) with a line of names; null is an empty field."""
     names = PublicRow.__struct_fields__
     return csv_text(names, ([getattr(row, name) for name in names] for row in rows))
 

@@ -1,6 +1,6 @@
-"""What counts say: success, errors, status, outcomes, and how much was heard. Decisions part 5.
+"""Health computed from counts: success, errors, status, outcomes, and reports received.
 
-Nothing here is 100 % for want of data: a share of nothing is None.
+See decisions part 5. Missing data never counts as 100 %: a share of no calls is None.
 """
 
 import enum
@@ -27,7 +27,7 @@ GOOD_BELOW_MS: Final = 5000
 
 
 class Status(enum.StrEnum):
-    """The verdict on one API of one FIP, as the network knows it."""
+    """The status of one API of one FIP."""
 
     GOOD = "GOOD"
     BAD = "BAD"
@@ -44,7 +44,7 @@ class Errors(Struct, frozen=True):
 
 
 class Health(Struct, frozen=True):
-    """How one API did. `success` is a share from 0 to 1, None where nothing can be said."""
+    """The health of one API. `success` is a share from 0 to 1, None without calls to judge by."""
 
     total: int
     succeeded: int
@@ -59,7 +59,7 @@ class Health(Struct, frozen=True):
 
 
 class Verdict(Struct, frozen=True):
-    """What `Health` says at its shortest."""
+    """The status of `Health`, with the counts it follows from."""
 
     status: Status
     succeeded: int
@@ -67,7 +67,7 @@ class Verdict(Struct, frozen=True):
 
 
 class FiOutcomes(Struct, frozen=True):
-    """How FI requests ended, from the `status` of `finot`, spec 2.6."""
+    """The outcomes of FI requests, from the `status` of `finot`, spec 2.6."""
 
     succeeded: int
     failed: int
@@ -89,12 +89,12 @@ class Proof(Struct, frozen=True):
 
     @property
     def complete(self) -> bool:
-        """Every expected AA reported every window."""
+        """True when every expected AA reported every window."""
         return self.windows_heard == self.windows_expected > 0
 
 
 def health_of_calls(row: Rollup) -> Health:
-    """Health of an API from request metrics: what FIPs answered to AAs.
+    """Returns the health of an API from request metrics: the responses of FIPs to AAs.
 
     Not for the two timings: they cannot fail. See `time_to_notification`.
     """
@@ -104,14 +104,14 @@ def health_of_calls(row: Rollup) -> Health:
 
 
 def verdict_of_calls(blocks: Sequence[RequestBlock]) -> Verdict:
-    """What `health_of_calls` says of the same calls; their times are laid out only where needed.
+    """Returns what `health_of_calls` returns for these calls, and uses their times only if needed.
 
-    At a tenth of its cost for most: they end long before the limit of GOOD, or fail.
+    It costs a tenth for most calls: they end long before the limit of GOOD, or fail.
     """
     if not blocks:
         return Verdict(Status.UNSURE, 0, 0)
     counts = tuple(map(sum, zip(*(block.counts for block in blocks), strict=True)))
-    judged = _judged(counts)
+    judged = _denominator(counts)
     if not judged:
         status = Status.UNSURE
     elif not (_succeeds(counts) and answered(counts)):
@@ -126,21 +126,21 @@ def verdict_of_calls(blocks: Sequence[RequestBlock]) -> Verdict:
 
 
 def health_of_notifications(row: Rollup) -> Health:
-    """How AAs answered a FIP's notifications: the AA's health, not the FIP's; no times are sent."""
+    """Returns the health of the AAs that receive a FIP's notifications; no times are sent."""
     verdict = Status.GOOD if _succeeds(row.counts) else Status.BAD
-    status = verdict if _judged(row.counts) else Status.UNSURE
+    status = verdict if _denominator(row.counts) else Status.UNSURE
     return _health(row, status, certain=True, time=None)
 
 
 def time_to_notification(row: Rollup, code: str) -> ResponseTime | None:
-    """Time from FI request to the deciding notification; for `sfireqnot` and `ffireqnot`."""
+    """Returns the time from FI request to its outcome; for `sfireqnot` and `ffireqnot`."""
     if code not in {str(timing) for timing in TIMINGS}:
         raise ValueError(f"{code} counts calls; only sfireqnot and ffireqnot measure this time")
     return response_time(row.times)
 
 
 def errors_of(counts: tuple[int, ...]) -> Errors:
-    """Errors by class; no answer is the total less all answers."""
+    """Returns errors by class; "no answer" is the total less all responses."""
     missing = counts[Position.NOT_FOUND_404]
     return Errors(
         missing,
@@ -151,7 +151,7 @@ def errors_of(counts: tuple[int, ...]) -> Errors:
 
 
 def fi_outcomes(row: Rollup) -> FiOutcomes:
-    """How FI requests ended; success is the share of ended ones with data."""
+    """Returns the outcomes of FI requests; success is the share of ended ones with data."""
     at = row.statuses
     good, failed = at[StatusPosition.SUCCEEDED], at[StatusPosition.FAILED]
     return FiOutcomes(
@@ -167,9 +167,9 @@ def fi_outcomes(row: Rollup) -> FiOutcomes:
 
 
 def proof(expected: Mapping[str, int], heard: Mapping[str, Collection[datetime]]) -> Proof:
-    """Compare the windows expected of each AA with those heard.
+    """Compares the windows expected of each AA with those received.
 
-    An AA that was not expected (its entry came later, or is gone) adds nothing.
+    An AA that was not expected (its entry is newer, or was removed) adds nothing.
     """
     windows = {aa: min(len(set(heard.get(aa, ()))), due) for aa, due in expected.items()}
     return Proof(
@@ -180,17 +180,17 @@ def proof(expected: Mapping[str, int], heard: Mapping[str, Collection[datetime]]
     )
 
 
-def _judged(counts: tuple[int, ...]) -> int:
+def _denominator(counts: tuple[int, ...]) -> int:
     return counts[Position.TOTAL] - sum(counts[FIRST_4XX:FIRST_5XX])
 
 
 def _succeeds(counts: tuple[int, ...]) -> bool:
     # Whole numbers: 19 of 20 is exactly 95 % and not above it.
-    return counts[Position.OK_200] * 100 > _judged(counts) * GOOD_ABOVE_PERCENT
+    return counts[Position.OK_200] * 100 > _denominator(counts) * GOOD_ABOVE_PERCENT
 
 
 def _health(row: Rollup, status: Status, *, certain: bool, time: ResponseTime | None) -> Health:
-    ok, judged = row.counts[Position.OK_200], _judged(row.counts)
+    ok, judged = row.counts[Position.OK_200], _denominator(row.counts)
     return Health(
         row.counts[Position.TOTAL],
         ok,
@@ -204,7 +204,7 @@ def _health(row: Rollup, status: Status, *, certain: bool, time: ResponseTime | 
 
 
 def _status(row: Rollup, time: ResponseTime | None) -> tuple[Status, bool]:
-    if not _judged(row.counts):
+    if not _denominator(row.counts):
         return Status.UNSURE, True
     if time is None or not _succeeds(row.counts):
         return Status.BAD, True

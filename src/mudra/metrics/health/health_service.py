@@ -1,4 +1,4 @@
-"""The health of the network for any time: the one way for the API, the console and commands."""
+"""The health of the network for any time, for the API, the console and commands alike."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -27,7 +27,7 @@ from mudra.shared.entity_type import EntityType
 
 
 class HealthOfMember(Struct, frozen=True):
-    """What concerns one member: an AA's calls, a FIP as all AAs see it, a FIU's FIPs."""
+    """The health of one member: an AA's calls, a FIP as all AAs see it, a FIU's FIPs."""
 
     rows: tuple[Row, ...]
     coverage: Coverage

@@ -1,4 +1,4 @@
-"""Network health for many readers: the database is asked once in some seconds."""
+"""Network health for many readers: the database is read once in some seconds."""
 
 import asyncio
 from collections.abc import Callable
@@ -26,7 +26,7 @@ class NetworkHealthCache:
         self._health: NetworkHealth | None = None
 
     async def get(self, open_work: OpenHealth, now: datetime, within_s: float) -> NetworkHealth:
-        """Returns the health of the network, read within `within_s` seconds if it must be."""
+        """Returns the health of the network, if not cached read within `within_s` seconds."""
         async with self._lock:
             closed = window_start(now)
             expired = closed != self._closed or self._monotonic() > self._until

@@ -33,7 +33,7 @@ _TIMING_CODES = frozenset(str(code) for code in TIMINGS)
 
 
 class Grouping(enum.StrEnum):
-    """What one row of a picture is about; an empty ID means all."""
+    """The subject of one row of a picture; an empty ID means all."""
 
     NETWORK = "network"
     FIP = "fip"
@@ -42,7 +42,7 @@ class Grouping(enum.StrEnum):
 
 
 class Subject(Struct, frozen=True):
-    """Whom a row is about; empty for all."""
+    """The AA and FIP of a row; empty for all."""
 
     aa_id: str
     fip_id: str
@@ -60,7 +60,7 @@ class ApiPicture(Struct, frozen=True):
 
 
 class Row(Struct, frozen=True):
-    """One subject with its APIs, and how much was heard of what was to be heard."""
+    """One subject with its APIs, and the share of expected reports that was received."""
 
     subject: Subject
     apis: tuple[ApiPicture, ...]
@@ -68,13 +68,13 @@ class Row(Struct, frozen=True):
 
 
 class Coverage(Struct, frozen=True):
-    """What was expected and what was heard, by AA: windows, each of both payloads."""
+    """Windows expected and windows received, by AA; each window has both payloads."""
 
     expected: Mapping[str, int]
     heard: Mapping[tuple[str, Tag], int]
 
     def proof(self, aa_id: str = "") -> Proof:
-        """The proof over one AA, or over all."""
+        """Returns the proof over one AA, or over all."""
         due = {aa: count for aa, count in self.expected.items() if aa_id in {"", aa}}
         heard = {
             aa: sum(min(self.heard.get((aa, tag), 0), count) for tag in Tag)
@@ -91,7 +91,7 @@ class Coverage(Struct, frozen=True):
 def expected_windows(
     within: TimeRange, since: Mapping[str, datetime], now: datetime
 ) -> dict[str, int]:
-    """How many windows each AA was to report of this time: those since it is live, and over."""
+    """Returns how many ended windows of this time each AA had to report since it went live."""
     end = min(within.end, window_start(now))
     return {
         aa_id: TimeRange(max(within.start, begin), end).number for aa_id, begin in since.items()
@@ -101,7 +101,7 @@ def expected_windows(
 def picture(
     totals: Mapping[Cell, Rollup], grouping: Grouping, coverage: Coverage
 ) -> tuple[Row, ...]:
-    """The rows of a picture, in order of AA and FIP."""
+    """Returns the rows of a picture, in order of AA and FIP."""
     parts: dict[Subject, dict[tuple[Tag, str], list[Rollup]]] = defaultdict(
         lambda: defaultdict(list)
     )
@@ -121,7 +121,7 @@ class Matrix(Struct, frozen=True):
 
 
 def matrix(pairs: Mapping[Pair, PairSums]) -> Matrix:
-    """The matrix over the calls that were added up, see `Figures.pairs`."""
+    """Returns the matrix over these calls, see `RollupQueries.pairs`."""
     cells = [
         matrix_cell(pair.aa_id, pair.fip_id, sums)
         for pair, sums in sorted(pairs.items(), key=lambda one: (one[0].aa_id, one[0].fip_id))

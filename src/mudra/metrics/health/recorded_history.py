@@ -1,6 +1,6 @@
-"""Windows of long ago, stored as if each had been received in its own time.
+"""Windows of the past, stored as if each had been received in its own time.
 
-For the sandbox: its network has a past from the first minute on. Each payload
+For the sandbox: its network has a history from the first minute on. Each payload
 passes the check and the decision that a push passes; only the writing is done
 for many windows at once.
 """
@@ -20,17 +20,17 @@ from mudra.metrics.rollup.coverage import TimeRange
 
 
 class PastReport(Struct, frozen=True):
-    """A checked payload and the moment at which it came, in its own time."""
+    """A checked payload and the time at which it was received."""
 
     checked: CheckedReport
     receipt_id: str
     came_at: datetime
     replaces: bool = False
-    """Whether it replaces what is known of its window; else it gives way to that."""
+    """Replaces the stored content of its window, if any; else that content stays."""
 
 
 class HistoryService(Struct, frozen=True):
-    """What filling the past works with."""
+    """The ports that filling the history needs."""
 
     intake: Reports
     receipts: Receipts
@@ -40,20 +40,20 @@ class HistoryService(Struct, frozen=True):
 async def take_history(
     aa_id: str, reports: Sequence[PastReport], watched_from: datetime, history: HistoryService
 ) -> int:
-    """Store the reports of one AA whose windows are not known; gives how many were stored.
+    """Stores the reports of one AA for windows without content; returns how many were stored.
 
-    The detection of incidents reads windows from `watched_from` on.
+    Incidents are detected in windows from `watched_from` on.
     """
     if not reports:
         return 0
     await history.intake.lock(aa_id)
     windows = [one.checked.window for one in reports]
     known = await history.receipts.windows(aa_id, TimeRange(min(windows), max(windows) + WINDOW))
-    there = {(tag, window) for tag, found in known.items() for window in found}
+    stored = {(tag, window) for tag, found in known.items() for window in found}
     fresh: list[tuple[Accept, CheckedReport]] = []
     replaced = 0
     for one in reports:
-        if (one.checked.tag, one.checked.window) not in there:
+        if (one.checked.tag, one.checked.window) not in stored:
             decision = decide(Known(None, None), one.checked, one.receipt_id, one.came_at)
             assert isinstance(decision, Accept), "nothing is known of it"
             fresh.append((decision, one.checked))

@@ -1,4 +1,4 @@
-"""What everyone may see of the network over 90 days, kept as one snapshot.
+"""The public view of the network over 90 days, stored as one snapshot.
 
 It names no AA and shows nothing about fewer calls than the minimum of `feed.py`: a
 day without enough calls is "no data", never 100 %.
@@ -108,7 +108,7 @@ class StatusSnapshot(msgspec.Struct, frozen=True):
 
 
 def day_of_fip(day: datetime, health: Health | None, incidents: Iterable[Incident]) -> Day:
-    """Returns how one day of a FIP is shown; `incidents` are those of its APIs."""
+    """Returns one day of a FIP for the public; `incidents` are those of its APIs."""
     end = day + timedelta(days=1)
     if health is None or health.total < FLOOR.fewest_calls or health.status is Status.UNSURE:
         return Day(day.date(), DayState.NO_DATA, None, None)
@@ -121,7 +121,7 @@ def day_of_fip(day: datetime, health: Health | None, incidents: Iterable[Inciden
 
 
 def public_incident(incident: Incident) -> PublicIncident | None:
-    """Returns an incident as everyone may see it; None for those of an AA."""
+    """Returns an incident without what is not public; None for those of an AA."""
     subject = incident.subject
     if not isinstance(subject, FipApi):
         return None
@@ -155,7 +155,7 @@ def state_now(fip: FipHistory, incidents: Sequence[PublicIncident]) -> DayState:
 
 
 def history_csv(snapshot: StatusSnapshot) -> str:
-    """One line for each FIP and day (RFC 4180); what is not known is empty."""
+    """Returns CSV (RFC 4180) with one line for each FIP and day; unknown values are empty."""
     return csv_text(
         ["fip_id", *Day.__struct_fields__],
         (

@@ -27,7 +27,7 @@ from mudra.metrics.rollup.series import health_of_all
 from mudra.metrics.rollup.step import day_start
 
 READ_S: Final = 10.0
-"""How long one read may take: a day without its sums, on a busy machine, takes seconds."""
+"""The limit of one read: a day without its sums, on a busy machine, takes seconds."""
 _DAY: Final = timedelta(days=1)
 _CHANGING_DAYS: Final = timedelta(days=8)
 """A window may arrive 7 days late; older days do not change."""
@@ -51,7 +51,7 @@ class OpenStatus(Protocol):
 
 
 class _DayHealth(Struct, frozen=True):
-    """The health of each FIP on a day, and the mark of the reports it was made of."""
+    """The health of each FIP on a day, and the mark of the reports that it was made of."""
 
     health: Mapping[str, Health]
     mark: DayMark | None
@@ -71,7 +71,7 @@ class StatusReader:
         await self._read_days(open_work, days, day_start(now))
         async with open_work(within_s=READ_S) as work:
             names = await work.health.names()
-            # All of them: a day whose incident is left out would be shown as good.
+            # All of them: a day with an omitted incident would appear as good.
             stored = await work.incidents.since(days[0])
         newest_first = [one.incident for one in reversed(stored)]
         return self._snapshot(network, names, newest_first)

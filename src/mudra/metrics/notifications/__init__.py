@@ -1,4 +1,4 @@
-"""Who is notified of an incident: by email and by webhook.
+"""Notifications of incidents: the recipients, by email and by webhook.
 
 Never sends anything itself: messages go to the outbox.
 """

@@ -1,4 +1,4 @@
-"""Decides whom a change of an incident notifies, given the active silences."""
+"""Decides which notifications a change of an incident causes, given the active silences."""
 
 import enum
 from collections.abc import Callable, Sequence
@@ -32,7 +32,7 @@ class Event(enum.StrEnum):
 class IncidentNotification(Struct, frozen=True):
     """A change to store; `alarm` is what to send about it now, None for nothing.
 
-    `notified` is whether the incident's members were notified, or needed not to be.
+    `notified` is true when the incident's members were notified, or need not be.
     """
 
     incident_id: str
@@ -62,7 +62,7 @@ class IncidentNotification(Struct, frozen=True):
 
     @property
     def silenced(self) -> bool:
-        """Whether a silence holds back an alarm that would have been sent."""
+        """True when a silence suppresses an alarm that would have been sent."""
         return self.alarm is None and alarm_of(self.change) is not None
 
 

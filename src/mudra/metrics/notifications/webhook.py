@@ -29,11 +29,11 @@ class Webhook(Struct, frozen=True):
     made_by: str
     made_at: datetime
     waiting: int = 0
-    """Messages that are not delivered yet."""
+    """The number of messages that are not delivered yet."""
     delivered_at: datetime | None = None
-    """When a message was last delivered."""
+    """The time of the last delivery."""
     problem: str = ""
-    """Why the last delivery failed; empty when it succeeded."""
+    """The reason why the last delivery failed; empty when it succeeded."""
 
 
 class AddedWebhook(Struct, frozen=True):

@@ -24,14 +24,14 @@ WINDOWS_PER_DAY: Final = 144
 
 
 class Tag(enum.StrEnum):
-    """Which of the two payloads; the constant `tag` of spec 2.5 and 2.6."""
+    """The two payloads; the constant `tag` of spec 2.5 and 2.6."""
 
     REQUESTS = "req-fipMetrics-aa"
     NOTIFICATIONS = "not-fipMetrics-aa"
 
 
 class RequestType(enum.StrEnum):
-    """Type codes of request metrics, spec 2.5: what an AA sent to a FIP."""
+    """Type codes of request metrics, spec 2.5: calls from an AA to a FIP."""
 
     ACCOUNT_DISCOVERY = "adisc"
     ACCOUNT_LINK = "alink"
@@ -47,7 +47,7 @@ class RequestType(enum.StrEnum):
 
 
 class NotificationType(enum.StrEnum):
-    """Type codes of notification metrics, spec 2.6: what an AA received from a FIP."""
+    """Type codes of notification metrics, spec 2.6: calls from a FIP to an AA."""
 
     FI = "finot"
     ACCOUNT_LINK = "alnot"
@@ -155,7 +155,7 @@ PERCENTS: Final = (50, 95, 99, 100)
 
 
 class Call(Struct, frozen=True):
-    """An HTTP call that a type counts; the route follows a member's base address."""
+    """An HTTP call that a type counts; the route is appended to a member's base address."""
 
     method: str
     route: str
@@ -181,19 +181,19 @@ NOTIFICATION_CALLS: Final = {  # spec 2.6, network-facts
 
 
 def request_type_of(method: str, path: str) -> RequestType | None:
-    """Which type counts a call that an AA made, or None; the letter case of the path varies."""
+    """Returns the type that counts a call made by an AA, or None; paths vary in letter case."""
     return _by_route(_REQUEST_ROUTES, method, path)
 
 
 def notification_type_of(method: str, path: str) -> NotificationType | None:
-    """Which type counts a call that an AA received, or None."""
+    """Returns the type that counts a call received by an AA, or None."""
     return _by_route(_NOTIFICATION_ROUTES, method, path)
 
 
 def position_of_status(http_status: int) -> Position | None:
-    """Where an answer of this status is counted, or None where spec 2.5 has no place for it.
+    """Returns the position that counts this status, or None where spec 2.5 has none.
 
-    Such an answer (302, 204) is counted in the total only.
+    Such a response (302, 204) is counted in the total only.
     """
     named = _STATUS_POSITIONS.get(http_status)
     if named is not None:
@@ -206,7 +206,7 @@ def position_of_status(http_status: int) -> Position | None:
 
 
 def window_start(at: datetime) -> datetime:
-    """Start, in UTC, of the ten-minute window that holds this moment."""
+    """Returns the start, in UTC, of the ten-minute window that contains this moment."""
     utc = at.astimezone(UTC)
     return utc.replace(minute=utc.minute // 10 * 10, second=0, microsecond=0)
 
@@ -215,7 +215,7 @@ _T = TypeVar("_T")
 
 
 def _by_route(routes: dict[tuple[str, str], _T], method: str, path: str) -> _T | None:
-    """Look the longest matching end of the path up: a base such as `/v2` may stand before it."""
+    """Looks up the longest matching end of the path: a base such as `/v2` may precede it."""
     segments = path.partition("?")[0].strip("/").lower().split("/")
     for length in (3, 2, 1):
         if length <= len(segments):

@@ -1,7 +1,7 @@
-"""What to do with a checked payload: take it, know it again, replace, or refuse it.
+"""Decides about a checked payload: accept, recognize a duplicate, replace, or refuse.
 
-Decisions part 5, quality M1. The decision is pure: the caller holds a lock on
-the AA, asks `ports.Reports.known`, decides, and writes all in one transaction.
+See decisions part 5, quality M1. The decision is pure: the caller holds a lock on
+the AA, calls `ports.Reports.known`, decides, and writes all in one transaction.
 """
 
 import enum
@@ -18,7 +18,7 @@ LATE_AFTER = timedelta(minutes=10)
 
 
 class IngestStatus(enum.StrEnum):
-    """The member `status` of the answer."""
+    """The field `status` of the response."""
 
     ACCEPTED = "accepted"
     DUPLICATE = "duplicate"
@@ -26,7 +26,7 @@ class IngestStatus(enum.StrEnum):
 
 
 class WindowKey(Struct, frozen=True):
-    """Whose figures, which of the two payloads, which ten minutes (start, UTC)."""
+    """One AA, one of the two payloads, one window (its start, UTC)."""
 
     aa_id: str
     tag: Tag
@@ -34,14 +34,14 @@ class WindowKey(Struct, frozen=True):
 
 
 class PushKey(Struct, frozen=True):
-    """A push is known by the AA and its txnId, over both tags."""
+    """Identifies a push: the AA and its txnId, over both tags."""
 
     aa_id: str
     txn_id: str
 
 
 class Receipt(Struct, frozen=True):
-    """That content was taken for good: what an AA is answered and can look up later."""
+    """The proof that content was stored: returned to the AA, which can look it up later."""
 
     receipt_id: str
     key: WindowKey
@@ -51,39 +51,39 @@ class Receipt(Struct, frozen=True):
     """1 for the first content of a window, one more at each replacement."""
     received_at: datetime
     findings: tuple[Finding, ...] = ()
-    """Notes that the sender was given with the answer."""
+    """Notes that the response contained."""
 
     @property
     def late(self) -> bool:
-        """The window came more than ten minutes after its end."""
+        """True when the window was received more than ten minutes after its end."""
         return self.received_at - (self.key.window + WINDOW) > LATE_AFTER
 
 
 class Known(Struct, frozen=True):
-    """What is known already: of this push, and the current content of this window."""
+    """Stored data: the receipt of this push, and the current content of this window."""
 
     push: Receipt | None
-    """The receipt that this txnId was answered with, also when since replaced."""
+    """The receipt returned for this txnId, even if its content was replaced since."""
     current: Receipt | None
 
 
 class Accept(Struct, frozen=True):
-    """Nothing was known of the window: store the content."""
+    """The window has no content yet: store it."""
 
     receipt: Receipt
 
 
 class Replace(Struct, frozen=True):
-    """Store the content as current; the former version is stored as well."""
+    """Store the content as current and keep the previous version."""
 
     receipt: Receipt
     former: Receipt
 
 
 class Duplicate(Struct, frozen=True):
-    """Store no figures; answer with the receipt of the content that is there.
+    """Store no counts; return the receipt of the content that is stored.
 
-    `remember` says that the txnId is new: tie it to that receipt, so that the
+    `remember` is true for a new txnId: store it with that receipt, so that the
     same txnId with other content is refused later.
     """
 
@@ -104,7 +104,7 @@ Decision = Accept | Replace | Duplicate | TxnIdReused
 
 
 def keys_of(checked: CheckedReport) -> tuple[PushKey, WindowKey]:
-    """What to look up before deciding."""
+    """Returns the keys to look up before the decision."""
     report = checked.report
     return (
         PushKey(report.aa_id, report.txn_id),
@@ -113,7 +113,7 @@ def keys_of(checked: CheckedReport) -> tuple[PushKey, WindowKey]:
 
 
 def decide(known: Known, checked: CheckedReport, receipt_id: str, now: datetime) -> Decision:
-    """Take, replace, recognise or refuse; `receipt_id` is used only for what is stored."""
+    """Returns the decision; `receipt_id` is used only when content is stored."""
     push, window = keys_of(checked)
     if known.push is not None:
         if known.push.key == window and known.push.content_hash == checked.content_hash:
@@ -128,7 +128,7 @@ def decide(known: Known, checked: CheckedReport, receipt_id: str, now: datetime)
 
 
 def status_of(decision: Accept | Replace | Duplicate) -> IngestStatus:
-    """The word for the answer."""
+    """Returns the status for the response."""
     match decision:
         case Accept():
             return IngestStatus.ACCEPTED

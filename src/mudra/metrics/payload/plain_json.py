@@ -1,7 +1,7 @@
-"""JSON text read so that everything odd stays visible.
+"""Reads JSON text without hiding repeated members and odd numbers.
 
-Slow and used only for payloads that are to be refused: the fast decoder says
-no at the first fault and drops repeated members, this one keeps them.
+Slow, and used only for payloads that will be refused: the fast decoder stops
+at the first error and drops repeated members, this one keeps them.
 """
 
 import json
@@ -13,35 +13,35 @@ from msgspec import Struct
 
 from mudra.shared.finding import Finding
 
-MAX_OBJECTS: Final = 200_000  # twice what 8 MiB of right blocks hold
+MAX_OBJECTS: Final = 200_000  # twice what 8 MiB of valid blocks contain
 _MAX_NUMBER: Final = 40
 _SIMPLE_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}\Z")
-_SHOWN_OF_A_NAME: Final = 40
+_MAX_NAME: Final = 40
 
 
 class OddNumber(Struct, frozen=True):
-    """A number that is not whole, or that no one can have counted: 1.5, NaN, 1e400."""
+    """A number that cannot be a count: 1.5, NaN, 1e400."""
 
     text: str
 
 
 class JsonObject(dict[str, object]):
-    """An object that remembers which of its members stood there more than once."""
+    """An object that remembers which of its members occurred more than once."""
 
     repeated: tuple[str, ...] = ()
 
 
 def read_json(body: bytes) -> tuple[object, Finding | None]:
-    """The value of a JSON text, or what keeps it from being read."""
+    """Returns the value of a JSON text, or the reason why it cannot be read."""
     try:
         text = body.decode("utf-8")
-    except UnicodeDecodeError as wrong:
-        return None, Finding("$", f"is not UTF-8 at byte {wrong.start}", "JSON in UTF-8")
+    except UnicodeDecodeError as error:
+        return None, Finding("$", f"is not UTF-8 at byte {error.start}", "JSON in UTF-8")
     try:
         return _Reader().decode(text), None
-    except json.JSONDecodeError as wrong:
+    except json.JSONDecodeError as error:
         return None, Finding(
-            "$", f"is not JSON: {wrong.msg} at line {wrong.lineno}, column {wrong.colno}"
+            "$", f"is not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
         )
     except _TooManyObjectsError:
         return None, Finding(
@@ -52,14 +52,14 @@ def read_json(body: bytes) -> tuple[object, Finding | None]:
 
 
 def member(path: str, name: str) -> str:
-    """JSON path of a member; a name that could garble a log or a terminal is quoted and cut."""
+    """Returns the JSON path of a member; quotes and cuts names that could garble a log."""
     if _SIMPLE_NAME.match(name):
         return f"{path}.{name}"
-    return f"{path}[{json.dumps(name[:_SHOWN_OF_A_NAME])}]"
+    return f"{path}[{json.dumps(name[:_MAX_NAME])}]"
 
 
 def kind_of(value: object) -> str:
-    """What a reader of JSON would call this value; never the value of a string."""
+    """Describes a JSON value for an error message, without the content of strings."""
     match value:
         case None | bool():
             return json.dumps(value)
@@ -77,7 +77,7 @@ def _whole(text: str) -> int | OddNumber:
 
 
 class _TooManyObjectsError(Exception):
-    """Walking so many would hold up everybody else's requests."""
+    """Reading so many objects would delay all other requests."""
 
 
 class _Reader:

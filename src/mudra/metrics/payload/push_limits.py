@@ -1,4 +1,4 @@
-"""How many pushes a node accepts: at once, at the database, and of one AA in ten minutes (M6)."""
+"""Limits of pushes: at once, at the database, and of one AA in ten minutes (M6)."""
 
 import asyncio
 import contextlib
@@ -11,7 +11,7 @@ from mudra.shared.refusal import Refusal
 MAX_ADMITTED: Final = 32
 MAX_AT_DATABASE: Final = 4
 RETRY_S: Final = (5, 60)
-"""A refused push may come again after so many seconds, chosen at random between the two."""
+"""A refused push may be retried after so many seconds, chosen at random between the two."""
 
 
 class TooBusyForPushes(Refusal, frozen=True):
@@ -50,19 +50,19 @@ class PushLimits:
         self._at_database = asyncio.Semaphore(at_database)
 
     def admit(self) -> TooBusyForPushes | None:
-        """Takes a place, to be given back with `leave`, before anything of the body is read."""
+        """Takes a place, to be returned with `leave`, before anything of the body is read."""
         if not self._free:
-            # At random, so that refused pushes do not come again together.
+            # At random, so that refused pushes are not retried all at once.
             return TooBusyForPushes(self._random_retry_s(*RETRY_S))
         self._free -= 1
         return None
 
     def leave(self) -> None:
-        """Gives the place back."""
+        """Returns the place."""
         self._free += 1
 
     def use_rate(self, aa_id: str, tag: Tag | None) -> TooManyPushes | None:
-        """Counts a push of an AA; refused payloads (no tag) are counted apart."""
+        """Counts a push of an AA; refused payloads (no tag) are counted separately."""
         wait_s = self._rate.wait_s(f"{aa_id}\0{tag.value if tag else 'refused'}")
         return TooManyPushes(wait_s) if wait_s else None
 

@@ -1,4 +1,4 @@
-"""Accepts one pushed report: who may push it, how often, and what is stored of it (quality M1)."""
+"""Accepts one pushed report: checks the sender and its rate, stores the content (quality M1)."""
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
@@ -38,7 +38,7 @@ class Received(Struct, frozen=True):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What was odd about the content, though it was accepted."""
+        """Notes on accepted content."""
         return self.receipt.findings
 
 
@@ -117,7 +117,7 @@ class Push(Struct, frozen=True):
     aa_id: str
     checked: CheckedReport | ReportRefused
     receipt_id: str
-    """The receipt's ID, should one be made."""
+    """The ID for the receipt, if one is issued."""
     caller: Caller
 
 

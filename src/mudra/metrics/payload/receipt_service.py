@@ -1,4 +1,4 @@
-"""What an AA can look up about its own reports: receipts, gaps and refused payloads."""
+"""An AA's queries about its own reports: receipts, gaps and refused payloads."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -23,12 +23,12 @@ class Gap(Struct, frozen=True):
 
     @property
     def windows(self) -> int:
-        """How many windows."""
+        """The number of windows."""
         return (self.within.end - self.within.start) // WINDOW
 
 
 class ReceiptsQuery(Struct, frozen=True):
-    """Which windows, and from which on this page."""
+    """The windows, and the first one of this page."""
 
     within: TimeRange
     after: datetime

@@ -1,7 +1,7 @@
-"""The two payloads as they travel: names, types and limits of spec 2.5 and 2.6.
+"""The two payloads on the wire: names, types and limits of spec 2.5 and 2.6.
 
-Decoding with these types refuses most of what is wrong; `check.py` has the
-rest and says what it was.
+Decoding with these types refuses most invalid payloads; `validation.py` checks the
+rest and reports every error.
 """
 
 from typing import Annotated, Final
@@ -111,10 +111,10 @@ _ENCODER: Final = msgspec.json.Encoder()
 
 
 def encode_report(report: Report) -> bytes:
-    """The payload as JSON, with the exact names of the specification."""
+    """Returns the payload as JSON, with the exact names of the specification."""
     return _ENCODER.encode(report)
 
 
 def tag_of(report: Report) -> Tag:
-    """Which of the two payloads this is."""
+    """Returns the tag of a payload."""
     return Tag.REQUESTS if isinstance(report, RequestMetrics) else Tag.NOTIFICATIONS

@@ -1,7 +1,7 @@
-"""Is a payload what spec 2.5 and 2.6 and decisions part 5 ask for?
+"""Validates payloads by spec 2.5, spec 2.6 and decisions part 5.
 
-A clean payload passes a strict decode and one tight loop, a few milliseconds
-for 2,200 blocks. Only one that fails is walked again, to name every fault.
+A valid payload passes a strict decode and one tight loop, a few milliseconds
+for 2,200 blocks. Only one that fails is walked again, to report every error.
 """
 
 import hashlib
@@ -45,19 +45,19 @@ _FI: Final = NotificationType.FI.value
 
 
 class CheckedReport(Struct, frozen=True):
-    """A payload that keeps every rule; `notes` tell the sender what was odd."""
+    """A valid payload; `notes` report to the sender what is unusual."""
 
     report: Report
     tag: Tag
     window: datetime
     """Start of the ten minutes, UTC."""
     content_hash: bytes
-    """SHA-256 of what the payload says, whatever its txnId, order and spacing."""
+    """SHA-256 of the content, independent of txnId, order and spacing."""
     notes: tuple[Finding, ...] = ()
 
 
 class ReportRefused(Refusal, frozen=True):
-    """A payload that breaks a rule: the first 200 faults in document order.
+    """An invalid payload: its first 200 errors in document order.
 
     `total` counts on to 10,000 and then stops.
     """
@@ -66,33 +66,33 @@ class ReportRefused(Refusal, frozen=True):
     total: int
 
     def sentence(self) -> str:
-        """Return the first finding, and how many there are."""
+        """Returns the first finding, and how many there are."""
         more = f" ({self.total} findings in all)" if self.total > 1 else ""
         return self.findings[0].sentence() + more
 
 
 def check_report(body: bytes, now: datetime) -> CheckedReport | ReportRefused:
-    """Check the JSON text of one payload; every fault is found at once."""
+    """Validates the JSON text of one payload; finds every error at once."""
     try:
         report = _DECODER.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as fault:
-        return _refused(body, now, str(fault))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        return _refused(body, now, str(error))
     if not (_numbers_hold(report) and _no_member_twice(body, report)):
-        # A backslash in a text also leads here; such a payload may still be right.
+        # A backslash in a text also leads here; such a payload may still be valid.
         refused = _explained(body, now)
         if refused is not None:
             return refused
     start = parse_utc(report.from_date_time)
-    wrong = window_findings(report.from_date_time, report.to_date_time, now)
-    if start is None or wrong:
-        return _refused(body, now, wrong[0].sentence())
+    findings = window_findings(report.from_date_time, report.to_date_time, now)
+    if start is None or findings:
+        return _refused(body, now, findings[0].sentence())
     return CheckedReport(
         report, tag_of(report), start, _content_hash(report, start), _notes(report)
     )
 
 
 def unknown_fips(report: Report, known: Container[str]) -> tuple[Finding, ...]:
-    """Notes on FIPs that the registry does not know; they are accepted. Decisions part 5."""
+    """Returns notes on FIPs that are not in the registry; they are accepted. Decisions part 5."""
     fips: tuple[RequestFip | NotificationFip, ...] = report.fips
     notes = [
         Finding(
@@ -106,11 +106,11 @@ def unknown_fips(report: Report, known: Container[str]) -> tuple[Finding, ...]:
     return tuple(notes[:MAX_NOTES])
 
 
-def _refused(body: bytes, now: datetime, fault: str) -> ReportRefused:
+def _refused(body: bytes, now: datetime, error: str) -> ReportRefused:
     refused = _explained(body, now)
     if refused is None:
-        # The two readers disagree: refuse with the decoder's own words rather than guess.
-        refused = ReportRefused((Finding("$", f"cannot be read: {fault}"),), 1)
+        # The two readers disagree: refuse with the decoder's own error message.
+        refused = ReportRefused((Finding("$", f"cannot be read: {error}"),), 1)
     return refused
 
 
@@ -118,8 +118,8 @@ def _explained(body: bytes, now: datetime) -> ReportRefused | None:
     value, unreadable = read_json(body)
     if unreadable is not None:
         return ReportRefused((unreadable,), 1)
-    book = explain(value, now)
-    return ReportRefused(tuple(book.findings), book.total) if book.total else None
+    errors = explain(value, now)
+    return ReportRefused(tuple(errors.findings), errors.total) if errors.total else None
 
 
 def _numbers_hold(report: Report) -> bool:
@@ -169,7 +169,7 @@ def _notification_numbers_hold(report: NotificationMetrics) -> bool:
 
 
 def _no_member_twice(body: bytes, report: Report) -> bool:
-    """Count the quotation marks: a repeated member would add some.
+    """Counts the quotation marks: a repeated member would add some.
 
     The decoder keeps the last of two equal members and reports nothing.
     """

@@ -1,4 +1,4 @@
-"""Collects the faults of one payload, and asks the questions that every level asks."""
+"""Collects the errors of one payload, with the checks that every level needs."""
 
 import re
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ _MAX_NAME: Final = 64
 
 
 class Absent(Enum):
-    """The one value of a member that is not there; its absence is booked with its object."""
+    """The value of a missing member; the error is added with its object."""
 
     ABSENT = 0
 
@@ -26,7 +26,7 @@ ABSENT: Final = Absent.ABSENT
 
 
 class ValidationErrors:
-    """The first faults in document order, and the number of all, up to 10,000 or some more."""
+    """The first errors in document order, and the number of all, up to 10,000 or some more."""
 
     def __init__(self) -> None:
         self.findings: list[Finding] = []
@@ -34,11 +34,11 @@ class ValidationErrors:
 
     @property
     def full(self) -> bool:
-        """Going on would help no one and delay everyone else's requests."""
+        """True when more errors would help no one and delay all other requests."""
         return self.total >= MAX_COUNTED
 
     def add(self, path: str, problem: str, allowed: str = "", nearest: str = "") -> None:
-        """Book one fault; beyond the first 200 only its number is kept."""
+        """Adds one error; beyond the first 200 errors are only counted."""
         self.total += 1
         if len(self.findings) < MAX_FINDINGS:
             self.findings.append(Finding(path, problem, allowed, nearest))
@@ -46,7 +46,7 @@ class ValidationErrors:
     def object_at(
         self, path: str, value: object, required: Sequence[str], optional: Sequence[str]
     ) -> JsonObject | None:
-        """The object, its unknown, repeated and missing members booked; None if it is none."""
+        """Returns the object (None if it is none); adds unknown, repeated and missing members."""
         if not isinstance(value, JsonObject):
             self.add(path, f"must be an object, not {kind_of(value)}")
             return None
@@ -55,7 +55,7 @@ class ValidationErrors:
             if self.full:
                 break
             if name not in known:
-                # A name that is missing is likelier meant than one that is there already.
+                # A missing name is more likely meant than one that is present already.
                 free = [other for other in known if other not in value] or known
                 place = member(path, name)
                 self.add(place, "is not a member of this object", nearest=self.nearest(name, free))
@@ -67,7 +67,7 @@ class ValidationErrors:
         return value
 
     def array_at(self, path: str, value: object, what: str) -> list[object] | None:
-        """The array, or None with a fault booked unless it is absent."""
+        """Returns the array, or None and adds an error unless it is absent."""
         if value is ABSENT:
             return None
         if not isinstance(value, list):
@@ -76,7 +76,7 @@ class ValidationErrors:
         return value
 
     def text_at(self, path: str, value: object, form: re.Pattern[str], allowed: str) -> str | None:
-        """The text when it has this form, else None with a fault booked unless it is absent."""
+        """Returns the text if it has this form, else None and adds an error unless it is absent."""
         if value is ABSENT:
             return None
         if not isinstance(value, str):
@@ -88,7 +88,7 @@ class ValidationErrors:
         return value
 
     def numbers_at(self, path: str, value: object, names: Sequence[str]) -> list[int] | None:
-        """The whole numbers of a positional array, or None with its faults booked."""
+        """Returns the whole numbers of a positional array, or None and adds its errors."""
         numbers = self.array_at(path, value, f"{len(names)} whole numbers")
         if numbers is None:
             return None
@@ -98,7 +98,7 @@ class ValidationErrors:
                 f"has {len(numbers)} values",
                 f"exactly {len(names)}, in the order {', '.join(names)}",
             )
-        sound: list[int] = []
+        valid: list[int] = []
         for place, number in enumerate(numbers[:_MANY_VALUES]):
             name = names[place] if place < len(names) else "beyond the last position"
             if type(number) is not int:  # true is an int to Python
@@ -110,14 +110,14 @@ class ValidationErrors:
                     f"{path}[{place}]", f"({name}) is {kind_of(number)}", "0 to 9007199254740991"
                 )
             else:
-                sound.append(number)
-        return sound if len(sound) == len(numbers) == len(names) else None
+                valid.append(number)
+        return valid if len(valid) == len(numbers) == len(names) else None
 
     def nearest(self, name: str, known: Sequence[str]) -> str:
-        """The known name that was probably meant, or nothing; letter case does not count.
+        """Returns the known name that was probably meant, or nothing; letter case is ignored.
 
-        Nothing as well when no more findings are kept: the search is slow, and a hostile
-        payload holds a million names.
+        Also nothing when no more findings are collected: the search is slow, and a hostile
+        payload contains a million names.
         """
         if len(self.findings) >= MAX_FINDINGS:
             return ""

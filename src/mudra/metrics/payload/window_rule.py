@@ -1,4 +1,4 @@
-"""Which ten minutes a payload may report: spec 2.5 and decisions part 5."""
+"""The rule for the ten minutes that a payload may report: spec 2.5 and decisions part 5."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -17,7 +17,7 @@ _UTC_TIME: Final = re.compile(
 
 
 def parse_utc(text: str) -> datetime | None:
-    """The moment, or None where the text is not ISO 8601 in UTC."""
+    """Returns the moment, or None where the text is not ISO 8601 in UTC."""
     parts = _UTC_TIME.match(text)
     if parts is None:
         return None
@@ -32,7 +32,7 @@ def parse_utc(text: str) -> datetime | None:
 
 
 def window_findings(start_text: str | None, end_text: str | None, now: datetime) -> list[Finding]:
-    """All that is wrong with the two times of a payload; None is a time already found wrong."""
+    """Returns the errors of a payload's two times; None is a time with an error already found."""
     found: list[Finding] = []
     start = None if start_text is None else parse_utc(start_text)
     end = None if end_text is None else parse_utc(end_text)
@@ -44,7 +44,7 @@ def window_findings(start_text: str | None, end_text: str | None, now: datetime)
                 "$.fromDateTime",
                 "is not the start of a ten-minute window of UTC",
                 "minutes 00, 10, 20, 30, 40 or 50 and no seconds",
-                _written(window_start(start)),
+                _utc_text(window_start(start)),
             )
         )
     if end_text is not None and end is None:
@@ -55,7 +55,7 @@ def window_findings(start_text: str | None, end_text: str | None, now: datetime)
                 "$.toDateTime",
                 f"is {(end - start).total_seconds():g} seconds after fromDateTime",
                 "600 seconds after it",
-                _written(start + WINDOW),
+                _utc_text(start + WINDOW),
             )
         )
     if not found and end is not None:
@@ -68,7 +68,7 @@ def _age_findings(end: datetime, now: datetime) -> list[Finding]:
         return [
             Finding(
                 "$.toDateTime",
-                f"lies in the future: here it is {_written(now)}",
+                f"lies in the future: here it is {_utc_text(now)}",
                 "a window that has ended; check the clock of the agent's machine",
             )
         ]
@@ -76,12 +76,12 @@ def _age_findings(end: datetime, now: datetime) -> list[Finding]:
         return [
             Finding(
                 "$.toDateTime",
-                f"is more than 7 days ago: here it is {_written(now)}",
+                f"is more than 7 days ago: here it is {_utc_text(now)}",
                 "a window of the last 7 days; older ones cannot be taken any more",
             )
         ]
     return []
 
 
-def _written(moment: datetime) -> str:
+def _utc_text(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

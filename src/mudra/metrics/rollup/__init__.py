@@ -1,4 +1,4 @@
 """Sums over windows: counts, latency distributions, coverage.
 
-Never judges good or bad.
+Never decides between GOOD and BAD.
 """

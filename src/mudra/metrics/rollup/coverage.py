@@ -1,4 +1,4 @@
-"""Which windows were to be heard, and which were not. A gap is never health and never zero."""
+"""Windows expected and windows missing. A gap counts neither as healthy nor as zero."""
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
@@ -16,13 +16,13 @@ class TimeRange(Struct, frozen=True):
 
     @property
     def first(self) -> datetime:
-        """The start of the first window, whether or not it is before the end."""
+        """The start of the first window, even if it is not before the end."""
         first = window_start(self.start)
         return first if first == self.start else first + WINDOW
 
     @property
     def number(self) -> int:
-        """How many windows these are."""
+        """The number of windows."""
         return max(0, -((self.first - self.end) // WINDOW))
 
     @property
@@ -33,17 +33,17 @@ class TimeRange(Struct, frozen=True):
 
 
 def closed_before(now: datetime, length: timedelta) -> TimeRange:
-    """The windows of this length of time up to the last one that has ended."""
+    """Returns the windows of this length of time up to the last one that has ended."""
     end = window_start(now)
     return TimeRange(end - length, end)
 
 
 def gaps(within: TimeRange, heard: Collection[datetime]) -> tuple[TimeRange, ...]:
-    """Runs of windows that were not reported, joined where they touch."""
-    there = set(heard)
+    """Returns the runs of windows that were not reported."""
+    received = set(heard)
     found: list[TimeRange] = []
     for window in within.windows:
-        if window in there:
+        if window in received:
             continue
         if found and found[-1].end == window:
             found[-1] = TimeRange(found[-1].start, window + WINDOW)

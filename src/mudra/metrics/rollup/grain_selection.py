@@ -1,7 +1,7 @@
-"""From which rows a range is put together, so that every acknowledged push counts exactly once.
+"""Selects the rows for a range, so that every acknowledged push counts exactly once.
 
-A range is made of whole days, whole hours and single windows. Where the sums
-of an AA are stale, the next finer ones stand in for that AA; where those of
+A range consists of whole days, whole hours and single windows. Where the sums
+of an AA are stale, the next finer ones replace them for that AA; where those of
 many are, for all. Sums over all AAs are taken only where none are stale.
 """
 
@@ -30,13 +30,13 @@ class SeriesKey(Struct, frozen=True):
 
 
 class Notes(Struct, frozen=True):
-    """What is stale."""
+    """The stale sums."""
 
     days: frozenset[SeriesKey]
     hours: frozenset[SeriesKey]
 
     def stale_days(self) -> dict[datetime, set[SeriesKey]]:
-        """Whose days are stale, or an hour of them."""
+        """Returns the series with a stale day, or a stale hour of it, by day."""
         found: dict[datetime, set[SeriesKey]] = defaultdict(set)
         for one in (*self.days, *self.hours):
             day = day_start(one.at)
@@ -44,7 +44,7 @@ class Notes(Struct, frozen=True):
         return found
 
     def stale_hours(self) -> dict[datetime, set[SeriesKey]]:
-        """Whose hours are stale."""
+        """Returns the series with a stale hour, by hour."""
         found: dict[datetime, set[SeriesKey]] = defaultdict(set)
         for one in self.hours:
             found[one.at].add(one)
@@ -52,7 +52,7 @@ class Notes(Struct, frozen=True):
 
 
 class Rows(Struct, frozen=True):
-    """Rows of one grain: those of `times` but for `without`, and `only` next to them."""
+    """Rows of one grain: those of `times` except `without`, and in addition `only`."""
 
     times: tuple[datetime, ...] = ()
     without: frozenset[SeriesKey] = frozenset()
@@ -60,7 +60,7 @@ class Rows(Struct, frozen=True):
 
 
 class Sources(Struct, frozen=True):
-    """Disjoint, and together the whole range."""
+    """The rows of each grain: disjoint, and together the whole range."""
 
     days: Rows
     hours: Rows
@@ -82,12 +82,12 @@ class _Split(Struct, frozen=True):
 
 
 def sources(within: TimeRange, notes: Notes) -> Sources:
-    """The coarsest rows by AA."""
+    """Returns the coarsest usable rows by AA."""
     return _by_aa(_split(within), notes)
 
 
 def sources_of_all(within: TimeRange, notes: Notes) -> AllSources:
-    """The coarsest rows over all AAs together."""
+    """Returns the coarsest usable rows over all AAs together."""
     split = _split(within)
     stale_days, stale_hours = notes.stale_days(), notes.stale_hours()
     days = tuple(day for day in split.days if day not in stale_days)
@@ -130,12 +130,12 @@ def _usable(
 
 
 def _of_aas(stale: set[SeriesKey]) -> set[SeriesKey]:
-    """Without the sums over all AAs: rows by AA are no worse for them."""
+    """Leaves out the stale sums over all AAs: rows by AA are not affected by them."""
     return {one for one in stale if one.aa_id}
 
 
 def _split(within: TimeRange) -> _Split:
-    # Not by going through all windows: a month has thousands.
+    # Not window by window: a month has thousands.
     span = TimeRange(within.first, within.first + within.number * WINDOW)
     days = tuple(_whole(span, day_start, DAY))
     hours: list[datetime] = []
@@ -149,14 +149,14 @@ def _split(within: TimeRange) -> _Split:
 
 
 def _around(span: TimeRange, times: tuple[datetime, ...], length: timedelta) -> list[TimeRange]:
-    """What is left before and after times that follow each other."""
+    """Returns the parts of a span before and after consecutive times."""
     if not times:
         return [span]
     return [TimeRange(span.start, times[0]), TimeRange(times[-1] + length, span.end)]
 
 
 def hour_of(at: datetime) -> datetime:
-    """Start of the hour."""
+    """Returns the start of the hour."""
     return at.replace(minute=0, second=0, microsecond=0)
 
 

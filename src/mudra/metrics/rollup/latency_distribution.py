@@ -1,18 +1,18 @@
-"""What is known for certain about response times: a form that adds up exactly.
+"""Certain bounds of response times, in a form that adds up exactly.
 
-A block says: of n calls, the one of rank ceil(n * 50 %) took p50, and so on
-for 95, 99 and 100 (nearest rank, the definition that Mudra states and its
+In a block of n calls, the one of rank ceil(n * 50 %) took p50, and so on
+for 95, 99 and 100 (nearest rank, the definition that Mudra documents and its
 agent uses). So for every time t the number of calls that took at most t lies
 between two step functions. Both are sums over blocks, hence over windows and
 AAs, in any order; no median or average of percentiles is ever taken.
 
-A step function is kept as its rises, in cells. A cell is one exact
+A step function is stored as its rises, in cells. A cell is one exact
 millisecond or, in roll-ups, one of the fixed cells of `coarse_cell`: exact
 below 16 ms, above it at most 1/16 wide (6.25 %). In a coarse cell the lower
 function rises at the cell's end and the upper one at its start, so the
-bounds stay true and grow by one cell at most.
+bounds stay valid and grow by one cell at most.
 
-For the estimate the calls of a block are also laid out through its four
+For the estimate the calls of a block are also distributed over its four
 points, evenly on a logarithmic scale (`estimate`): from half of p50 to p50, on
 to p95, to p99, to p100. That adds up as well, so an estimate over any range
 is that of one count-weighted distribution. Against simulated uneven AAs it
@@ -52,7 +52,7 @@ class LatencyDistribution(Struct, frozen=True):
 
     @property
     def samples(self) -> int:
-        """Answered calls behind these times."""
+        """The number of answered calls."""
         return sum(self.lower)
 
 
@@ -62,7 +62,7 @@ NOTHING: Final = LatencyDistribution(
 
 
 def rank(samples: int, percent: int) -> int:
-    """Nearest rank: which of the sorted samples, from 1, is this percentile."""
+    """Returns the rank, from 1, of the sorted sample that is this percentile (nearest rank)."""
     return -(-samples * percent // 100)
 
 
@@ -74,7 +74,7 @@ def distribution_of(samples: int, pxx: tuple[int, int, int, int]) -> LatencyDist
 def distribution_of_blocks(
     blocks: Iterable[tuple[int, tuple[int, int, int, int]]],
 ) -> LatencyDistribution:
-    """Returns the exact distribution of many blocks; one without answered calls says nothing."""
+    """Returns the exact distribution of many blocks; ignores those without answered calls."""
     rises = _Rises({}, {}, {})
     longest = 0
     for samples, pxx in blocks:
@@ -89,7 +89,7 @@ def certainly_before(
 ) -> bool:
     """Returns whether this percentile of all calls, and its estimate, is below `limit` ms.
 
-    Costs a fraction of their distribution. Without calls it is not.
+    Costs a fraction of their distribution. Returns False without calls.
     """
     total = soon = 0
     for samples, pxx in blocks:
@@ -105,7 +105,7 @@ def certainly_before(
 
 
 def coarsen(distribution: LatencyDistribution) -> LatencyDistribution:
-    """The same in the fixed cells of roll-ups; coarsening a sum equals summing the coarse."""
+    """Returns the same in the fixed cells of roll-ups; a coarse sum equals the sum of coarse."""
     if distribution.coarse:
         return distribution
     rows: list[list[int]] = []
@@ -117,7 +117,7 @@ def coarsen(distribution: LatencyDistribution) -> LatencyDistribution:
         strict=True,
     ):
         place = coarse_cell(cell)
-        if rows and rows[-1][0] == place:  # cells rise, so equal places lie side by side
+        if rows and rows[-1][0] == place:  # cells rise, so equal places are adjacent
             rows[-1][1:] = map(add, rows[-1][1:], added)
         else:
             rows.append([place, *added])
@@ -137,10 +137,10 @@ def merge_distributions(distributions: Iterable[LatencyDistribution]) -> Latency
 
 
 class Dense(NamedTuple):
-    """A coarse distribution as rows of sums hold it.
+    """A coarse distribution as rows of sums store it.
 
-    `from_zero` is what `upper` rises by in cell 0 when nothing else is there; `first` the first
-    of the other cells, and the three rises go on from there without holes.
+    `from_zero` is the rise of `upper` in cell 0 when nothing else is there; `first` the first
+    of the other cells, and the three rises continue from there without gaps.
     """
 
     from_zero: int
@@ -151,7 +151,7 @@ class Dense(NamedTuple):
 
 
 def dense(distribution: LatencyDistribution) -> Dense:
-    """Returns a coarse distribution without holes."""
+    """Returns a coarse distribution without gaps."""
     cells, upper = distribution.cells, distribution.upper
     begin = 0
     if cells and cells[0] == 0 and not distribution.lower[0] and not distribution.estimate[0]:
@@ -167,7 +167,7 @@ def dense(distribution: LatencyDistribution) -> Dense:
 
 
 def merge_dense(parts: Sequence[Dense], longest: int) -> LatencyDistribution:
-    """Returns the coarse distribution of many; ten times as fast as cell by cell."""
+    """Returns the coarse distribution of many, ten times as fast as cell by cell."""
     zero, first, lower, upper, estimate = add_dense(parts)
     rows = zip(range(first, first + len(lower)), lower, upper, estimate, strict=True)
     held = [row for row in rows if row[1] or row[2] or row[3]]
@@ -179,7 +179,7 @@ def merge_dense(parts: Sequence[Dense], longest: int) -> LatencyDistribution:
 
 
 def add_dense(parts: Sequence[Dense]) -> Dense:
-    """Returns many as one, which can be added again."""
+    """Returns the sum of many, which can be added again."""
     if len(parts) == 1:
         return parts[0]
     wide = [part for part in parts if part.lower]
@@ -204,13 +204,13 @@ def _added(rises: list[list[int]], places: list[tuple[int, int]]) -> list[int]:
 
 
 def coarse_cell(milliseconds: int) -> int:
-    """Number of the fixed cell that holds this time: 16 to each doubling."""
+    """Returns the number of the fixed cell that contains this time: 16 to each doubling."""
     shift = max(0, milliseconds.bit_length() - _FINE_BITS - 1)
     return shift * _FINE + (milliseconds >> shift)
 
 
 def coarse_cell_edges(cell: int) -> tuple[int, int]:
-    """First and last millisecond of a fixed cell."""
+    """Returns the first and last millisecond of a fixed cell."""
     shift = max(0, cell // _FINE - 1)
     first = (cell - shift * _FINE) << shift
     return first, first + (1 << shift) - 1
@@ -225,7 +225,7 @@ class _Rises(Struct, frozen=True):
 def _add_block(rises: _Rises, samples: int, pxx: tuple[int, int, int, int]) -> None:
     p50, p95, p99, p100 = pxx
     r50, r95, r99, _ = (rank(samples, percent) for percent in PERCENTS)
-    # Below p50 may lie r50 - 1 calls, from 0 ms on; from p50 on up to r95 - 1, and so on.
+    # Up to r50 - 1 calls may be below p50, from 0 ms on; up to r95 - 1 from p50 on, and so on.
     for cell, calls in (
         (0, r50 - 1),
         (p50, r95 - r50),
@@ -278,6 +278,6 @@ def _of(rises: _Rises, longest: int, *, coarse: bool) -> LatencyDistribution:
 
 
 def _of_rows(rows: Sequence[Sequence[int]], longest: int, *, coarse: bool) -> LatencyDistribution:
-    """Rows of a cell and its three rises; cells rise strictly."""
+    """Returns the distribution of rows of a cell and its three rises; cells rise strictly."""
     columns = [*zip(*rows, strict=True)] or [(), (), (), ()]
     return LatencyDistribution(coarse, columns[0], columns[1], columns[2], columns[3], longest)

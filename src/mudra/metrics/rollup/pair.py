@@ -1,8 +1,8 @@
-"""The few sums that say GOOD or BAD of a pair: what the AA x FIP matrix is made of.
+"""The few sums that decide between GOOD and BAD for a pair in the AA x FIP matrix.
 
-A verdict needs no distribution of times, only how many calls ended soon enough. That
-is three numbers that add up exactly, so that a database can add them. Times
-count in the fixed cells of the roll-ups: the verdict is that of
+A status needs no distribution of times, only how many calls ended soon enough. These
+are three numbers that add up exactly, so that a database can add them. Times
+count in the fixed cells of the roll-ups: the status is that of
 `health_of_calls` over the same calls in those cells.
 """
 
@@ -20,7 +20,7 @@ from mudra.metrics.rollup.rollup import Rollup, answered, rollup
 ALL_CALLS: Final = ""
 """The type under which all calls of a pair are added up."""
 _LIMIT: Final = coarse_cell(GOOD_BELOW_MS)
-"""The cell that holds the limit: its middle lies below the limit, its end above."""
+"""The cell that contains the limit: its middle is below the limit, its end above."""
 _LIMIT_BEGINS_MS: Final = coarse_cell_edges(_LIMIT)[0]
 
 
@@ -43,7 +43,7 @@ class PairSums(Struct, frozen=True):
 
 
 def pair_sums(row: Rollup) -> PairSums:
-    """The sums of one cell's roll-up."""
+    """Returns the sums of one cell's roll-up."""
     times = coarsen(row.times)
     at = row.counts
     return PairSums(
@@ -59,9 +59,9 @@ def pair_sums(row: Rollup) -> PairSums:
 
 
 def pair_sums_of(blocks: Sequence[RequestBlock]) -> PairSums:
-    """The sums of raw blocks: what `pair_sums` says of their roll-up, at a tenth of its cost.
+    """Returns what `pair_sums` returns for the roll-up of raw blocks, at a tenth of its cost.
 
-    Most blocks end before the limit with all their calls, and need no distribution to say so.
+    In most blocks all calls end before the limit, so that no distribution is needed.
     """
     slow = [block for block in blocks if block.pxx[3] >= _LIMIT_BEGINS_MS]
     sums = pair_sums(rollup(slow))
@@ -82,7 +82,7 @@ def pair_sums_of(blocks: Sequence[RequestBlock]) -> PairSums:
 
 
 def add_pairs(one: PairSums, other: PairSums) -> PairSums:
-    """Both together."""
+    """Returns the sum of both."""
     return PairSums(
         one.total + other.total,
         one.succeeded + other.succeeded,
@@ -96,13 +96,13 @@ def add_pairs(one: PairSums, other: PairSums) -> PairSums:
 
 
 def status_of_pair(sums: PairSums) -> Status:
-    """GOOD, BAD or UNSURE, by the rule of decisions part 5."""
+    """Returns GOOD, BAD or UNSURE, by the rule of decisions part 5."""
     if not sums.judged:
         return Status.UNSURE
     if not sums.answered or sums.succeeded * 100 <= sums.judged * GOOD_ABOVE_PERCENT:
         return Status.BAD
     wanted = rank(sums.answered, 50)
-    # The estimate lies below the limit, and so do its bounds where they hold it.
+    # The estimate is below the limit, and so are its bounds where they contain it.
     at_best = sums.soon_upper >= wanted
     at_worst = sums.soon_lower >= wanted or sums.longest < GOOD_BELOW_MS
     estimate = sums.soon_estimate >= wanted

@@ -1,4 +1,4 @@
-"""Shares as everybody is shown them: in per cent, rounded down."""
+"""Shares as pages and feeds show them: in per cent, rounded down."""
 
 import math
 from decimal import Decimal
@@ -10,10 +10,10 @@ def percentage(share: float, places: int = 2) -> float: ...
 @overload
 def percentage(share: float | None, places: int = 2) -> float | None: ...
 def percentage(share: float | None, places: int = 2) -> float | None:
-    """Give a share of 0 to 1 in per cent, rounded down to so many places; None stays None.
+    """Returns a share of 0 to 1 in per cent, rounded down to so many places; None stays None.
 
-    99.999 % is not shown as 100 %, and 57 of 100 are 57 %: in binary fractions that product
-    falls short of it, so it is taken in decimal ones.
+    99.999 % never becomes 100 %, and 57 of 100 are 57 %: in binary fractions that product
+    falls short of it, so it is computed in decimal ones.
     """
     if share is None:
         return None

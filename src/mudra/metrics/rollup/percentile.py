@@ -1,7 +1,7 @@
 """Percentiles over several windows and AAs: bounds that always hold, and an estimate.
 
-Percentiles cannot be merged exactly (decisions part 5). What can be said for
-certain follows from the two step functions of `latency_distribution.py`: the call of the
+Percentiles cannot be merged exactly (decisions part 5). The certain bounds
+follow from the two step functions of `latency_distribution.py`: the call of the
 wanted rank took at least the first time at which that many calls may have
 ended, and at most the first time at which that many certainly have.
 """
@@ -22,7 +22,7 @@ class Percentile(Struct, frozen=True):
 
     @property
     def exact(self) -> bool:
-        """Nothing is left to estimate."""
+        """True when the bounds are equal."""
         return self.low == self.high
 
 
@@ -55,15 +55,15 @@ def percentile(distribution: LatencyDistribution, percent: int) -> Percentile:
     wanted = rank(distribution.samples, percent)
     low = _edges(distribution, _first(distribution.upper, wanted))[0]
     high = min(_edges(distribution, _first(distribution.lower, wanted))[1], distribution.longest)
-    # Four figures that no set of this many calls can have (another definition of percentiles)
-    # would cross the bounds; both figures then stay inside.
+    # Four values that no set of this many calls can have (another definition of percentiles)
+    # would cross the bounds; both values then stay inside.
     low, high = min(low, high), max(low, high)
     first, last = _edges(distribution, _first(distribution.estimate, wanted))
     return Percentile(low, high, min(max((first + last) // 2, low), high))
 
 
 def _first(rises: tuple[int, ...], wanted: int) -> int:
-    """Place of the first cell at which the sum of the rises reaches the wanted rank."""
+    """Returns the place of the first cell at which the sum of the rises reaches the rank."""
     for place, count in enumerate(accumulate(rises)):
         if count >= wanted:
             return place

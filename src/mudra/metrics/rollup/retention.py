@@ -1,4 +1,4 @@
-"""How long metrics are kept. Sums by day are kept forever."""
+"""Retention of metrics. Sums by day are kept forever."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -12,11 +12,11 @@ from mudra.metrics.ports import MetricsTables
 from mudra.metrics.rollup.step import day_start
 
 OBSERVATIONS_KEPT: Final = OBSERVED + timedelta(days=1)
-"""Longer than incidents are detected from them: none loses its first windows while it is."""
+"""Longer than detection reads them, so that an incident keeps its first windows meanwhile."""
 
 
 class RetentionPolicy(Struct, frozen=True):
-    """How many days raw rows and sums by hour are kept."""
+    """The days for which raw rows and sums by hour are kept."""
 
     raw_days: int
     hour_days: int
@@ -25,7 +25,7 @@ class RetentionPolicy(Struct, frozen=True):
 async def drop_old(store: MetricsTables, policy: RetentionPolicy, now: datetime) -> list[str]:
     """Drops what is older than the policy allows; returns the names of the dropped tables.
 
-    Receipts are kept as long as sums by hour: with these they tell a gap from no traffic.
+    Receipts are kept as long as sums by hour: together they distinguish a gap from no traffic.
     """
     today = day_start(now)
     dropped: Sequence[str] = await store.drop_raw(today - timedelta(days=policy.raw_days))

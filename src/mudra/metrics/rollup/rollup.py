@@ -1,13 +1,13 @@
 """Roll-ups: blocks added up, as a row of the hourly and daily tables holds them.
 
-There is one row for each AA, FIP, tag, type and hour (or day), made of the raw
-rows of that time. When a window is late or replaced, the row is made again from
-the raw rows, so it is right in whatever order they came. Rows of different
+There is one row for each AA, FIP, tag, type and hour (or day), computed from the raw
+rows of that time. When a window is late or replaced, the row is computed again from
+the raw rows, so that their order of arrival does not matter. Rows of different
 hours, AAs and FIPs are added by `merge`, in any order, with the same result.
 
-Besides its counts a row holds the latency distribution in the fixed cells of
-`latency_distribution.py`. Whether an AA reported at all is in its receipts, not
-here: there is no row without traffic.
+Besides its counts a row contains the latency distribution in the fixed cells of
+`latency_distribution.py`. Receipts record whether an AA reported at all, not these
+rows: there is no row without traffic.
 """
 
 from collections.abc import Iterable
@@ -29,7 +29,7 @@ NO_STATUS: Final = (0,) * STATUSES
 
 
 class Cell(Struct, frozen=True):
-    """One AA, one FIP, one tag, one type: the finest thing that is counted."""
+    """One AA, one FIP, one tag, one type: the finest unit that is counted."""
 
     aa_id: str
     fip_id: str
@@ -51,7 +51,7 @@ EMPTY: Final = Rollup(0, (0,) * COUNTS, NO_STATUS, 0, NOTHING)
 
 
 def rollup(blocks: Iterable[RequestBlock | NotificationBlock]) -> Rollup:
-    """Add up raw blocks of one type; times stay exact. `coarse` makes a stored row of it."""
+    """Adds up raw blocks of one type; times stay exact. `coarse` turns it into a stored row."""
     parts = list(blocks)
     if not parts:
         return EMPTY
@@ -75,22 +75,22 @@ def rollup(blocks: Iterable[RequestBlock | NotificationBlock]) -> Rollup:
 
 
 def answered(counts: tuple[int, ...]) -> int:
-    """Calls that have a response time: all that any answer came to, whatever its status."""
+    """Returns the number of calls with a response of any status: those have a response time."""
     return sum(counts[1:])
 
 
 def coarse(row: Rollup) -> Rollup:
-    """The row as it is stored, its times in the fixed cells."""
+    """Returns the row as it is stored, its times in the fixed cells."""
     return Rollup(row.blocks, row.counts, row.statuses, row.data_bytes, coarsen(row.times))
 
 
 def merge(one: Rollup, other: Rollup) -> Rollup:
-    """Both together."""
+    """Returns the sum of both."""
     return merge_all((one, other))
 
 
 def merge_all(rows: Iterable[Rollup]) -> Rollup:
-    """All together; their times are coarse as soon as those of one row are."""
+    """Returns the sum of all rows; its times are coarse when those of one row are."""
     parts = list(rows)
     if not parts:
         return EMPTY

@@ -6,8 +6,8 @@ mark and the hour is summed once more. Marks are only added and deleted, so that
 roll-ups never wait for each other.
 
 The hour of an AA is summed as soon as anything arrives, also while it runs: its row then holds
-what was received so far. What is made of many such rows (days, and the sums over all AAs, whose
-`aa_id` is empty) waits until the time is over.
+what was received so far. Sums of many such rows (days, and those over all AAs with an empty
+`aa_id`) wait until the time is over.
 """
 
 from collections.abc import Sequence
@@ -26,12 +26,12 @@ RECOUNTED_DAYS: Final = 9
 
 
 class RollupService(Struct, frozen=True):
-    """Makes and checks sums in one transaction."""
+    """Computes and checks sums in one transaction."""
 
     store: RollupStore
 
     async def refresh_next(self, *, delayed: bool) -> Stale | None:
-        """Makes the most urgent stale sums again; returns which, None when there are none.
+        """Recomputes the most urgent stale sums; returns which, None when there are none.
 
         With `delayed`, sums for which late windows are still arriving wait.
         """
@@ -41,7 +41,7 @@ class RollupService(Struct, frozen=True):
         return stale
 
     async def refresh(self, stale: Stale) -> None:
-        """Makes the sums of one AA from raw rows or hours, those over all AAs from theirs."""
+        """Computes the sums of one AA from raw rows or hours, those over all AAs from theirs."""
         marks = await self.store.lock(stale)
         day = day_start(stale.ats[0])
         if stale.aa_id == ALL_AAS:
@@ -59,7 +59,7 @@ class RollupService(Struct, frozen=True):
         await self.store.clear(marks)
 
     async def recount(self, now: datetime, days_ago: int) -> tuple[datetime, Sequence[Recount]]:
-        """Compares the sums of a day with its raw rows; makes them again when they differ."""
+        """Compares the sums of a day with its raw rows; marks them stale when they differ."""
         day = day_start(now) - days_ago * DAY
         found = await self.store.recount(day)
         if any(one.different for one in found):

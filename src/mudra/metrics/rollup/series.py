@@ -1,4 +1,4 @@
-"""Figures over time: what a chart shows, one point for each window, some hours or a day.
+"""Health over time for charts: one point for each window, some hours or a day.
 
 A step without traffic is a gap: it has no success and no times, never zero or 100 %.
 """
@@ -21,13 +21,13 @@ _CALL_CODES: Final = frozenset(str(code) for code in RequestType) - _TIMING_CODE
 
 
 class Point(Struct, frozen=True):
-    """One step: its start, and how the calls did; None where there were none."""
+    """One step: its start, and the health of its calls; None where there were none."""
 
     start: datetime
     health: Health | None
 
 
-async def points(  # whose calls, of which time and API
+async def points(
     series: Series,
     within: TimeRange,
     step: Step,
@@ -36,7 +36,7 @@ async def points(  # whose calls, of which time and API
     aa_id: str | None = None,
     fip_id: str | None = None,
 ) -> tuple[Point, ...]:
-    """A point for each step, over all calls taken together or over those of one type code."""
+    """Returns a point for each step, over all calls together or those of one type code."""
     types = frozenset({code}) if code else _CALL_CODES
     sums = await series.steps(within, step, types, aa_id=aa_id, fip_id=fip_id)
     return tuple(
@@ -46,7 +46,7 @@ async def points(  # whose calls, of which time and API
 
 
 def health_of_all(cells: Iterable[tuple[Cell, Rollup]], code: str = "") -> Health | None:
-    """The health of these calls together; None without any."""
+    """Returns the health of these calls together; None without any."""
     found = [
         sums
         for cell, sums in cells

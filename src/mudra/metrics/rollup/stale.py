@@ -1,4 +1,4 @@
-"""What is stale: hours and days whose sums are older than their raw rows, and when to sum again.
+"""Stale sums: hours and days with sums older than their raw rows, and when to sum them again.
 
 After an outage the windows of an hour arrive one by one, from every AA, and each would cause the
 same sums again. So hours long past wait until nothing more has arrived for a while, or until they
@@ -17,7 +17,7 @@ ALL_AAS: Final = ""
 HOUR: Final = timedelta(hours=1)
 DAY: Final = timedelta(days=1)
 LIVE: Final = timedelta(hours=2)
-"""Hours and windows that began since then are live and never wait."""
+"""Hours and windows that began within this time are live and never wait."""
 QUIET: Final = timedelta(seconds=20)
 MAX_DELAY: Final = timedelta(minutes=2)
 MAX_DELAY_OF_MANY: Final = timedelta(minutes=10)
@@ -29,7 +29,7 @@ MAX_ROWS_TOGETHER: Final = 20_000
 
 
 class Stale(Struct, frozen=True):
-    """Hours of one day, or a day, of one AA (or of all) and tag whose sums must be made again."""
+    """Hours of one day, or a day, of one AA (or of all) and tag with sums to compute again."""
 
     grain: str
     aa_id: str
@@ -39,7 +39,7 @@ class Stale(Struct, frozen=True):
 
 
 class Recount(Struct, frozen=True):
-    """How many rows of sums a recount compared, and how many differ from the raw rows."""
+    """The number of rows of sums that a recount compared, and that differ from the raw rows."""
 
     grain: str
     rows: int

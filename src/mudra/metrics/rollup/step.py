@@ -1,4 +1,4 @@
-"""How time is cut into the points of a chart."""
+"""The steps that divide time into the points of a chart."""
 
 import enum
 from datetime import UTC, datetime, timedelta
@@ -9,7 +9,7 @@ from mudra.metrics.rollup.coverage import TimeRange
 
 
 class Step(enum.Enum):
-    """How much time one point covers; hours and days are those of UTC."""
+    """The time that one point covers; hours and days are those of UTC."""
 
     WINDOW = timedelta(minutes=10)
     HOUR = timedelta(hours=1)
@@ -17,7 +17,7 @@ class Step(enum.Enum):
     DAY = timedelta(days=1)
 
     def start_of(self, at: datetime) -> datetime:
-        """Start of the step that holds this moment."""
+        """Returns the start of the step that contains this moment."""
         day = day_start(at)
         return day + (window_start(at) - day) // self.value * self.value
 
@@ -30,13 +30,13 @@ _FINEST: Final = (  # some dozens of points, at most 92
 
 
 def step_for(within: TimeRange) -> Step:
-    """The finest step that keeps a chart readable."""
+    """Returns the finest step that keeps a chart readable."""
     length = within.end - within.start
     return next((step for longest, step in _FINEST if length <= longest), Step.DAY)
 
 
 def starts(within: TimeRange, step: Step) -> tuple[datetime, ...]:
-    """The starts of all steps that touch this time, in order."""
+    """Returns the starts of all steps that overlap this time, in order."""
     found = []
     at = step.start_of(within.start)
     while at < within.end:
@@ -46,5 +46,5 @@ def starts(within: TimeRange, step: Step) -> tuple[datetime, ...]:
 
 
 def day_start(at: datetime) -> datetime:
-    """Start of the day, in UTC, that holds this moment."""
+    """Returns the start of the day, in UTC, that contains this moment."""
     return at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)

@@ -52,4 +52,4 @@ webhook_message: Final = sa.Table(
     sa.Index("ix_webhook_message_next_attempt_at", "next_attempt_at"),
     sa.Index("ix_webhook_message_webhook_id", "webhook_id"),
 )
-"""What waits to be delivered; a message that was taken or given up is deleted."""
+"""Messages to deliver; a message that was delivered or given up is deleted."""

@@ -1,4 +1,4 @@
-"""Makes partitions and deletes old metrics: implements metrics/ports.py MetricsTables."""
+"""Creates partitions and deletes old metrics: implements metrics/ports.py MetricsTables."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -20,13 +20,13 @@ _R: Final = metrics_receipt.c
 
 
 class PostgresMetricsTables:
-    """Drops whole partitions where it can."""
+    """Drops whole partitions where possible."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction
 
     async def make_ahead(self) -> None:
-        """Makes the partitions of today and the next days."""
+        """Creates the partitions of today and the next days."""
         await make_ahead(self._tx)
 
     async def drop_raw(self, before: datetime) -> Sequence[str]:

@@ -1,4 +1,4 @@
-"""Partitions of the metrics tables: made ahead by a job, on demand by a push, dropped when old."""
+"""Partitions of metrics tables: created ahead by a job or on demand by a push, dropped when old."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -15,7 +15,7 @@ DAYS_AHEAD: Final = 3
 
 
 class Partitioned(Struct, frozen=True):
-    """A table in partitions, and where the partition of a moment begins and ends."""
+    """A table in partitions, with the begin and end of the partition of a moment."""
 
     table: str
     form: str
@@ -23,17 +23,17 @@ class Partitioned(Struct, frozen=True):
     end: Callable[[datetime], datetime]
 
     def name(self, at: datetime) -> str:
-        """Name of the partition that holds this moment."""
+        """Returns the name of the partition that contains this moment."""
         return f"{self.table}_{self.begin(at).strftime(self.form)}"
 
 
 def day_of(at: datetime) -> datetime:
-    """Start of the day of UTC."""
+    """Returns the start of the day in UTC."""
     return at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 def month_of(at: datetime) -> datetime:
-    """Start of the month of UTC."""
+    """Returns the start of the month in UTC."""
     return day_of(at).replace(day=1)
 
 
@@ -52,15 +52,15 @@ PAIR_HOURS: Final = Partitioned("metrics_pair_hour", "%Y%m", month_of, _next_mon
 
 
 async def make_partition(tx: Transaction, part: Partitioned, at: datetime) -> bool:
-    """Make the partition of a moment unless it is there; False when it was."""
-    if await _there(tx, part.name(at)):
+    """Creates the partition of a moment; returns False when it exists already."""
+    if await _exists(tx, part.name(at)):
         return False
     await tx.connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
-    if await _there(tx, part.name(at)):
+    if await _exists(tx, part.name(at)):
         return False
     begin = part.begin(at)
     name, parent = Identifier(part.name(at)), Identifier(part.table)
-    # Attaching lets pushes into other partitions go on; CREATE … PARTITION OF would not.
+    # Attaching does not block pushes into other partitions; CREATE … PARTITION OF would.
     await _run(tx, SQL("CREATE TABLE {} (LIKE {} INCLUDING DEFAULTS)").format(name, parent))
     await _run(
         tx,
@@ -72,7 +72,7 @@ async def make_partition(tx: Transaction, part: Partitioned, at: datetime) -> bo
 
 
 async def make_ahead(tx: Transaction) -> None:
-    """Make the partitions of today and the next days."""
+    """Creates the partitions of today and the next days."""
     now = await tx.now()
     for days in range(-1, DAYS_AHEAD + 1):
         for part in (RAW, FORMER, HOURS, PAIR_HOURS):
@@ -80,7 +80,7 @@ async def make_ahead(tx: Transaction) -> None:
 
 
 async def drop_before(tx: Transaction, part: Partitioned, oldest: datetime) -> list[str]:
-    """Drop partitions that end by `oldest`; returns their names."""
+    """Drops partitions that end by `oldest`; returns their names."""
     rows = await tx.connection.execute(
         sa.text(
             "SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid"
@@ -102,8 +102,8 @@ async def _run(tx: Transaction, statement: Composed) -> None:
     await tx.connection.exec_driver_sql(statement.as_string(None))
 
 
-async def _there(tx: Transaction, name: str) -> bool:
-    # Not by to_regclass: it may answer from a cache that has not heard of the latest commit.
+async def _exists(tx: Transaction, name: str) -> bool:
+    # Not by to_regclass: its cache may not include the latest commit.
     found = await tx.connection.scalar(
         sa.text(
             "SELECT 1 FROM pg_class WHERE relname = :name"

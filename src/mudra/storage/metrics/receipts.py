@@ -1,4 +1,4 @@
-"""What AAs look up about their reports, and who must report: implements metrics/ports.py."""
+"""Queries of AAs about their reports, and the members: implements metrics/ports.py."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -74,7 +74,7 @@ def _first_window(tag: Tag) -> sa.ScalarSelect[datetime]:
 
 
 class OnboardedMembers:
-    """Who takes part, according to onboarding, the registry and the windows received."""
+    """The members of the network, by onboarding, the registry and the windows received."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._tx = transaction

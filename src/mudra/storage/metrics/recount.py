@@ -1,6 +1,6 @@
 """Counts raw rows again, in SQL alone, and compares them with the sums.
 
-The sums are made in Python, this count in SQL: an error in either is found.
+The sums are computed in Python, this count in SQL: the comparison finds an error in either.
 """
 
 from datetime import datetime

@@ -1,7 +1,7 @@
-"""Pushes of network metrics in PostgreSQL: implements metrics/ports.py Intake.
+"""Pushes of network metrics in PostgreSQL: implements metrics/ports.py Reports.
 
-One transaction takes a push: a lock on the AA, the look-up, `COPY` of the raw
-rows, the receipt, and the note that the sums of that hour are stale.
+One transaction stores a push: a lock on the AA, the look-up, `COPY` of the raw
+rows, the receipt, and the mark that the sums of that hour are stale.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -57,8 +57,8 @@ _SHORT: Final = {tag: tag.value[:3] for tag in Tag}
 _LONG: Final = {short: tag for tag, short in _SHORT.items()}
 _NULL: Final = b"\\N"
 _COMPLETE: Final = datetime.fromisoformat("1970-01-01T00:00Z")
-"""`noted_at` of what is stored whole, so that nothing more is awaited."""
-_written: Final = msgspec.json.Encoder().encode
+"""`noted_at` of history that is complete, so that its sums are not delayed."""
+_json: Final = msgspec.json.Encoder().encode
 
 Row = Mapping[str, object]
 
@@ -70,9 +70,9 @@ class KnownPartitions:
         self._seen: set[str] = set()
 
     async def ensure(self, tx: Transaction, part: Partitioned, at: datetime) -> None:
-        """Make the partition of a moment unless it is there."""
+        """Creates the partition of a moment unless it exists."""
         name = part.name(at)
-        # One made in this transaction may yet be rolled back, so it is not remembered.
+        # One created in this transaction may still be rolled back, so it is not remembered.
         if name not in self._seen and not await make_partition(tx, part, at):
             self._seen.add(name)
 
@@ -85,14 +85,14 @@ class PostgresReports:
         self._partitions = partitions
 
     async def lock(self, aa_id: str) -> datetime:
-        """Keep other pushes of this AA out until the transaction ends; gives the time."""
+        """Locks out other pushes of this AA until the transaction ends; returns the time."""
         await self._tx.connection.execute(
             sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(f"push:{aa_id}", 0)))
         )
         return await self._tx.now()
 
     async def take_time(self, seconds: float) -> None:
-        """Let each statement of this transaction, and its waiting for `lock`, take so long."""
+        """Sets the time limit of each statement of this transaction and of waiting for `lock`."""
         for limit in ("lock_timeout", "statement_timeout"):
             length = f"{seconds:.0f}s"
             await self._tx.connection.execute(
@@ -100,7 +100,7 @@ class PostgresReports:
             )
 
     async def known(self, push: PushKey, window: WindowKey) -> Known:
-        """What was stored before of this push and this window."""
+        """Returns what is stored of this push and this window."""
         r = metrics_receipt.c
         by_txn = (
             sa.select(sa.literal("push").label("why"), metrics_receipt)
@@ -124,7 +124,7 @@ class PostgresReports:
         return Known(found.get("push"), found.get("current"))
 
     async def carry_out(self, decision: Decision, checked: CheckedReport) -> None:
-        """Write figures, receipt and findings; on replacement keep the former version."""
+        """Writes counts, receipt and findings; on replacement keeps the previous version."""
         if isinstance(decision, Duplicate):
             if decision.remember:
                 await self._tx.connection.execute(
@@ -150,45 +150,45 @@ class PostgresReports:
     async def accept_all(
         self, accepted: Sequence[tuple[Accept, CheckedReport]], watched_from: datetime
     ) -> None:
-        """Write many at once; the detection reads windows from `watched_from` on."""
+        """Writes many at once; incidents are detected in windows from `watched_from` on."""
         if accepted:
-            taken = [(one.receipt, checked) for one, checked in accepted]
-            await self._store(taken, watched_from, whole=True)
+            stored = [(one.receipt, checked) for one, checked in accepted]
+            await self._store(stored, watched_from, whole=True)
 
     async def _store(
         self,
-        taken: Sequence[tuple[Receipt, CheckedReport]],
+        stored: Sequence[tuple[Receipt, CheckedReport]],
         watched_from: datetime,
         *,
         whole: bool = False,
     ) -> None:
-        for day in {day_of(receipt.key.window) for receipt, _ in taken}:
+        for day in {day_of(receipt.key.window) for receipt, _ in stored}:
             await self._partitions.ensure(self._tx, RAW, day)
-        blocks = await self._copy([checked for _, checked in taken])
+        blocks = await self._copy([checked for _, checked in stored])
         await self._tx.connection.execute(
             sa.insert(metrics_receipt),
-            [_receipt_row(one, count) for (one, _), count in zip(taken, blocks, strict=True)],
+            [_receipt_row(one, count) for (one, _), count in zip(stored, blocks, strict=True)],
         )
         await self._tx.connection.execute(
-            insert(metrics_push), [_push_row(one, one.txn_id) for one, _ in taken]
+            insert(metrics_push), [_push_row(one, one.txn_id) for one, _ in stored]
         )
-        # What is made of the windows is stale from here on: their marks, the sums of their hours.
-        stale = {_note("hour", one, _hour(one.key.window)): None for one, _ in taken} | {
-            _note("window", one, one.key.window): None
-            for one, _ in taken
+        # From here on the observations of the windows and the sums of their hours are stale.
+        stale = {_mark("hour", one, _hour(one.key.window)): None for one, _ in stored} | {
+            _mark("window", one, one.key.window): None
+            for one, _ in stored
             if one.key.window >= watched_from
         }
-        noted = {"noted_at": _COMPLETE} if whole else {}
+        noted_at = {"noted_at": _COMPLETE} if whole else {}
         await self._tx.connection.execute(
             sa.insert(metrics_stale),
             [
-                dict(zip(("grain", "aa_id", "tag", "at"), note, strict=True)) | noted
-                for note in stale
+                dict(zip(("grain", "aa_id", "tag", "at"), mark, strict=True)) | noted_at
+                for mark in stale
             ],
         )
 
     async def keep_refused(self, aa_id: str, refused: ReportRefused) -> None:
-        """Remember what was wrong with a payload, so that its sender can look it up."""
+        """Stores the findings of a refused payload, so that its sender can look them up."""
         await self._tx.connection.execute(
             sa.insert(metrics_refused).values(
                 aa_id=aa_id,
@@ -208,7 +208,7 @@ class PostgresReports:
         return [len(some) for some in lines]
 
 
-def _note(grain: str, receipt: Receipt, at: datetime) -> tuple[str, str, str, datetime]:
+def _mark(grain: str, receipt: Receipt, at: datetime) -> tuple[str, str, str, datetime]:
     return grain, receipt.key.aa_id, short_tag(receipt.key.tag), at
 
 
@@ -217,7 +217,7 @@ def _hour(window: datetime) -> datetime:
 
 
 def lines_of(checked: CheckedReport) -> Iterator[bytes]:
-    """Raw rows in the text form of COPY; a checked report holds nothing to escape.
+    """Yields raw rows in the text form of COPY; a valid report contains nothing to escape.
 
     Arrays are written by the JSON encoder: a fifth of the cost of joining texts.
     """
@@ -228,7 +228,7 @@ def lines_of(checked: CheckedReport) -> Iterator[bytes]:
         own = f"{head}{fip.fip_id}\t".encode()
         blocks: tuple[RequestBlock | NotificationBlock, ...] = fip.metrics
         for block in blocks:
-            counts = _written(block.counts)[1:-1]
+            counts = _json(block.counts)[1:-1]
             yield b"%b%b\t{%b}\t%b\n" % (own, block.type.encode(), counts, _rest(block))
 
 
@@ -236,24 +236,24 @@ def _rest(block: RequestBlock | NotificationBlock) -> bytes:
     if isinstance(block, RequestBlock):
         size = block.sum_of_size_of_data_packets
         data = _NULL if isinstance(size, UnsetType) else size.encode()
-        return b"{%b}\t%b\t%b" % (_written(block.pxx)[1:-1], _NULL, data)
+        return b"{%b}\t%b\t%b" % (_json(block.pxx)[1:-1], _NULL, data)
     status = block.status
-    ended = _NULL if isinstance(status, UnsetType) else b"{%b}" % _written(status)[1:-1]
+    ended = _NULL if isinstance(status, UnsetType) else b"{%b}" % _json(status)[1:-1]
     return b"%b\t%b\t%b" % (_NULL, ended, _NULL)
 
 
 def short_tag(tag: Tag) -> str:
-    """The tag as the tables hold it."""
+    """Returns the tag as the tables store it."""
     return _SHORT[tag]
 
 
 def long_tag(short: str) -> Tag:
-    """The tag of a row."""
+    """Returns the tag of a row."""
     return _LONG[short]
 
 
 def receipt_of(row: Row) -> Receipt:
-    """Read a receipt from its row."""
+    """Returns the receipt of a row."""
     return Receipt(
         receipt_id=cast("str", row["receipt_id"]),
         key=WindowKey(
@@ -270,7 +270,7 @@ def receipt_of(row: Row) -> Receipt:
 
 
 def findings_of(stored: object) -> tuple[Finding, ...]:
-    """Read findings from their JSON."""
+    """Returns findings from their JSON."""
     return msgspec.convert(stored, tuple[Finding, ...])
 
 

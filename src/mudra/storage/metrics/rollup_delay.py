@@ -1,4 +1,4 @@
-"""The condition by which stale marks are handled now: metrics/rollup/stale.py says why."""
+"""The condition by which stale marks are handled now, explained in metrics/rollup/stale.py."""
 
 import sqlalchemy as sa
 

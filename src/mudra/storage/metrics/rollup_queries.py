@@ -1,4 +1,4 @@
-"""Sums for pictures: implements metrics/ports.py Figures, always true to the raw rows."""
+"""Sums for health: implements metrics/ports.py RollupQueries, always equal to the raw rows."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -64,7 +64,7 @@ class PostgresRollupQueries:
         fip_id: str | None = None,
         tag: Tag | None = None,
     ) -> Mapping[Cell, Rollup]:
-        """The sums of every cell that had traffic."""
+        """Returns the sums of every cell that had traffic."""
         wide = await self._widened(within)
         used = sources(wide, await self._notes(wide, aa_id))
         gathered = Gathered()
@@ -74,7 +74,7 @@ class PostgresRollupQueries:
     async def over_aas(
         self, within: TimeRange, *, fip_id: str | None = None, tag: Tag | None = None
     ) -> Mapping[Cell, Rollup]:
-        """The same over all AAs together: `aa_id` of each cell is empty. Much cheaper."""
+        """Returns the same over all AAs: `aa_id` of each cell is empty. Much cheaper."""
         wide = await self._widened(within)
         used = sources_of_all(wide, await self._notes(wide, None))
         gathered = Gathered(over_aas=True)
@@ -85,7 +85,7 @@ class PostgresRollupQueries:
         return gathered.by_cell()
 
     async def pairs(self, within: TimeRange, code: str = ALL_CALLS) -> Mapping[Pair, PairSums]:
-        """The sums for the matrix, over one type of request or over all calls."""
+        """Returns the sums for the matrix, over one type of request or over all calls."""
         wide = await self._widened(within)
         notes = await self._notes(wide, None)
         requests = short_tag(Tag.REQUESTS)
@@ -100,18 +100,18 @@ class PostgresRollupQueries:
             blocks: dict[Pair, list[RequestBlock]] = defaultdict(list)
             for row in result.mappings():
                 block = block_of(row)
-                assert isinstance(block, RequestBlock)  # what was asked for
+                assert isinstance(block, RequestBlock)  # the query selects request metrics
                 blocks[Pair(row["aa_id"], row["fip_id"])].append(block)
             _add(found, ((pair, pair_sums_of(held)) for pair, held in blocks.items()))
         return found
 
     async def calls_of(self, window: datetime) -> Sequence[Calls]:
-        """What every AA called in one window, from its raw rows, for incidents."""
+        """Returns all calls of one window, from its raw rows, for incident detection."""
         c = metrics_raw.c
         rows = await self._tx.connection.execute(
             sa.select(
                 *(c.aa_id, c.fip_id, c.type),
-                # Lists as the driver gives them.
+                # Lists as the driver returns them.
                 *(sa.type_coerce(column, sa.types.NullType()) for column in (c.pxx, c.counts)),
             ).where(
                 c.window_at == window,
@@ -125,7 +125,7 @@ class PostgresRollupQueries:
         ]
 
     async def marks(self, within: TimeRange) -> Mapping[datetime, DayMark]:
-        """A mark of each day (UTC) that has reports; while it stays, so do the day's sums."""
+        """Returns a mark of each day (UTC) with reports; its sums change only with its mark."""
         day = sa.func.date_trunc("day", _R.window_at, "UTC")
         rows = await self._tx.connection.execute(
             sa.select(day, sa.func.count(), sa.func.max(_R.received_at))
@@ -135,7 +135,7 @@ class PostgresRollupQueries:
         return {at: DayMark(count, last) for at, count, last in rows}
 
     async def heard(self, within: TimeRange) -> Mapping[tuple[str, Tag], int]:
-        """How many windows each AA reported, whether or not they held traffic."""
+        """Returns how many windows each AA reported, with or without traffic."""
         used = sources_of_all(within, await self._notes(within, None))
         found: dict[tuple[str, Tag], int] = defaultdict(int)
         if used.days:
@@ -172,7 +172,7 @@ class PostgresRollupQueries:
             gathered.sums(await self._tx.connection.execute(query))
 
     async def _widened(self, within: TimeRange) -> TimeRange:
-        """To the end of the day when nothing was heard beyond: the running hour's row serves."""
+        """Extends a range to the end of the day if nothing was received later: fewer rows."""
         beyond = await self._tx.connection.scalar(
             sa.select(sa.literal(1)).where(_R.window_at >= within.end).limit(1)
         )
@@ -213,9 +213,9 @@ def _chosen(table: sa.Table, column: sa.Column[object], rows: Rows) -> sa.Column
 def _among(
     table: sa.Table, column: sa.Column[object], rows: Collection[SeriesKey]
 ) -> sa.ColumnElement[bool]:
-    """Rows of these AAs, tags and times, sent as a list for each column.
+    """Selects the rows of these AAs, tags and times, sent as a list for each column.
 
-    A parameter for each value makes a new statement of each number of rows, and no one keeps it.
+    One parameter per value would make a new statement for each number of rows, never reused.
     """
     lists = {
         "aa_id": [one.aa_id for one in rows],
@@ -267,12 +267,12 @@ def _pair_of(row: RowMapping) -> tuple[Pair, PairSums]:
 
 def _add(found: dict[Pair, PairSums], parts: Iterable[tuple[Pair, PairSums]]) -> None:
     for pair, sums in parts:
-        former = found.get(pair)
-        found[pair] = add_pairs(former, sums) if former else sums
+        previous = found.get(pair)
+        found[pair] = add_pairs(previous, sums) if previous else sums
 
 
 def _without(within: TimeRange, days: Sequence[datetime]) -> list[TimeRange]:
-    """What is left of a range between these days, which are in order."""
+    """Returns what is left of a range without these days, which are in order."""
     left: list[TimeRange] = []
     at = within.start
     for day in days:

@@ -55,7 +55,7 @@ from mudra.storage.metrics.tables import (
 )
 
 ROLLUP_S: Final = 60.0
-"""How long one statement of a roll-up may take."""
+"""The time limit of one statement of a roll-up."""
 _STALE: Final = metrics_stale.c
 _PAIR: Final = ("at", "type", "aa_id", "fip_id", *(field.name for field in fields(PairSums)))
 _TABLES: Final = {"hour": metrics_hour, "day": metrics_day}
@@ -76,7 +76,7 @@ class PostgresRollups:
     async def next_stale(self, *, delayed: bool) -> Stale | None:
         """Returns what to sum next: live first, hours before days, each AA's before those of all.
 
-        Hours of one day come together, as long as they are made of few raw rows: each
+        Hours of one day are returned together, as long as they have few raw rows: each
         transaction costs as much as the sums of a small hour, and history is filled by days.
         """
         return await _next_stale(self._tx, delayed=delayed)
@@ -168,7 +168,7 @@ class PostgresRollups:
 
 async def _next_stale(tx: Transaction, *, delayed: bool) -> Stale | None:
     now = await tx.now()
-    wanted = sa.and_(_STALE.grain != "window", _over(now))
+    wanted = sa.and_(_STALE.grain != "window", _is_summable(now))
     marks = _marks(wanted, now)
     c, first = marks.c, sa.func.min(marks.c.at)
     row = (
@@ -198,7 +198,7 @@ async def _next_stale(tx: Transaction, *, delayed: bool) -> Stale | None:
         .distinct()
         .order_by(c.at)
     )
-    return await _light(tx, Stale(grain, aa_id, long_tag(tag), tuple(hours)))
+    return await _limit_rows(tx, Stale(grain, aa_id, long_tag(tag), tuple(hours)))
 
 
 def _marks(wanted: sa.ColumnElement[bool], now: datetime) -> sa.Subquery:
@@ -218,14 +218,14 @@ def _marks(wanted: sa.ColumnElement[bool], now: datetime) -> sa.Subquery:
     )
 
 
-def _over(now: datetime) -> sa.ColumnElement[bool]:
+def _is_summable(now: datetime) -> sa.ColumnElement[bool]:
     """Returns whether sums can be made: an AA's hour while it runs, else when the time is over."""
     length = sa.case((_STALE.grain == "day", sa.literal(DAY)), else_=sa.literal(HOUR))
     running = sa.and_(_STALE.grain == "hour", _STALE.aa_id != ALL_AAS)
     return sa.or_(running, _STALE.at + length <= now - SETTLED_AFTER)
 
 
-async def _light(tx: Transaction, stale: Stale) -> Stale:
+async def _limit_rows(tx: Transaction, stale: Stale) -> Stale:
     """Returns as many of the hours, oldest first, as have few raw rows; at least one."""
     if len(stale.ats) == 1:
         return stale
@@ -258,7 +258,7 @@ async def _put(tx: Transaction, table: sa.Table, stale: Stale, sums: Sums) -> No
             table.c.at.in_(stale.ats), *Part(stale.aa_id, tag=stale.tag).of(table)
         )
     )
-    # In order of FIPs: a picture of one reads rows that lie together.
+    # In order of FIPs: the health of one FIP reads adjacent rows.
     ordered = sorted(
         ((cell.fip_id, cell.type, at, cell) for at, cells in sums.items() for cell in cells),
         key=itemgetter(0, 1, 2),

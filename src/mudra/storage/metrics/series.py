@@ -1,7 +1,7 @@
 """Sums for charts: implements metrics/ports.py Series, with one query for each grain.
 
-The coarsest sums that are no longer than a step are taken; where they are stale, or the range
-cuts them, the next finer rows stand in, so a chart shows all that was acknowledged.
+The coarsest sums that fit into a step are used; where they are stale, or the range
+cuts them, the next finer rows replace them, so that a chart shows every acknowledged push.
 """
 
 from collections import defaultdict
@@ -34,7 +34,7 @@ _S: Final = metrics_stale.c
 
 
 class Grains(Struct, frozen=True):
-    """The rows that a chart is made of; disjoint, and together the whole range."""
+    """The rows of a chart: disjoint, and together the whole range."""
 
     days: tuple[datetime, ...]
     hours: tuple[datetime, ...]
@@ -44,7 +44,7 @@ class Grains(Struct, frozen=True):
 def grains(
     within: TimeRange, step: Step, stale_days: Iterable[datetime], stale_hours: Iterable[datetime]
 ) -> Grains:
-    """Choose the rows for a range."""
+    """Selects the rows for a range."""
     bad_hours = frozenset(stale_hours)
     bad_days = frozenset(stale_days) | {day_start(hour) for hour in bad_hours}
     days, left = _whole(within, Step.DAY, bad_days) if step is Step.DAY else ((), (within,))
@@ -74,9 +74,9 @@ class PostgresSeries:
         aa_id: str | None = None,
         fip_id: str | None = None,
     ) -> Mapping[datetime, Rollup]:
-        """The sums of all requests of these type codes together, by the start of the step."""
+        """Returns the sums of all requests of these type codes together, by start of the step."""
         part = Part(aa_id, fip_id, Tag.REQUESTS, types)
-        # Sums over all AAs are kept as rows of their own: as many fewer rows as there are AAs.
+        # Sums over all AAs are separate rows: reading them takes far fewer rows than one per AA.
         sums_part = Part(ALL_AAS if aa_id is None else aa_id, fip_id, Tag.REQUESTS, types)
         found: dict[datetime, list[Rollup]] = defaultdict(list)
         stale = await self._stale(within)
@@ -89,14 +89,14 @@ class PostgresSeries:
             raw = await self._tx.connection.execute(raw_query(used.windows, part))
             for row in raw.mappings():
                 blocks[step.start_of(row["window_at"])].append(block_of(row))
-            for start, those in blocks.items():
-                found[start].append(rollup(those))
+            for start, step_blocks in blocks.items():
+                found[start].append(rollup(step_blocks))
         return {start: merge_all(parts) for start, parts in found.items()}
 
     async def _sums(
         self, table: sa.Table, times: Sequence[datetime], part: Part, step: Step
     ) -> Mapping[datetime, Sequence[Row]]:
-        """Rows of sums by the start of their step."""
+        """Returns rows of sums by the start of their step."""
         found: dict[datetime, list[Row]] = defaultdict(list)
         if times:
             query = sums_query(table, within_times(table.c.at, times), part)
@@ -119,7 +119,7 @@ class PostgresSeries:
 def _whole(
     within: TimeRange, step: Step, stale: frozenset[datetime]
 ) -> tuple[tuple[datetime, ...], tuple[TimeRange, ...]]:
-    """The whole steps of a range whose sums are good, and what is left of it."""
+    """Returns the whole steps of a range with valid sums, and what is left of it."""
     good: list[datetime] = []
     left: list[TimeRange] = []
     for start in starts(within, step):

@@ -1,4 +1,4 @@
-"""Rows of sums (hours, days) and raw rows as metrics/rollup/rollup.py knows them, both ways."""
+"""Converts rows of sums (hours, days) and raw rows from and to metrics/rollup/rollup.py."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -37,7 +37,7 @@ SUMS: Final = (
 """Columns of a row of sums, in the order of `row_of`."""
 _FEW: Final = 8
 _MANY: Final = 32
-"""Rows that are added up, and kept, together: some 10 and 40 KB."""
+"""Rows that are added up, and cached, together: some 10 and 40 KB."""
 _LARGEST: Final = 2**63 - 1
 _NUMBERS: Final = ("blocks", "counts", "statuses", "data_bytes", "longest")
 _Key = tuple[str, str, str, str]
@@ -45,15 +45,15 @@ _Key = tuple[str, str, str, str]
 Row = tuple[str, str, str, str, str, bytes]
 """AA, FIP, tag, type, numbers (see `_NUMBERS`), distribution."""
 _Packed = tuple[str, bytes]
-"""Numbers and distribution of a row, as they came."""
+"""Numbers and distribution of a row, as the driver returned them."""
 _pack: Final = msgspec.msgpack.Encoder().encode
 _unpack: Final = msgspec.msgpack.Decoder(Dense).decode
 
 
 class Part(Struct, frozen=True):
-    """Narrows a question to one AA, one FIP, one tag, some type codes; None for all.
+    """Narrows a query to one AA, one FIP, one tag, some type codes; None for all.
 
-    `ALL_AAS` as AA asks for the rows that hold all AAs together.
+    `ALL_AAS` as AA selects the rows with the sums over all AAs.
     """
 
     aa_id: str | None = None
@@ -62,7 +62,7 @@ class Part(Struct, frozen=True):
     types: frozenset[str] | None = None
 
     def of(self, table: sa.Table) -> list[sa.ColumnElement[bool]]:
-        """The conditions on a table with the columns of a cell."""
+        """Returns the conditions on a table with the columns of a cell."""
         wanted = {
             "aa_id": self.aa_id,
             "fip_id": self.fip_id,
@@ -75,19 +75,19 @@ class Part(Struct, frozen=True):
 
 
 def within_times(column: sa.Column[object], times: Sequence[datetime]) -> sa.ColumnElement[bool]:
-    """One of these times; the bounds let the planner leave other partitions alone."""
+    """Matches one of these times; the bounds let the planner skip other partitions."""
     return sa.and_(
         column >= min(times), column <= max(times), column == sa.any_(sa.literal(list(times)))
     )
 
 
 def cell_of(row: RowMapping) -> Cell:
-    """Whose figures a row holds."""
+    """Returns the cell of a row."""
     return Cell(row["aa_id"], row["fip_id"], long_tag(row["tag"]), row["type"])
 
 
 def block_of(row: RowMapping) -> Block:
-    """The block that a raw row was made of."""
+    """Returns the block of a raw row."""
     counts = cast("Counts", tuple(row["counts"]))
     if row["pxx"] is not None:
         size = row["data_bytes"]
@@ -113,7 +113,7 @@ class _Sums(NamedTuple):
 
 
 def merged(rows: Sequence[Row], others: Rollup = EMPTY) -> Rollup:
-    """All together what rows of hours or days hold, at least one, and `others` next to them."""
+    """Returns the sum of rows of hours or days, at least one, and of `others`."""
     packed = tuple((numbers, distribution) for *_, numbers, distribution in rows)
     sums = _added([_many(packed[at : at + _MANY]) for at in range(0, len(packed), _MANY)])
     times = [sums.times]
@@ -130,9 +130,9 @@ def merged(rows: Sequence[Row], others: Rollup = EMPTY) -> Rollup:
 
 @lru_cache(maxsize=512)
 def _many(packed: tuple[_Packed, ...]) -> _Sums:
-    """Some rows as one; kept by what they hold, so that it can never be out of date.
+    """Returns the sum of some rows, cached by their content, so that it is never out of date.
 
-    The same days and hours are asked for again and again, and only the last of them change.
+    The same days and hours are read again and again, and only the last of them change.
     """
     return _added([_few(packed[at : at + _FEW]) for at in range(0, len(packed), _FEW)])
 
@@ -150,7 +150,7 @@ def _read(numbers: str, distribution: bytes) -> _Sums:
 
 
 def _list(text: str) -> tuple[int, ...]:
-    """Read an array of PostgreSQL as text, such as {1,2}."""
+    """Parses an array of PostgreSQL as text, such as {1,2}."""
     return tuple(map(int, text[1:-1].split(",")))
 
 
@@ -188,10 +188,10 @@ def row_of(at: datetime, cell: Cell, sums: Rollup) -> tuple[object, ...]:
 
 
 def bounded(counts: Iterable[int]) -> list[int]:
-    """Counts as a column holds them.
+    """Returns counts within the range of a column.
 
-    A count may be 2^53, so that sums of invented ones could pass 2^63. They stop there, for
-    they mean nothing, and must not stop the sums of everybody else.
+    A count may be 2^53, so that sums of false counts could exceed 2^63. They stop there: they
+    mean nothing, and must not make the sums of all others fail.
     """
     return [min(count, _LARGEST) for count in counts]
 
@@ -199,7 +199,7 @@ def bounded(counts: Iterable[int]) -> list[int]:
 async def copy_in(
     tx: Transaction, table: sa.Table, names: Sequence[str], rows: Iterable[tuple[object, ...]]
 ) -> None:
-    """Write rows by COPY."""
+    """Writes rows by COPY."""
     raw = await tx.connection.get_raw_connection()
     driver = cast("psycopg.AsyncConnection[object]", raw.driver_connection)
     into = SQL("COPY {} ({}) FROM STDIN").format(
@@ -211,7 +211,7 @@ async def copy_in(
 
 
 def raw_query(times: Sequence[datetime], part: Part) -> sa.Select[tuple[object, ...]]:
-    """Raw rows of these windows."""
+    """Returns the query for the raw rows of these windows."""
     return sa.select(metrics_raw).where(
         within_times(metrics_raw.c.window_at, times), *part.of(metrics_raw)
     )
@@ -220,9 +220,9 @@ def raw_query(times: Sequence[datetime], part: Part) -> sa.Select[tuple[object, 
 def sums_query(
     table: sa.Table, wanted: sa.ColumnElement[bool], part: Part
 ) -> sa.Select[tuple[object, ...]]:
-    """Rows of sums, as `by_cell` and `merged` read them.
+    """Returns the query for rows of sums, as `by_cell` and `merged` read them.
 
-    Their numbers come as one text: most are known from the last look, and need not be read.
+    Their numbers are one text: most sums are cached by it and need not be parsed.
     """
     c = table.c
     numbers = sa.func.concat_ws("|", *(c[name] for name in _NUMBERS))
@@ -232,7 +232,7 @@ def sums_query(
 
 
 def blocks_by_cell(rows: Iterable[RowMapping]) -> Mapping[Cell, list[Block]]:
-    """Raw rows, sorted by whose they are."""
+    """Returns the blocks of raw rows, by cell."""
     found: dict[Cell, list[Block]] = defaultdict(list)
     for row in rows:
         found[cell_of(row)].append(block_of(row))
@@ -240,17 +240,17 @@ def blocks_by_cell(rows: Iterable[RowMapping]) -> Mapping[Cell, list[Block]]:
 
 
 def sums_by_cell(rows: Iterable[object], *, over_aas: bool = False) -> dict[Cell, Rollup]:
-    """Rows of sums, added up by whose they are."""
+    """Returns rows of sums, added up by cell."""
     gathered = Gathered(over_aas=over_aas)
     gathered.sums(rows)
     return gathered.by_cell()
 
 
 class Gathered:
-    """Rows of sums and raw rows of several times, sorted by whose they are and added up at once.
+    """Rows of sums and raw rows of several times, grouped by cell and added up at once.
 
-    Once, since adding costs little and making a distribution of the sum costs much. With `over_aas`
-    all AAs are taken together.
+    Adding costs little, the distribution of a sum costs much, so it is made once. With `over_aas`
+    the sums are over all AAs.
     """
 
     def __init__(self, *, over_aas: bool = False) -> None:
@@ -259,18 +259,18 @@ class Gathered:
         self._blocks: dict[_Key, list[Block]] = defaultdict(list)
 
     def sums(self, rows: Iterable[object]) -> None:
-        """Take rows of `sums_query`."""
+        """Adds rows of `sums_query`."""
         for row in cast("Iterable[Row]", rows):
             self._rows[ALL_AAS if self._over_aas else row[0], row[1], row[2], row[3]].append(row)
 
     def raw(self, rows: Iterable[RowMapping]) -> None:
-        """Take rows of `raw_query`."""
+        """Adds rows of `raw_query`."""
         for row in rows:
             aa_id = ALL_AAS if self._over_aas else row["aa_id"]
             self._blocks[aa_id, row["fip_id"], row["tag"], row["type"]].append(block_of(row))
 
     def by_cell(self) -> dict[Cell, Rollup]:
-        """The sums of each cell that anything was taken of."""
+        """Returns the sums of each cell with rows."""
         return {
             Cell(key[0], key[1], long_tag(key[2]), key[3]): self._sum(key)
             for key in dict.fromkeys([*self._rows, *self._blocks])

@@ -1,6 +1,6 @@
-"""Tables of network metrics, as SQLAlchemy Core sees them.
+"""Tables of network metrics in SQLAlchemy Core.
 
-Raw rows and former versions lie in partitions by day, hourly sums in
+Raw rows and previous versions are in partitions by day, hourly sums in
 partitions by month (storage/metrics/partitions.py), so that retention drops
 tables instead of deleting rows.
 """
@@ -17,8 +17,8 @@ def _at(name: str) -> sa.Column[object]:
     return sa.Column(name, TIMESTAMP(timezone=True), nullable=False)
 
 
-def _figures() -> list[sa.Column[object]]:
-    """What a block of a payload says; spec 2.5 and 2.6."""
+def _block_columns() -> list[sa.Column[object]]:
+    """Returns the columns of a block of a payload; spec 2.5 and 2.6."""
     return [
         sa.Column("counts", ARRAY(sa.BigInteger), nullable=False),
         sa.Column("pxx", ARRAY(sa.BigInteger)),
@@ -27,8 +27,8 @@ def _figures() -> list[sa.Column[object]]:
     ]
 
 
-def _sums() -> list[sa.Column[object]]:
-    """A row of sums (metrics/rollup/rollup.py), with its packed distribution (sums.py)."""
+def _sums_columns() -> list[sa.Column[object]]:
+    """Returns the columns of sums (metrics/rollup/rollup.py) and packed distribution (sums.py)."""
     return [
         sa.Column("blocks", sa.Integer, nullable=False),
         sa.Column("counts", ARRAY(sa.BigInteger), nullable=False),
@@ -39,8 +39,8 @@ def _sums() -> list[sa.Column[object]]:
     ]
 
 
-def _cell() -> list[sa.Column[object]]:
-    """One AA, one FIP, one tag, one type; the tag by its first three letters."""
+def _cell_columns() -> list[sa.Column[object]]:
+    """Returns the columns of a cell; the tag by its first three letters."""
     return [
         sa.Column("aa_id", sa.Text, primary_key=True),
         sa.Column("tag", sa.Text, primary_key=True),
@@ -53,8 +53,8 @@ metrics_raw: Final = sa.Table(
     "metrics_raw",
     metadata,
     sa.Column("window_at", TIMESTAMP(timezone=True), primary_key=True),
-    *_cell(),
-    *_figures(),
+    *_cell_columns(),
+    *_block_columns(),
     postgresql_partition_by="RANGE (window_at)",
 )
 
@@ -62,9 +62,9 @@ metrics_former: Final = sa.Table(
     "metrics_former",
     metadata,
     sa.Column("window_at", TIMESTAMP(timezone=True), primary_key=True),
-    *_cell(),
+    *_cell_columns(),
     sa.Column("version", sa.Integer, primary_key=True),
-    *_figures(),
+    *_block_columns(),
     postgresql_partition_by="RANGE (window_at)",
 )
 
@@ -72,8 +72,8 @@ metrics_hour: Final = sa.Table(
     "metrics_hour",
     metadata,
     sa.Column("at", TIMESTAMP(timezone=True), primary_key=True),
-    *_cell(),
-    *_sums(),
+    *_cell_columns(),
+    *_sums_columns(),
     sa.Index("ix_metrics_hour_fip_id", "fip_id", "at", "aa_id"),
     postgresql_partition_by="RANGE (at)",
 )
@@ -82,15 +82,15 @@ metrics_day: Final = sa.Table(
     "metrics_day",
     metadata,
     sa.Column("at", TIMESTAMP(timezone=True), primary_key=True),
-    *_cell(),
-    *_sums(),
+    *_cell_columns(),
+    *_sums_columns(),
     sa.Index("ix_metrics_day_fip_id", "fip_id", "at", "aa_id"),
 )
 """In hours and days an empty `aa_id` means all AAs together."""
 
 
-def _pair() -> list[sa.Column[object] | sa.PrimaryKeyConstraint]:
-    """What metrics/rollup/pair.py adds up; an empty type means all calls."""
+def _pair_columns() -> list[sa.Column[object] | sa.PrimaryKeyConstraint]:
+    """Returns the columns of metrics/rollup/pair.py; an empty type means all calls."""
     names = ("total", "succeeded", "client_errors", "answered")
     soon = ("soon_lower", "soon_upper", "soon_estimate", "longest")
     sums: list[sa.Column[object]] = [
@@ -107,10 +107,10 @@ def _pair() -> list[sa.Column[object] | sa.PrimaryKeyConstraint]:
 
 
 metrics_pair_hour: Final = sa.Table(
-    "metrics_pair_hour", metadata, *_pair(), postgresql_partition_by="RANGE (at)"
+    "metrics_pair_hour", metadata, *_pair_columns(), postgresql_partition_by="RANGE (at)"
 )
 
-metrics_pair_day: Final = sa.Table("metrics_pair_day", metadata, *_pair())
+metrics_pair_day: Final = sa.Table("metrics_pair_day", metadata, *_pair_columns())
 
 metrics_heard: Final = sa.Table(
     "metrics_heard",
@@ -120,7 +120,7 @@ metrics_heard: Final = sa.Table(
     sa.Column("tag", sa.Text, primary_key=True),
     sa.Column("windows", sa.Integer, nullable=False),
 )
-"""How many windows an AA reported of a day, traffic or none; the day as in metrics_day."""
+"""The number of windows of a day that an AA reported, with or without traffic."""
 
 metrics_receipt: Final = sa.Table(
     "metrics_receipt",
@@ -187,7 +187,7 @@ metrics_observation: Final = sa.Table(
     sa.Column("judged", sa.BigInteger, nullable=False),
     sa.Index("ix_metrics_observation_window", "window_at"),
 )
-"""What one window said of an API of a FIP, or of the calls of an AA."""
+"""The observation of one window: of an API of a FIP, or of the calls of an AA."""
 
 metrics_incident: Final = sa.Table(
     "metrics_incident",
