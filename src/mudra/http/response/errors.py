@@ -368,13 +368,13 @@ _TABLE: Final[Mapping[type[Refusal], Callable[[Refusal], Problem]]] = dict(
 )
 
 
-def problem_of(refusal: object) -> Problem:
+def problem_of(refusal: Refusal) -> Problem:
     """Return how a refusal is shown; every 401 names a scheme (RFC 9110 15.5.2).
 
     Raises:
         KeyError: for a refusal without a row, which a test keeps from existing.
     """
-    problem = _TABLE[cast("type[Refusal]", type(refusal))](cast("Refusal", refusal))
+    problem = _TABLE[type(refusal)](refusal)
     if problem.status == 401 and not problem.headers:  # noqa: PLR2004
         return replace(problem, headers=CHALLENGE)
     return problem
