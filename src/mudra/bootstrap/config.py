@@ -188,6 +188,20 @@ class Settings:
         "1 to 100000",
         "payloads at once above METRICS_PUSH_RATE, for an agent that catches up",
     )
+    metrics_push_blocks: int = _setting(
+        "METRICS_PUSH_BLOCKS",
+        5000,
+        _whole(1, 1000000),
+        "1 to 1000000",
+        "blocks (one API of one FIP) in a payload, over all its FIPs",
+    )
+    metrics_push_unknown_fips: int = _setting(
+        "METRICS_PUSH_UNKNOWN_FIPS",
+        200,
+        _whole(0, 100000),
+        "0 to 100000",
+        "FIPs in a payload that are not in the registry; they are kept, but never published",
+    )
     metrics_raw_days: int = _setting(
         "METRICS_RAW_DAYS", 90, _whole(8, 3650), "8 to 3650", "how long single windows are kept"
     )

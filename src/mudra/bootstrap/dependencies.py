@@ -25,6 +25,7 @@ from mudra.metrics.notifications.notifier import Notifier
 from mudra.metrics.notifications.webhook_service import WebhookService
 from mudra.metrics.payload.push_report import PushService
 from mudra.metrics.payload.receipt_service import ReceiptService
+from mudra.metrics.payload.validation import ContentLimits
 from mudra.metrics.rollup.rollup_service import RollupService
 from mudra.registry.lifecycle.registration import RegistrationService
 from mudra.registry.payload.url_rules import AddressPolicy
@@ -203,7 +204,14 @@ class Dependencies(Struct, frozen=True):
             registration=registration,
             signing_keys=self._signing_keys(transaction, audit_log),
             pending_entries=PostgresPendingEntries(transaction),
-            pushes=PushService(PostgresReports(transaction, self.partitions), network, audit_log),
+            pushes=PushService(
+                PostgresReports(transaction, self.partitions),
+                network,
+                audit_log,
+                ContentLimits(
+                    self.settings.metrics_push_blocks, self.settings.metrics_push_unknown_fips
+                ),
+            ),
             receipts=ReceiptService(PostgresReceipts(transaction), network),
             health=HealthService(
                 PostgresRollupQueries(transaction), PostgresSeries(transaction), network

@@ -10,15 +10,23 @@ from msgspec.structs import replace
 from mudra.audit.event import AuditEntry, Caller, EventName, Outcome
 from mudra.audit.ports import AuditLog
 from mudra.metrics.payload.ingest_rule import (
+    Accept,
     IngestStatus,
     Receipt,
+    Replace,
     TxnIdReused,
     decide,
     keys_of,
     status_of,
 )
 from mudra.metrics.payload.push_limits import PushLimits, TooManyPushes
-from mudra.metrics.payload.validation import CheckedReport, ReportRefused, unknown_fips
+from mudra.metrics.payload.validation import (
+    CheckedReport,
+    ContentLimits,
+    ReportRefused,
+    check_size,
+    unknown_fips,
+)
 from mudra.metrics.ports import Members, Reports
 from mudra.shared.finding import Finding
 from mudra.shared.refusal import Refusal
@@ -48,17 +56,25 @@ class PushService(Struct, frozen=True):
     reports: Reports
     members: Members
     audit_log: AuditLog
+    limits: ContentLimits = ContentLimits()
 
     async def receive(
         self, checked: CheckedReport, receipt_id: str, caller: Caller
-    ) -> Received | TxnIdReused:
+    ) -> Received | TxnIdReused | ReportRefused:
         """Stores a valid report, or recognizes it; durable once the transaction has ended."""
         push, window = keys_of(checked)
         now = await self.reports.lock(push.aa_id)
         known = await self.reports.known(push, window)
-        unknown = unknown_fips(checked.report, await self.members.live_fips())
-        checked = replace(checked, notes=checked.notes + unknown)
+        unknown = check_size(checked.report, self.limits) or unknown_fips(
+            checked.report, await self.members.live_fips(), self.limits
+        )
+        if not isinstance(unknown, ReportRefused):
+            checked = replace(checked, notes=checked.notes + unknown)
         decision = decide(known, checked, receipt_id, now)
+        # What was accepted once is still recognized, whatever the limits have become.
+        if isinstance(unknown, ReportRefused) and isinstance(decision, Accept | Replace):
+            await self.keep_refused(push.aa_id, unknown, caller)
+            return unknown
         if isinstance(decision, TxnIdReused):
             await self.audit_log.append(
                 AuditEntry(

@@ -91,19 +91,43 @@ def check_report(body: bytes, now: datetime) -> CheckedReport | ReportRefused:
     )
 
 
-def unknown_fips(report: Report, known: Container[str]) -> tuple[Finding, ...]:
-    """Returns notes on FIPs that are not in the registry; they are accepted. Decisions part 5."""
+class ContentLimits(Struct, frozen=True):
+    """How much one payload may hold."""
+
+    max_blocks: int = 5000
+    max_unknown_fips: int = 200
+
+
+def check_size(report: Report, limits: ContentLimits) -> ReportRefused | None:
+    """Refuses a payload with too many blocks; names the first one too many."""
     fips: tuple[RequestFip | NotificationFip, ...] = report.fips
-    notes = [
-        Finding(
-            f"$.fips[{place}].fipId",
-            "is not in the registry; the block is kept",
-            severity=Severity.NOTE,
-        )
-        for place, fip in enumerate(fips)
-        if fip.fip_id not in known
+    total, first = 0, ""
+    for place, fip in enumerate(fips):
+        if not first and total + len(fip.metrics) > limits.max_blocks:
+            first = f"$.fips[{place}].metrics[{limits.max_blocks - total}]"
+        total += len(fip.metrics)
+    if not first:
+        return None
+    problem = f"is one block too many; the payload has {total}"
+    allowed = f"at most {limits.max_blocks} blocks in a payload"
+    return ReportRefused((Finding(first, problem, allowed),), 1)
+
+
+def unknown_fips(
+    report: Report, known: Container[str], limits: ContentLimits
+) -> tuple[Finding, ...] | ReportRefused:
+    """Returns notes on FIPs that are not in the registry; so many are accepted. Decisions part 5."""
+    fips: tuple[RequestFip | NotificationFip, ...] = report.fips
+    unknown = [
+        f"$.fips[{place}].fipId" for place, fip in enumerate(fips) if fip.fip_id not in known
     ]
-    return tuple(notes[:MAX_NOTES])
+    too_many = unknown[limits.max_unknown_fips :]
+    if too_many:
+        allowed = f"at most {limits.max_unknown_fips} FIPs that are not in the registry"
+        errors = [Finding(path, "is not in the registry", allowed) for path in too_many[:MAX_NOTES]]
+        return ReportRefused(tuple(errors), len(too_many))
+    kept = "is not in the registry; the block is kept"
+    return tuple(Finding(path, kept, severity=Severity.NOTE) for path in unknown[:MAX_NOTES])
 
 
 def _refused(body: bytes, now: datetime, error: str) -> ReportRefused:

@@ -21,6 +21,7 @@ from tests.unit.metrics.payload.wrong_payloads import Wrong, wrong_payloads
 from mudra.metrics.payload.report import encode_report
 from mudra.metrics.payload.validation import (
     CheckedReport,
+    ContentLimits,
     ReportRefused,
     check_report,
     unknown_fips,
@@ -248,7 +249,7 @@ def test_a_type_sent_with_zeros_is_taken_with_a_note():
 
 
 def test_a_fip_that_the_registry_does_not_know_is_noted():
-    (note,) = unknown_fips(request_metrics(fips=3), {"BANK-000", "BANK-002"})
+    (note,) = unknown_fips(request_metrics(fips=3), {"BANK-000", "BANK-002"}, ContentLimits())
 
     assert (note.path, note.severity) == ("$.fips[1].fipId", Severity.NOTE)
 
