@@ -31,6 +31,7 @@ async def export_health(work: MaintenanceWork) -> None:
     """Set the metrics for the last closed window."""
     last = closed_before(work.now, WINDOW)
     rows = await work.health.rows(last, Grouping.FIP, work.now)
+    onboarded = await work.health.onboarded_fips()
     proof = (await work.health.coverage(last, work.now)).proof()
     still_open = await work.incidents.latest(only_open=True, limit=_MAX_COUNTED)
     # A gauge of several processes cannot forget its labels: what is not set again becomes NaN.
@@ -38,7 +39,8 @@ async def export_health(work: MaintenanceWork) -> None:
         gauge.labels(*labels).set(nan)
     _shown.clear()
     for row in rows:
-        for api in row.apis:
+        # A gauge never forgets a label: none for a name that an AA made up.
+        for api in row.apis if row.subject.fip_id in onboarded else ():
             _show(row.subject.fip_id, api)
     WINDOWS_MISSING.set(proof.windows_expected - proof.windows_heard)
     INCIDENTS_OPEN.set(len(still_open))

@@ -134,6 +134,10 @@ class RollupQueries(Protocol):
         """Returns a mark of each day (UTC) with reports; its sums change only with its mark."""
         ...
 
+    async def heard_until(self, within: TimeRange) -> datetime | None:
+        """Returns the end of the last window that any AA reported; None for no report."""
+        ...
+
     async def heard(self, within: TimeRange) -> Mapping[tuple[str, Tag], int]:
         """Returns how many windows each AA reported, with or without traffic."""
         ...
@@ -241,6 +245,10 @@ class Members(Protocol):
 
     async def live_fips(self) -> frozenset[str]:
         """Returns the FIPs that are onboarded and neither suspended nor retired."""
+        ...
+
+    async def onboarded_fips(self) -> frozenset[str]:
+        """Returns the FIPs that were ever onboarded, also those suspended or retired."""
         ...
 
     async def is_member(self, entity_id: str) -> bool:

@@ -18,7 +18,15 @@ from mudra.http.openapi.operation import CSV, JSON, described
 from mudra.http.request.request_context import AnyRequest, RequestContext, new_context
 from mudra.http.response.health_responses import PublicStatusResponse
 from mudra.http.response.json_response import refusal
-from mudra.metrics.health.feed import HealthFeed, health_feed, public_csv, public_status
+from mudra.metrics.health.feed import (
+    HealthFeed,
+    PublicRow,
+    health_feed,
+    is_heard,
+    public_csv,
+    public_status,
+    unsure,
+)
 from mudra.metrics.health.health_service import NetworkHealth
 from mudra.metrics.health.network_health_cache import PUBLIC_SPAN, NetworkHealthCache
 from mudra.shared.entity_type import EntityType
@@ -86,7 +94,7 @@ def public_status_routes() -> list[HTTPRouteHandler]:
         """Show status by FIP and API over the last day; names no AA."""
         health = await _network(cache, service)
         body = msgspec.json.encode(
-            PublicStatusResponse(_feed(health).time_range, public_status(health.fips))
+            PublicStatusResponse(_feed(health).time_range, _public_rows(health, service))
         )
         return _tagged(new_context(request, service), body, JSON, "public, max-age=60")
 
@@ -100,7 +108,7 @@ def public_status_routes() -> list[HTTPRouteHandler]:
     )
     async def status_csv(request: AnyRequest, service: InjectedDependencies) -> Response[bytes]:
         """Show the same as CSV."""
-        rows = public_status((await _network(cache, service)).fips)
+        rows = _public_rows(await _network(cache, service), service)
         form = f"{CSV}; charset=utf-8"
         return _tagged(
             new_context(request, service), public_csv(rows).encode(), form, "public, max-age=60"
@@ -111,6 +119,11 @@ def public_status_routes() -> list[HTTPRouteHandler]:
 
 async def _network(cache: NetworkHealthCache, service: HttpDependencies) -> NetworkHealth:
     return await cache.get(service.unit_of_work, service.clock(), TRANSACTION_S)
+
+
+def _public_rows(health: NetworkHealth, service: HttpDependencies) -> list[PublicRow]:
+    rows = public_status(health.fips)
+    return rows if is_heard(health.heard_until, service.clock()) else unsure(rows)
 
 
 def _feed(health: NetworkHealth) -> HealthFeed:

@@ -6,7 +6,7 @@ the status UNSURE: never 0 and never 100 %.
 """
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import msgspec
@@ -189,6 +189,18 @@ class PublicFloor(Struct, frozen=True):
 
 
 _FLOOR: Final = PublicFloor()
+MAX_SILENCE: Final = timedelta(hours=1)
+"""Without any report for longer, no status is known; the feed covers as long a time."""
+
+
+def is_heard(heard_until: datetime | None, now: datetime) -> bool:
+    """Whether reports are recent enough to say how an API is now."""
+    return heard_until is not None and now - heard_until <= MAX_SILENCE
+
+
+def unsure(rows: Iterable[PublicRow]) -> list[PublicRow]:
+    """The same counts without a status, for when no AA reports any more."""
+    return [msgspec.structs.replace(row, status=Status.UNSURE) for row in rows]
 
 
 def public_status(fips: Mapping[str, FipRows], floor: PublicFloor = _FLOOR) -> list[PublicRow]:

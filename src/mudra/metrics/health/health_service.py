@@ -39,6 +39,8 @@ class NetworkHealth(Struct, frozen=True):
     fips: dict[str, dict[tuple[Tag, str], Rollup]]
     within: TimeRange
     coverage: Coverage
+    heard_until: datetime | None
+    """The end of the last window that any AA reported; None for no report."""
 
 
 class HealthService(Struct, frozen=True):
@@ -118,14 +120,21 @@ class HealthService(Struct, frozen=True):
         return await points(self.series, within, step, code, aa_id=aa_id, fip_id=fip_id)
 
     async def network(self, within: TimeRange, now: datetime) -> NetworkHealth:
-        """Returns the health of every live FIP over all AAs."""
+        """Returns the health of every live FIP over all AAs, for publication.
+
+        Leaves out FIPs that no one has onboarded: an AA may report any name.
+        """
         totals = await self.rollups.over_aas(within)
+        onboarded = await self.members.onboarded_fips()
         fips: dict[str, dict[tuple[Tag, str], Rollup]] = {
             fip_id: {} for fip_id in await self.members.live_fips()
         }
         for cell, sums in totals.items():
-            fips.setdefault(cell.fip_id, {})[(cell.tag, cell.type)] = sums
-        return NetworkHealth(fips, within, await self.coverage(within, now))
+            if cell.fip_id in onboarded:
+                fips.setdefault(cell.fip_id, {})[(cell.tag, cell.type)] = sums
+        coverage = await self.coverage(within, now)
+        heard_until = await self.rollups.heard_until(within)
+        return NetworkHealth(fips, within, coverage, heard_until)
 
     async def day(self, within: TimeRange) -> Mapping[Cell, Rollup]:
         """Returns the sums of a day over all AAs."""
@@ -138,6 +147,10 @@ class HealthService(Struct, frozen=True):
     async def live_fips(self) -> Sequence[str]:
         """Returns the FIPs that take part, by ID."""
         return sorted(await self.members.live_fips())
+
+    async def onboarded_fips(self) -> frozenset[str]:
+        """Returns the FIPs that may be named in public."""
+        return await self.members.onboarded_fips()
 
     async def names(self) -> Mapping[str, str]:
         """Returns the names of all members by entity ID."""

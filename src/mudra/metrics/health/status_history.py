@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from mudra.metrics.health.feed import PublicFloor, PublicRow
+from mudra.metrics.health.feed import PublicFloor, PublicRow, is_heard, unsure
 from mudra.metrics.health.health import Health, Status
 from mudra.metrics.incidents.incident import CALL_RULES, Ending, FipApi, Incident
 from mudra.metrics.payload.catalogue import WINDOW, NotificationType, RequestType
@@ -105,6 +105,19 @@ class StatusSnapshot(msgspec.Struct, frozen=True):
     reporters_expected: int
     windows_heard: int
     windows_expected: int
+    heard_until: datetime | None = None
+    """The end of the last window that any AA reported; null for no report in 24 hours."""
+
+
+def status_at(snapshot: StatusSnapshot, now: datetime) -> StatusSnapshot:
+    """Returns a snapshot as it may be shown now: without a status of APIs once reports cease.
+
+    Also for a snapshot that is old because the database cannot be read.
+    """
+    if is_heard(snapshot.heard_until, now):
+        return snapshot
+    fips = [msgspec.structs.replace(fip, apis=unsure(fip.apis)) for fip in snapshot.fips]
+    return msgspec.structs.replace(snapshot, fips=fips)
 
 
 def day_of_fip(day: datetime, health: Health | None, incidents: Iterable[Incident]) -> Day:

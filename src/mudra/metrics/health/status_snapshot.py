@@ -71,9 +71,14 @@ class StatusReader:
         await self._read_days(open_work, days, day_start(now))
         async with open_work(within_s=READ_S) as work:
             names = await work.health.names()
+            onboarded = await work.health.onboarded_fips()
             # All of them: a day with an omitted incident would appear as good.
             stored = await work.incidents.since(days[0])
-        newest_first = [one.incident for one in reversed(stored)]
+        newest_first = [
+            one.incident
+            for one in reversed(stored)
+            if isinstance(one.incident.subject, FipApi) and one.incident.subject.fip_id in onboarded
+        ]
         return self._snapshot(network, names, newest_first)
 
     async def _read_days(
@@ -122,6 +127,7 @@ class StatusReader:
             proof.reporters_expected,
             proof.windows_heard,
             proof.windows_expected,
+            network.heard_until,
         )
 
 

@@ -116,7 +116,7 @@ def check_size(report: Report, limits: ContentLimits) -> ReportRefused | None:
 def unknown_fips(
     report: Report, known: Container[str], limits: ContentLimits
 ) -> tuple[Finding, ...] | ReportRefused:
-    """Returns notes on FIPs that are not in the registry; so many are accepted. Decisions part 5."""
+    """Returns notes on FIPs outside the registry; so many are accepted. Decisions part 5."""
     fips: tuple[RequestFip | NotificationFip, ...] = report.fips
     unknown = [
         f"$.fips[{place}].fipId" for place, fip in enumerate(fips) if fip.fip_id not in known

@@ -112,6 +112,13 @@ class OnboardedMembers:
         )
         return frozenset(rows)
 
+    async def onboarded_fips(self) -> frozenset[str]:
+        """Returns the FIPs that were ever onboarded, also those suspended or retired."""
+        rows = await self._tx.connection.scalars(
+            sa.select(entity.c.entity_id).where(entity.c.type == "FIP")
+        )
+        return frozenset(rows)
+
     async def names(self) -> Mapping[str, str]:
         """Returns the names of all entities by ID."""
         rows = await self._tx.connection.execute(sa.select(entity.c.entity_id, entity.c.name))

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from msgspec.structs import fields
 from sqlalchemy.engine import RowMapping
 
-from mudra.metrics.payload.catalogue import TIMINGS, Tag
+from mudra.metrics.payload.catalogue import TIMINGS, WINDOW, Tag
 from mudra.metrics.payload.report import RequestBlock
 from mudra.metrics.ports import Calls, DayMark, Pair
 from mudra.metrics.rollup.coverage import TimeRange
@@ -133,6 +133,15 @@ class PostgresRollupQueries:
             .group_by(day)
         )
         return {at: DayMark(count, last) for at, count, last in rows}
+
+    async def heard_until(self, within: TimeRange) -> datetime | None:
+        """Returns the end of the last window that any AA reported; None for no report."""
+        last: datetime | None = await self._tx.connection.scalar(
+            sa.select(sa.func.max(_R.window_at)).where(
+                _R.window_at >= within.start, _R.window_at < within.end
+            )
+        )
+        return last + WINDOW if last else None
 
     async def heard(self, within: TimeRange) -> Mapping[tuple[str, Tag], int]:
         """Returns how many windows each AA reported, with or without traffic."""

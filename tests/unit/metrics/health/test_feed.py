@@ -7,7 +7,14 @@ from datetime import timedelta
 import msgspec
 from tests.support.metrics_payloads import WINDOW_START
 
-from mudra.metrics.health.feed import PublicFloor, health_feed, public_csv, public_status
+from mudra.metrics.health.feed import (
+    PublicFloor,
+    health_feed,
+    is_heard,
+    public_csv,
+    public_status,
+    unsure,
+)
 from mudra.metrics.health.health import Proof, Status
 from mudra.metrics.payload.catalogue import NotificationType, RequestType, Tag
 from mudra.metrics.payload.report import NotificationBlock, RequestBlock
@@ -103,6 +110,20 @@ def test_the_public_sees_nothing_of_small_counts():
         10,
     )
     assert shown["discovery"].status is Status.UNSURE
+
+
+def test_after_an_hour_without_a_report_no_status_is_known():
+    assert is_heard(WINDOW_START, WINDOW_START + timedelta(hours=1))
+    assert not is_heard(WINDOW_START, WINDOW_START + timedelta(hours=1, seconds=1))
+    assert not is_heard(None, WINDOW_START)
+
+
+def test_rows_without_a_status_keep_their_counts():
+    rows = public_status({"BANK-1": dict([row(RequestType.CONSENT, 200, 200)])})
+
+    (known,) = [one for one in unsure(rows) if one.api == "consent"]
+
+    assert (known.status, known.requests, known.success_percentage) == (Status.UNSURE, 200, 100.0)
 
 
 def test_the_csv_says_the_same_as_the_rows():

@@ -24,6 +24,7 @@ from mudra.http.request.request_context import AnyRequest, new_context
 from mudra.http.response.http_refusals import Unavailable
 from mudra.http.response.json_response import refusal
 from mudra.http.server.router import Router
+from mudra.metrics.health.feed import is_heard
 from mudra.metrics.health.status_history import (
     Day,
     DayState,
@@ -75,6 +76,8 @@ async def status(
     if picture is None:
         return await _unknown(service, facts)
     snapshot = picture.snapshot
+    heard_until = snapshot.heard_until
+    silent_since = None if is_heard(heard_until, service.clock()) else heard_until
     query, apis = dict(request.query_params.items()), lines_of(snapshot.fips)
     export = APIS_OF_ALL.export(apis, query)
     if export is not None:
@@ -90,7 +93,8 @@ async def status(
             "snapshot": snapshot,
             "lines": lines,
             "apis": APIS_OF_ALL.view(apis, query),
-            "headline": _headline(lines, len(snapshot.fips)),
+            "headline": _headline(lines, len(snapshot.fips), silent_since),
+            "silent_since": silent_since,
             "open": open_incidents(snapshot),
             "incidents": recent,
             "older": len(over) - len(recent),
@@ -202,8 +206,12 @@ def _line(fip: FipHistory, incidents: Sequence[PublicIncident]) -> FipLine:
     return FipLine(fip, state, tone, _bars(fip.days), summary)
 
 
-def _headline(lines: Sequence[FipLine], total: int) -> tuple[str, str]:
+def _headline(
+    lines: Sequence[FipLine], total: int, silent_since: datetime | None
+) -> tuple[str, str]:
     """Return the headline of the network, with its tone."""
+    if silent_since is not None:
+        return "No data", "quiet"
     bad, warned = (
         [line.fip.name for line in lines if line.tone == tone] for tone in ("bad", "warn")
     )

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from mudra.http.dependencies import HttpDependencies
 from mudra.metrics.health.network_health_cache import PUBLIC_SPAN, NetworkHealthCache
-from mudra.metrics.health.status_history import StatusSnapshot
+from mudra.metrics.health.status_history import StatusSnapshot, status_at
 from mudra.metrics.health.status_snapshot import READ_S, StatusReader
 from mudra.shared.unavailable import DatabaseUnavailable
 
@@ -57,6 +57,8 @@ class StatusCache:
     async def get(self, service: HttpDependencies) -> CachedStatus | None:
         """The picture, at most a minute old while the database answers; None without any.
 
+        It claims no status of an API once no AA reports any more.
+
         No one waits who looked within that minute, nor for a database that is away.
         """
         if self._picture is None:
@@ -66,7 +68,10 @@ class StatusCache:
         if self._behind is not None and not self._behind.done() and self._must_wait():
             wait_s = _WAIT_S if self._picture else READ_S
             await asyncio.wait({self._behind}, timeout=wait_s)
-        return self._picture
+        if self._picture is None:
+            return None
+        snapshot = status_at(self._picture.snapshot, service.clock())
+        return CachedStatus(snapshot, self._picture.fresh)
 
     def _take(self, kept: CachedStatus | None) -> None:
         if self._picture is None:  # another look may have come first

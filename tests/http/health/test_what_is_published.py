@@ -1,0 +1,164 @@
+"""Public pages, files and the feed name registered FIPs only, and say "no data" without reports."""
+
+import uuid
+from pathlib import Path
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+from tests.support.metrics_push import PushingAa, pushing_aa
+from tests.support.service import NO_TLS, Service, new_member, onboard, running_service
+
+from mudra.metrics.payload.catalogue import WINDOW, Position, RequestType
+from mudra.metrics.payload.report import RequestBlock, RequestFip, RequestMetrics
+
+FEED = "/metrics/perf/v1/feed"
+PUBLIC = (
+    "/status",
+    "/status?export=apis",
+    "/status/network.json",
+    "/status/network.csv",
+    "/status/v1/fips.json",
+    "/status/v1/fips.csv",
+)
+MAX_BLOCKS, MAX_UNKNOWN = 40, 3
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory):
+    with running_service(
+        tmp_path_factory.mktemp("published") / "data",
+        MUDRA_METRICS_PUSH_BLOCKS=str(MAX_BLOCKS),
+        MUDRA_METRICS_PUSH_UNKNOWN_FIPS=str(MAX_UNKNOWN),
+    ) as running:
+        yield running
+
+
+@pytest.fixture
+def aa(service: Service) -> PushingAa:
+    return pushing_aa(service)
+
+
+def get(service: Service, path: str, **headers: str) -> httpx.Response:
+    answer = httpx.get(f"{service.root}{path}", timeout=20, verify=NO_TLS, headers=headers)
+    assert answer.status_code == 200, answer.text
+    return answer
+
+
+def feed_of(service: Service, fiu: dict[str, str]) -> Any:
+    return get(service, FEED, **fiu).json()
+
+
+def fiu_of(service: Service) -> dict[str, str]:
+    fiu = new_member(service, "FIU")
+    token = fiu.entity_token(fiu.secret()).json()["accessToken"]
+    return {"Authorization": f"Bearer {token}"}
+
+
+def consents(succeeded: int) -> RequestBlock:
+    counts = [0] * len(Position)
+    counts[Position.TOTAL], counts[Position.OK_200] = 200, succeeded
+    counts[Position.INTERNAL_500] = 200 - succeeded
+    return RequestBlock(RequestType.CONSENT.value, (90, 200, 300, 400), tuple(counts))
+
+
+def report(aa: PushingAa, windows_ago: int, **succeeded: int) -> RequestMetrics:
+    """A payload with 200 consents of each FIP, of which so many succeeded."""
+    fips = tuple(RequestFip(fip_id, (consents(good),)) for fip_id, good in succeeded.items())
+    payload = aa.requests(aa.last_window() - windows_ago * WINDOW)
+    return msgspec.structs.replace(payload, fips=fips)
+
+
+def status_row(service: Service, fip_id: str) -> dict[str, Any]:
+    rows = get(service, "/status/v1/fips.json").json()["fips"]
+    mine = [one for one in rows if (one["fip_id"], one["api"]) == (fip_id, "consent")]
+    return mine[0] if mine else {"status": None}
+
+
+def test_a_name_that_an_aa_made_up_is_published_nowhere(service: Service, aa: PushingAa) -> None:
+    bank, _ = onboard(service, "FIP", name="Kaveri Bank")
+    made_up = f"@CALL-1800-{uuid.uuid4().hex[:6]}"
+    for windows_ago in range(3):
+        answer = aa.push(report(aa, windows_ago, **{bank: 20, made_up: 20}))
+        assert answer.status_code == 200, answer.text
+    service.advance("PT1S")  # wakes the watch
+
+    def open_of_bank() -> bool:
+        snapshot = get(service, "/status/network.json").json()
+        return bank in {one["fip_id"] for one in snapshot["incidents"]}
+
+    service.wait_until(open_of_bank, 60)
+    fiu = fiu_of(service)
+    service.wait_until(lambda: feed_of(service, fiu)["summary"].get(bank), 60)
+    for path in PUBLIC:
+        text = get(service, path).text
+        assert bank in text or "Kaveri Bank" in text
+        assert made_up not in text, path
+    assert made_up not in get(service, FEED, **fiu).text
+    assert get(service, FEED, **fiu).json()["data"]["fips"][bank]["consent"]["status"] == "BAD"
+
+
+def test_a_push_holds_a_bounded_number_of_blocks(service: Service, aa: PushingAa) -> None:
+    fips = tuple(
+        onboard(service, "FIP", name=f"Bank {number}")[0]
+        for number in range(-(-(MAX_BLOCKS + 1) // len(RequestType)))
+    )
+    blocks = aa.requests().fips[0].metrics[:10]
+    too_many = tuple(RequestFip(fip_id, blocks) for fip_id in fips)
+    payload = msgspec.structs.replace(aa.requests(), fips=(*too_many, RequestFip("X", blocks[:1])))
+
+    refused = aa.push(payload)
+    accepted = aa.push(msgspec.structs.replace(payload, fips=too_many))
+
+    assert len(too_many) * len(blocks) == MAX_BLOCKS
+    assert (refused.status_code, refused.json()["errorCode"]) == (400, "InvalidRequest")
+    (finding,) = refused.json()["findings"]
+    assert finding["path"] == f"$.fips[{len(fips)}].metrics[0]"
+    assert finding["allowed"] == f"at most {MAX_BLOCKS} blocks in a payload"
+    assert accepted.status_code == 200, accepted.text
+
+
+def test_a_push_holds_a_bounded_number_of_unknown_fips(service: Service, aa: PushingAa) -> None:
+    unknown = {f"NOBODY-{number}": 200 for number in range(MAX_UNKNOWN + 2)}
+    payload = report(aa, 0, **unknown)
+
+    refused = aa.push(payload)
+    accepted = aa.push(msgspec.structs.replace(payload, fips=payload.fips[:MAX_UNKNOWN]))
+
+    assert (refused.status_code, refused.json()["errorCode"]) == (400, "InvalidRequest")
+    assert [one["path"] for one in refused.json()["findings"]] == [
+        f"$.fips[{place}].fipId" for place in range(MAX_UNKNOWN, MAX_UNKNOWN + 2)
+    ]
+    assert "not in the registry" in refused.json()["findings"][0]["problem"]
+    assert accepted.status_code == 200, accepted.text
+    assert len(accepted.json()["findings"]) == MAX_UNKNOWN
+
+
+def test_80_minutes_without_any_report_are_no_data(tmp_path: Path) -> None:
+    with running_service(tmp_path / "data") as service:  # whose first snapshot has the reports
+        aa, (bank, _) = pushing_aa(service), onboard(service, "FIP", name="Godavari Bank")
+        for windows_ago in range(3):
+            assert aa.push(report(aa, windows_ago, **{bank: 200})).status_code == 200
+        fiu = fiu_of(service)
+        service.wait_until(lambda: "perational" in get(service, "/status").text, 90)
+        assert "Operational" in get(service, f"/status/fip/{bank}").text
+        assert status_row(service, bank)["status"] == "GOOD"
+        assert feed_of(service, fiu)["data"]["fips"][bank]["consent"]["status"] == "GOOD"
+
+        service.advance("PT80M")
+
+        page = get(service, "/status").text
+        of_bank = get(service, f"/status/fip/{bank}").text
+        snapshot = get(service, "/status/network.json").json()
+        assert "<h1>No data since " in page
+        assert "perational" not in page + of_bank
+        assert '<span class="tag quiet">No data</span>' in of_bank
+        assert {row["status"] for fip in snapshot["fips"] for row in fip["apis"]} == {"UNSURE"}
+        assert snapshot["heard_until"]
+        row = status_row(service, bank)
+        assert (row["status"], row["requests"]) == ("UNSURE", 600)
+        assert feed_of(service, fiu)["data"]["fips"][bank]["consent"]["status"] == "UNSURE"
+
+        assert aa.push(report(aa, 0, **{bank: 200})).status_code == 200
+        service.wait_until(lambda: status_row(service, bank)["status"] == "GOOD", 60)
