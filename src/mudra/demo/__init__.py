@@ -1,4 +1,4 @@
-"""The sandbox's demonstration network: its members, its traffic and its past.
+"""The sandbox's demonstration network: its members, its traffic and its history.
 
-Never runs outside the sandbox, and never takes a shortcut around the service's own use cases.
+Never runs outside the sandbox, and never bypasses the service's use cases.
 """

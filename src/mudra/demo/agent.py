@@ -1,7 +1,7 @@
-"""The agent of one demonstration AA, set up as that AA's operations people would do it.
+"""The agent of one demonstration AA, set up as the AA's operations team would do it.
 
-Its files lie in the data directory: `agents/<AA>/agent.toml`, the spool, and the
-secret, which an admin reads over the API and which only the owner may read.
+Its files are in the data directory: `agents/<AA>/agent.toml`, the spool, and the
+secret, which an admin reads through the API; only the file's owner can read it.
 """
 
 import json
@@ -25,51 +25,51 @@ _log = structlog.get_logger()
 
 
 class SandboxClock:
-    """The sandbox's time for an agent: moved time has passed for it too, on both its clocks."""
+    """The sandbox's time for an agent: both its clocks include the time that was skipped."""
 
-    def __init__(self, service: MovableClock) -> None:
+    def __init__(self, clock: MovableClock) -> None:
         self._machine = MachineClock()
-        self._service = service
+        self._clock = clock
 
     @property
     def boot(self) -> str:
-        """A restart of the agent may find the clock moved, as a restart of its machine would."""
+        """The machine's boot with the clock's offset: a moved clock looks like another boot."""
         return f"{self._machine.boot} {self._moved()}"
 
     def wall(self) -> int:
-        """Milliseconds since 1970, UTC."""
+        """Returns milliseconds since 1970, UTC."""
         return self._machine.wall() + self._moved()
 
     def monotonic(self) -> int:
-        """Milliseconds of CLOCK_MONOTONIC, and those that were jumped over."""
+        """Returns milliseconds of CLOCK_MONOTONIC plus those that were skipped."""
         return self._machine.monotonic() + self._moved()
 
     def _moved(self) -> int:
-        return int(self._service.offset.total_seconds() * 1000)
+        return int(self._clock.offset.total_seconds() * 1000)
 
 
 class Place(Struct, frozen=True):
-    """Where one AA's agent lives."""
+    """The directory of one AA's agent."""
 
     aa_id: str
     directory: Path
 
     @property
     def config(self) -> Path:
-        """Its agent.toml."""
+        """The path of its agent.toml."""
         return self.directory / "agent.toml"
 
     @property
     def secret(self) -> Path:
-        """The file that holds the entity's secret."""
+        """The path of the file with the entity's secret."""
         return self.directory / "secret"
 
 
 def set_up(place: Place, settings: DemoSettings, port: int) -> None:
-    """Write the agent's configuration; the port may be another at every start."""
+    """Writes the agent's configuration; the port may differ at every start."""
     place.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
     root = service_root(settings)
-    # A JSON string is a TOML string too, whatever a path holds.
+    # A JSON string is also a valid TOML string, for any path.
     spool = json.dumps(str(place.directory.resolve() / "spool"))
     secret = json.dumps(str(place.secret.resolve()))
     lines = [
@@ -93,13 +93,13 @@ def set_up(place: Place, settings: DemoSettings, port: int) -> None:
 
 
 def service_root(settings: DemoSettings) -> str:
-    """Where the service answers on this machine, whatever its public address is."""
+    """Returns the service's address on this machine, independent of its public address."""
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     return f"http://{host}:{settings.port}"
 
 
 def free_port(preferred: int) -> int:
-    """This port, or any other that is free when it is taken."""
+    """Returns this port, or any other free port when it is in use."""
     for port in (preferred, 0):
         with socket.socket() as probe:
             try:
@@ -111,17 +111,17 @@ def free_port(preferred: int) -> int:
 
 
 async def fetch_secret(place: Place, settings: DemoSettings, http: httpx.AsyncClient) -> bool:
-    """Read the secret as the AA's admin and put it into its file; False when that failed."""
+    """Reads the secret as the AA's admin and writes its file; returns False when that failed."""
     admin = next(one.admin for one in DEMO_NETWORK if one.entity_id == place.aa_id)
     url = f"{service_root(settings)}{settings.token_prefix}/v1"
-    signed_in = await _answer(
+    signed_in = await _post(
         http, f"{url}/user/token/generate", data={"username": admin, "password": DEMO_PASSWORD}
     )
     token = signed_in.get("accessToken")
     if token is None:
         _log.warning("the demonstration agent cannot read its secret", aa_id=place.aa_id)
         return False
-    found = await _answer(
+    found = await _post(
         http,
         f"{url}/entity/secret/read",
         document={"entityId": place.aa_id},
@@ -135,14 +135,14 @@ async def fetch_secret(place: Place, settings: DemoSettings, http: httpx.AsyncCl
 
 
 def _put(path: Path, text: str) -> None:
-    """Write it whole for its owner alone: a reader finds the old or the new."""
+    """Writes a file atomically, readable only by its owner."""
     draft = path.with_name(f"{path.name}.draft")
     draft.touch(mode=0o600)
     draft.write_text(text, encoding="utf-8")
     draft.replace(path)
 
 
-async def _answer(
+async def _post(
     http: httpx.AsyncClient,
     url: str,
     *,
@@ -151,9 +151,9 @@ async def _answer(
     headers: dict[str, str] | None = None,
 ) -> dict[str, object]:
     try:
-        answer = await http.post(url, data=data, json=document, headers=headers)
-        if answer.status_code != _OK:
+        response = await http.post(url, data=data, json=document, headers=headers)
+        if response.status_code != _OK:
             return {}
-        return msgspec.json.decode(answer.content, type=dict[str, object])
+        return msgspec.json.decode(response.content, type=dict[str, object])
     except (httpx.HTTPError, msgspec.DecodeError):
         return {}

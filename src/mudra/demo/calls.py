@@ -1,7 +1,7 @@
-"""The systems of one demonstration AA: its calls, as an AA's application reports them to an agent.
+"""The systems of one demonstration AA: its calls, as AA applications report them to an agent.
 
-Pure: the traffic's rates and the dice say which calls there are, and the caller
-says what time it is. Shapes of events and bodies: network-facts.
+Pure: the calls follow from the traffic's rates and the dice, and the caller
+passes the time. Shapes of events and bodies: network-facts.
 """
 
 import heapq
@@ -24,12 +24,12 @@ from mudra.metrics.payload.catalogue import (
 )
 
 SendEvent = dict[str, object]
-"""One event as it travels to `/sna/v1/aa`."""
+"""One event as it is sent to `/sna/v1/aa`."""
 
 MAX_STEP_MS: Final = 60_000
-"""After a longer silence, as when the sandbox's clock moved, calls under way are forgotten."""
+"""After a longer pause, as when the sandbox's clock moved, calls in progress are dropped."""
 _USUAL_MS: Final = (5.6, 0.7)
-"""Of the logarithm: half of the answers come within 270 ms, one in a hundred after 1.4 s."""
+"""Of the logarithm: half of the responses take up to 270 ms, one in a hundred over 1.4 s."""
 _SLOWER_IN_TROUBLE: Final = 6
 _NO_ANSWER_MS: Final = 31_000
 _DONE: Final = 0.93
@@ -39,7 +39,7 @@ _FIRST_PENDING: Final = 0.2
 
 @dataclass(slots=True)
 class Systems:
-    """What one AA's systems do, second after second."""
+    """The simulated calls of one AA's systems, second by second."""
 
     traffic: Traffic
     dice: random.Random
@@ -48,7 +48,7 @@ class Systems:
     _order: Iterator[int] = field(default_factory=itertools.count)
 
     def until(self, now: int) -> list[SendEvent]:
-        """The events since the last time up to now, in their order; milliseconds since 1970."""
+        """Returns the events since the last call up to now, in order; milliseconds since 1970."""
         since, self._reported_to = self._reported_to, now
         if not 0 < now - since <= MAX_STEP_MS:
             self._later.clear()
@@ -75,14 +75,14 @@ class Systems:
         failing = max((one.failing_percent for one in hits), default=FAILING_PERCENT)
         took = int(self.dice.lognormvariate(*_USUAL_MS)) * (_SLOWER_IN_TROUBLE if hits else 1)
         key = str(uuid.UUID(int=self.dice.getrandbits(128)))
-        self._tell(at, "requestOut", fip, call, key)
+        self._add_event(at, "requestOut", fip, call, key)
         if self.dice.random() * 100 < failing:
             status = self.dice.choice((503, 503, 504, None))
-            self._tell(
+            self._add_event(
                 at + (took if status else _NO_ANSWER_MS), "responseIn", fip, call, key, status
             )
             return
-        status = 404 if self.dice.random() < 0.02 else 200  # noqa: PLR2004  # as the payloads have it
+        status = 404 if self.dice.random() < 0.02 else 200  # noqa: PLR2004  # as in the payloads
         body: SendEvent | None = None
         if status == 200 and code is RequestType.FI_REQUEST:  # noqa: PLR2004
             body = {"consentId": key, "sessionId": key}
@@ -90,10 +90,10 @@ class Systems:
         elif status == 200 and code is RequestType.FI_FETCH:  # noqa: PLR2004
             packet = "x" * self.dice.randint(*PACKET_BYTES)
             body = {"FI": [{"fipID": fip, "data": [{"encryptedFI": packet}]}]}
-        self._tell(at + took, "responseIn", fip, call, key, status, body)
+        self._add_event(at + took, "responseIn", fip, call, key, status, body)
 
     def _end_session(self, fip: str, session: str, at: int) -> None:
-        """What the FIP reports of the data it was asked for: some sessions never end."""
+        """Adds the FIP's notifications about requested data; some sessions never end."""
         comes = at + int(self.dice.lognormvariate(9, 0.5))
         if self.dice.random() < _FIRST_PENDING:
             self._receive(
@@ -109,11 +109,11 @@ class Systems:
     def _receive(self, fip: str, code: NotificationType, at: int, body: SendEvent) -> None:
         call = NOTIFICATION_CALLS[code]
         key = str(uuid.UUID(int=self.dice.getrandbits(128)))
-        self._tell(at, "requestIn", fip, call, key, body=body)
+        self._add_event(at, "requestIn", fip, call, key, body=body)
         answered = at + self.dice.randint(5, 60)
-        self._tell(answered, "responseOut", fip, call, key, 200, {"response": "OK"})
+        self._add_event(answered, "responseOut", fip, call, key, 200, {"response": "OK"})
 
-    def _tell(  # the members of an event
+    def _add_event(  # the fields of an event
         self,
         at: int,
         kind: str,

@@ -1,4 +1,4 @@
-"""What the demonstration is given to work with; `bootstrap/dependencies.py` fills it."""
+"""The dependencies of the demonstration, provided by `bootstrap/dependencies.py`."""
 
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
@@ -18,23 +18,23 @@ class DemoSettings(Protocol):
 
     @property
     def data_dir(self) -> Path:
-        """The data directory, where the agents' files go."""
+        """The data directory, which contains the agents' files."""
 
     @property
     def host(self) -> str:
-        """Where the service listens."""
+        """The host on which the service listens."""
 
     @property
     def port(self) -> int:
-        """The port it listens on."""
+        """The port on which it listens."""
 
     @property
     def token_prefix(self) -> str:
-        """Path of the token service."""
+        """The path of the token service."""
 
     @property
     def metrics_prefixes(self) -> Sequence[str]:
-        """Paths of the metrics push."""
+        """The paths of the metrics push."""
 
 
 class Dependencies(Protocol):
@@ -50,15 +50,15 @@ class Dependencies(Protocol):
 
     @property
     def time_machine(self) -> PostgresTimeMachine:
-        """Moves that clock as the database says."""
+        """Moves that clock to the time stored in the database."""
 
     @property
     def address_policy(self) -> AddressPolicy:
-        """The addresses that registry entries may hold."""
+        """The addresses that registry entries may contain."""
 
     @property
     def database(self) -> Database:
-        """The database, for windows of the past."""
+        """The database, for past windows."""
 
     @property
     def partitions(self) -> KnownPartitions:
@@ -67,9 +67,9 @@ class Dependencies(Protocol):
     def unit_of_work(
         self, *, within_s: float = TRANSACTION_S
     ) -> AbstractAsyncContextManager[UnitOfWork]:
-        """Open a transaction with all its ports."""
+        """Opens a transaction with all its ports."""
 
     def metrics_maintenance(
         self, *, within_s: float
     ) -> AbstractAsyncContextManager[MaintenanceWork]:
-        """Open a transaction for the detection of past incidents."""
+        """Opens a transaction for the detection of past incidents."""

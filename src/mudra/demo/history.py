@@ -1,8 +1,8 @@
-"""A past for the demonstration network: days of traffic through the real check and decision.
+"""A history for the demonstration network: days of traffic through the real validation.
 
-Each payload is taken as it would have been in its own time, so receipts, sums,
-pictures and incidents are the real ones. The newest day comes first: the
-picture of today is there at once, the rest fills up behind it.
+Each payload is stored as it would have been in its own time, so receipts, sums,
+health and incidents are the real ones. The newest day is first: today's
+health is available at once, the rest follows.
 """
 
 import random
@@ -31,25 +31,25 @@ _CHUNK_S: Final = 30.0
 
 
 async def demo_aas(dependencies: Dependencies) -> tuple[str, ...]:
-    """The AAs of the demonstration network that are here, known by ID and admin's address.
+    """Returns the AAs of the demonstration network, found by ID and their admin's address.
 
-    Empty where there is no demonstration network; its addresses belong to no one (RFC 2606).
+    There are none without a demonstration network; its addresses belong to no one (RFC 2606).
     """
     async with dependencies.unit_of_work() as work:
-        here = {
+        existing = {
             (one.entity_id, admin) for one in await work.people.members() for admin in one.admins
         }
     return tuple(
         one.entity_id
         for one in DEMO_NETWORK
-        if one.entity_type == "AA" and (one.entity_id, one.admin) in here
+        if one.entity_type == "AA" and (one.entity_id, one.admin) in existing
     )
 
 
 async def reported(
     dependencies: Dependencies, aa_ids: Sequence[str], within: TimeRange
 ) -> set[tuple[str, datetime]]:
-    """The windows of these AAs of which anything was received."""
+    """Returns the windows of these AAs for which anything was received."""
     found: set[tuple[str, datetime]] = set()
     async with dependencies.database.transaction() as transaction:
         for aa_id in aa_ids:
@@ -61,10 +61,10 @@ async def reported(
 async def fill_history(
     dependencies: Dependencies, past: Past, aa_ids: Sequence[str], on_progress: Callable[[], None]
 ) -> int:
-    """Fill every window that no one reported; calls `on_progress` after each day of each AA.
+    """Fills every window that no one reported; calls `on_progress` after each day of each AA.
 
-    Returns the number of payloads stored. Windows that a trouble of the traffic hits replace
-    what is known of them.
+    Returns the number of payloads stored. Windows with a simulated failure replace
+    stored content.
     """
     watched_from = dependencies.clock() - LOOK_BACK - BEFORE_OPEN
     stored = 0
@@ -72,16 +72,16 @@ async def fill_history(
         for aa_id in aa_ids:
             reports = list(_reports(past, aa_id, day))
             async with dependencies.database.transaction(within_s=_CHUNK_S) as transaction:
-                intake = PostgresReports(transaction, dependencies.partitions)
-                await intake.take_time(_CHUNK_S)  # another fill, or the agent, may be at it
+                store = PostgresReports(transaction, dependencies.partitions)
+                await store.take_time(_CHUNK_S)  # another fill, or the agent, may hold the lock
                 history = HistoryService(
-                    intake,
+                    store,
                     PostgresReceipts(transaction),
                     PostgresAuditLog(transaction),
                 )
                 stored += await take_history(aa_id, reports, watched_from, history)
             on_progress()
-    # Those of the last hours are found by the watch itself, which also raises the alarms.
+    # Incidents of the last hours are detected by the regular job, which also raises the alarms.
     for trouble in past.traffic.troubles:
         if trouble.end < dependencies.clock() - LOOK_BACK:
             within = TimeRange(trouble.begin - _DAY / 12, trouble.end + _DAY)

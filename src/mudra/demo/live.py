@@ -1,9 +1,9 @@
-"""Runs the demonstration network: its agents, their AAs' traffic, and their past.
+"""Runs the demonstration network: its agents, their AAs' traffic, and their history.
 
-One process of the sandbox. Each AA's calls go as events to the HTTP source of a
+It is one process of the sandbox. Each AA's calls go as events to the HTTP source of a
 real agent, which counts, closes windows and pushes with an Entity Access Token.
-When the sandbox's clock moves, the network has lived through that time: agents
-see it on both their clocks, and windows that were jumped over are filled.
+When the sandbox's clock moves, that time has passed for the network as well: agents
+see it on both their clocks, and skipped windows are filled.
 """
 
 import asyncio
@@ -54,7 +54,7 @@ OnParentExit = Callable[[Callable[[], None]], None]
 
 
 def live(dependencies: Dependencies, on_parent_exit: OnParentExit) -> None:
-    """Run the network until stopped, or until the supervisor is gone."""
+    """Runs the network until stopped, or until the supervisor has ended."""
     uvloop.run(_live(dependencies, on_parent_exit))
 
 
@@ -70,7 +70,7 @@ async def _live(dependencies: Dependencies, on_parent_exit: OnParentExit) -> Non
     stop = asyncio.Event()
     on_parent_exit(stop.set)
     async with httpx.AsyncClient(timeout=10, trust_env=False) as http:
-        await _service_answers(dependencies, http)
+        await _wait_until_ready(dependencies, http)
         await dependencies.time_machine.load()
         aas = [
             _aa(dependencies, aa_id, place)
@@ -95,7 +95,7 @@ async def _live(dependencies: Dependencies, on_parent_exit: OnParentExit) -> Non
 
 
 class PartEnded(Exception):
-    """A part of the demonstration network ended by itself: the supervisor starts all again."""
+    """A part of the demonstration network ended unexpectedly: the supervisor restarts all."""
 
 
 async def until_stopped(
@@ -103,14 +103,14 @@ async def until_stopped(
     tasks: Sequence[asyncio.Task[None]],
     agents: Sequence[asyncio.Task[int]],
 ) -> Sequence[asyncio.Task[int | None]]:
-    """Wait until stopped, then end all parts; returns those that had ended by themselves.
+    """Waits until stopped, then ends all parts; returns those that had ended unexpectedly.
 
-    A network without traffic or past would look alive, so the end of a part is never ignored.
+    A network without traffic or history would look alive, so the end of a part is never ignored.
     """
     stopped = asyncio.create_task(stop.wait())
     await asyncio.wait([stopped, *tasks, *agents], return_when=asyncio.FIRST_COMPLETED)
     ended = [] if stop.is_set() else [task for task in (*tasks, *agents) if task.done()]
-    stop.set()  # agents write what they have counted
+    stop.set()  # agents store their counts
     for task in tasks:
         task.cancel()
     await asyncio.gather(stopped, *tasks, *agents, return_exceptions=True)
@@ -120,7 +120,7 @@ async def until_stopped(
 def _aa(dependencies: Dependencies, aa_id: str, number: int) -> _Aa:
     place = Place(aa_id, dependencies.settings.data_dir / "agents" / aa_id)
     set_up(place, dependencies.settings, free_port(FIRST_PORT + number))
-    dice = random.Random()  # noqa: S311  # hides nothing
+    dice = random.Random()  # noqa: S311  # not security-relevant
     agent = assemble(
         read_config(place.config),
         SandboxClock(dependencies.clock),
@@ -131,7 +131,7 @@ def _aa(dependencies: Dependencies, aa_id: str, number: int) -> _Aa:
     return _Aa(place, agent, Systems(Traffic(DEMO_FIPS), dice))
 
 
-async def _service_answers(dependencies: Dependencies, http: httpx.AsyncClient) -> None:
+async def _wait_until_ready(dependencies: Dependencies, http: httpx.AsyncClient) -> None:
     while True:
         with contextlib.suppress(httpx.HTTPError):
             if (await http.get(f"{service_root(dependencies.settings)}/readyz")).is_success:
@@ -140,7 +140,7 @@ async def _service_answers(dependencies: Dependencies, http: httpx.AsyncClient) 
 
 
 async def _follow(dependencies: Dependencies, aas: Sequence[_Aa]) -> None:
-    """Follow the sandbox's clock, and fill what no one reported: at first, and after a jump."""
+    """Follows the sandbox's clock; fills unreported windows at the start and after each jump."""
     filled_to = dependencies.clock() - timedelta(days=FIRST_DAYS)
     while True:
         try:
@@ -159,23 +159,23 @@ async def _follow(dependencies: Dependencies, aas: Sequence[_Aa]) -> None:
 
 
 async def _fill(dependencies: Dependencies, aas: Sequence[_Aa], within: TimeRange) -> None:
-    held = [(aa.place.aa_id, window) for aa in aas for window in _held(aa.agent)]
+    pending = [(aa.place.aa_id, window) for aa in aas for window in _pending(aa.agent)]
     ids = [aa.place.aa_id for aa in aas]
-    there = await reported(dependencies, ids, within)
-    past = Past(Traffic(DEMO_FIPS), within, left_out={*there, *held})
+    received = await reported(dependencies, ids, within)
+    past = Past(Traffic(DEMO_FIPS), within, left_out={*received, *pending})
     payloads = await fill_history(dependencies, past, ids, lambda: None)
     _log.info("the past of the demonstration network is filled", payloads=payloads)
 
 
-def _held(agent: Agent) -> list[datetime]:
-    """Windows that the agent will report itself."""
+def _pending(agent: Agent) -> list[datetime]:
+    """Returns the windows that the agent will report itself."""
     queued = agent.recorder.spool.queued()
     starts = {one.window for one in queued} | set(agent.recorder.counter.windows.open)
     return [datetime.fromtimestamp(start / 1000, UTC) for start in starts]
 
 
 async def _feed(dependencies: Dependencies, aas: Sequence[_Aa], http: httpx.AsyncClient) -> None:
-    """Send each agent what its AA's systems did; what did not arrive is sent again."""
+    """Sends each agent the events of its AA's systems; retries those that did not arrive."""
     while True:
         for aa in aas:
             aa.unsent += aa.systems.until(int(dependencies.clock().timestamp() * 1000))
@@ -184,8 +184,8 @@ async def _feed(dependencies: Dependencies, aas: Sequence[_Aa], http: httpx.Asyn
             events, aa.unsent = aa.unsent, []
             url = f"http://{aa.agent.config.http.listen[0]}/sna/v1/aa"
             try:
-                answer = await http.post(url, content=msgspec.json.encode(events))
-                answer.raise_for_status()
+                response = await http.post(url, content=msgspec.json.encode(events))
+                response.raise_for_status()
             except httpx.HTTPError as error:
                 aa.unsent = events[-MAX_UNREPORTED:]
                 _log.info("the agent takes no events yet", error=type(error).__name__)
@@ -195,7 +195,7 @@ async def _feed(dependencies: Dependencies, aas: Sequence[_Aa], http: httpx.Asyn
 async def _replace_secrets(
     dependencies: Dependencies, aas: Sequence[_Aa], http: httpx.AsyncClient
 ) -> None:
-    """Do what an AA's operations team does: fetch the new secret after a rotation."""
+    """Fetches the new secret after a rotation, as an AA's operations team would."""
     while True:
         await asyncio.sleep(STEWARD_S)
         for aa in aas:

@@ -1,4 +1,4 @@
-"""Who is in the demonstration network, and the password that its admins share."""
+"""The members of the demonstration network, and the password that their admins share."""
 
 import enum
 from typing import Final
@@ -8,11 +8,11 @@ from msgspec import Struct
 DEMO_PASSWORD: Final = "try-me-in-the-sandbox"  # noqa: S105  # printed on the screen, loopback only
 
 FIRST_DAYS: Final = 3
-"""Days of past that a demonstration network is given when it first comes to life."""
+"""Days of history that a new demonstration network has."""
 
 
 class Demo(enum.Enum):
-    """How much of a demonstration network a sandbox has."""
+    """The extent of a sandbox's demonstration network."""
 
     NONE = 0
     STILL = 1
@@ -81,7 +81,7 @@ DEMO_NETWORK: Final = (
 
 
 class DemoOperator(Struct, frozen=True):
-    """One of the operator's people; without scopes it has all of them."""
+    """An operator user; without scopes it has all of them."""
 
     email: str
     name: str

@@ -1,4 +1,4 @@
-"""Which days of the demonstration network's past to fill, and with whose traffic."""
+"""The days of the demonstration network's history to fill, and their traffic."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -15,17 +15,17 @@ DEMO_FIPS: Final = tuple(m.entity_id for m in DEMO_NETWORK if m.entity_type == "
 
 
 class Past(Struct, frozen=True):
-    """What to fill: who calls whom, which windows, and from which seed."""
+    """The history to fill: its traffic, windows and seed."""
 
     traffic: Traffic
     within: TimeRange
     seed: int = 1
     left_out: Collection[tuple[str, datetime]] = ()
-    """Windows of AAs that someone else will report."""
+    """Windows of AAs that are reported already, or that their agents will report."""
 
     @property
     def days(self) -> tuple[TimeRange, ...]:
-        """The days of it, the newest first; the first and the last may be parts."""
+        """The days in it, the newest first; the first and the last may be partial."""
         found = []
         end = self.within.end
         while end > self.within.start:

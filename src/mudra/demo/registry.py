@@ -1,4 +1,4 @@
-"""Live registry entries for the demonstration network, made by the real use cases."""
+"""Live registry entries for the demonstration network, created by the real use cases."""
 
 import asyncio
 from collections.abc import Sequence
@@ -25,8 +25,8 @@ _FI_TYPES: Final = {
 
 
 async def register_demo(dependencies: Dependencies, members: Sequence[DemoMember]) -> None:
-    """Put entries of these members live. The private parts of their keys are not stored."""
-    # Making a key is OpenSSL's work outside of Python's lock: threads share the processors.
+    """Makes entries of these members live. The private parts of their keys are not stored."""
+    # OpenSSL generates keys without Python's global lock, so that threads run in parallel.
     keys = await asyncio.gather(*(asyncio.to_thread(new_key) for _ in members))
     for member, key in zip(members, keys, strict=True):
         payload = _payload(member, key.public, wire_time(dependencies.clock()))

@@ -1,6 +1,6 @@
-"""The demonstration network of the sandbox: real members, made by the real use cases.
+"""The demonstration network of the sandbox: real members, created by the real use cases.
 
-Idempotent: what is there already stays as it is, also when it was changed since.
+Idempotent: existing members and operators stay as they are, also when changed since.
 """
 
 from typing import Final, Protocol
@@ -27,37 +27,37 @@ _MAX_COUNT: Final = 1000
 
 
 class Activation(Protocol):
-    """Sets passwords by the links of invitations."""
+    """Sets passwords through the links of invitations."""
 
     async def hash_once(self, password: str) -> str:
-        """Hash a password that many accounts share."""
+        """Hashes a password that many accounts share."""
 
     async def activate(self, invited: User, password_hash: str) -> None:
-        """Set the password of an invited user."""
+        """Sets the password of an invited user."""
 
 
 async def set_up_demo(dependencies: Dependencies, activation: Activation) -> None:
-    """Onboard and activate the members and operators that do not exist yet."""
+    """Onboards and activates the members and operators that do not exist yet."""
     async with dependencies.unit_of_work() as work:
-        there = {member.entity_id for member in await work.people.members()}
+        existing = {member.entity_id for member in await work.people.members()}
         operators = {
             row.email for row in await work.member_search.users(_OPERATORS, "", _MAX_COUNT)
         }
-    missing = [member for member in DEMO_NETWORK if member.entity_id not in there]
+    missing = [member for member in DEMO_NETWORK if member.entity_id not in existing]
     absent = [one for one in DEMO_OPERATORS if one.email not in operators]
     if not missing and not absent:
         return
     # One hash for all: they share the password that the screen shows anyway.
     hashed = await activation.hash_once(DEMO_PASSWORD)
     for operator in absent:
-        await activation.activate(await _employ(dependencies, operator), hashed)
+        await activation.activate(await _add_operator(dependencies, operator), hashed)
     for member in missing:
-        await activation.activate(await _join(dependencies, member), hashed)
+        await activation.activate(await _onboard(dependencies, member), hashed)
     if missing:
         await register_demo(dependencies, missing)
 
 
-async def _employ(dependencies: Dependencies, operator: DemoOperator) -> User:
+async def _add_operator(dependencies: Dependencies, operator: DemoOperator) -> User:
     scopes = frozenset(map(Scope, operator.scopes)) or frozenset(Scope)
     async with dependencies.unit_of_work() as work:
         made = await save_operator(work, operator.email, operator.name, scopes, _CALLER)
@@ -65,7 +65,7 @@ async def _employ(dependencies: Dependencies, operator: DemoOperator) -> User:
     return made.user
 
 
-async def _join(dependencies: Dependencies, member: DemoMember) -> User:
+async def _onboard(dependencies: Dependencies, member: DemoMember) -> User:
     async with dependencies.unit_of_work() as work:
         new = NewMember(
             member.entity_id, member.entity_type, member.name, member.admin, member.admin_name

@@ -1,6 +1,6 @@
-"""Payloads as a busy network would send them: a daily shape, and incidents on request.
+"""Payloads of a simulated busy network: a daily shape, and failures on request.
 
-For the sandbox, benchmarks and tests; figures follow from the dice alone.
+For the sandbox, benchmarks and tests; all counts follow from the dice alone.
 """
 
 import math
@@ -30,7 +30,7 @@ from mudra.metrics.payload.report import (
     RequestMetrics,
 )
 
-SHARES: Final = {  # calls of each type for one FI request, as journeys go
+SHARES: Final = {  # calls of each type for one FI request in a typical journey
     RequestType.ACCOUNT_DISCOVERY: 0.7,
     RequestType.ACCOUNT_LINK: 0.35,
     RequestType.ACCOUNT_DELINK: 0.02,
@@ -43,12 +43,12 @@ SHARES: Final = {  # calls of each type for one FI request, as journeys go
     RequestType.FI_FETCH: 0.92,
     RequestType.HEARTBEAT: 0.05,
 }
-NOTICE_SHARES: Final = {  # the same, of what comes back from FIPs as well as FI notifications
+NOTICE_SHARES: Final = {  # the same for notifications from FIPs other than FI notifications
     NotificationType.ACCOUNT_LINK: 0.3,
     NotificationType.CONSENT: 0.04,
 }
 FAILING_PERCENT: Final = 0.4
-"""Of calls on an ordinary day: so few that small numbers of calls raise no incident by chance."""
+"""Of calls on an ordinary day: few enough that small numbers cause no incident by chance."""
 PACKET_BYTES: Final = (9_000, 60_000)
 _BUSIEST_HOUR_UTC: Final = 7.5  # 13:00 in India
 _VERSION: Final = "2.1.0"
@@ -74,27 +74,27 @@ class Trouble(Struct, frozen=True):
     failing_percent: float = 60
 
     def hits(self, fip_id: str, code: RequestType, window: datetime) -> bool:
-        """Whether this API of this FIP is in trouble in this window."""
+        """Returns whether this API of this FIP fails in this window."""
         return (
             self.fip_id == fip_id and self.type in {None, code} and self.begin <= window < self.end
         )
 
 
 class Traffic(Struct, frozen=True):
-    """Who calls whom, and how much: FI requests of one pair in the busiest window."""
+    """The traffic from each AA; `busiest`: FI requests of one pair in the busiest window."""
 
     fip_ids: Sequence[str]
     busiest: int = 300
     troubles: Sequence[Trouble] = ()
 
     def load(self, place: int, moment: datetime) -> float:
-        """FI requests in ten minutes of one AA to the FIP of this place."""
+        """Returns the FI requests in ten minutes from one AA to the FIP at this place."""
         return self.busiest * _daily_shape(moment) / (1 + place % 7)
 
     def requests(
         self, aa_id: str, window: datetime, txn_id: str, dice: random.Random
     ) -> RequestMetrics:
-        """The request-metrics payload of one AA, spec 2.5."""
+        """Returns the request-metrics payload of one AA, spec 2.5."""
         fips = []
         for place, fip_id in enumerate(self.fip_ids):
             load = self.load(place, window)
@@ -113,13 +113,13 @@ class Traffic(Struct, frozen=True):
     def notifications(
         self, aa_id: str, window: datetime, txn_id: str, dice: random.Random
     ) -> NotificationMetrics:
-        """The notification-metrics payload of one AA, spec 2.6."""
+        """Returns the notification-metrics payload of one AA, spec 2.6."""
         fips = []
         for place, fip_id in enumerate(self.fip_ids):
             calls = _about(self.load(place, window), dice)
             blocks = [_fi_notifications(calls, dice)] if calls else []
             blocks += [
-                NotificationBlock(code.value, _fixed(_answers(number, 0, dice)))
+                NotificationBlock(code.value, _fixed(_counts(number, 0, dice)))
                 for code, share in NOTICE_SHARES.items()
                 if (number := _about(calls * share, dice))
             ]
@@ -143,7 +143,7 @@ class Traffic(Struct, frozen=True):
             counts = [0] * COUNTS
             counts[Position.TOTAL] = counts[Position.OK_200] = calls
             return RequestBlock(code.value, cast("tuple[int, int, int, int]", slow), _fixed(counts))
-        counts = _answers(calls, percent, dice)
+        counts = _counts(calls, percent, dice)
         size = str(counts[Position.OK_200] * dice.randint(*PACKET_BYTES))
         return RequestBlock(
             code.value, pxx, _fixed(counts), size if code is RequestType.FI_FETCH else UNSET
@@ -155,14 +155,14 @@ def _head(aa_id: str, window: datetime, txn_id: str) -> _Head:
         "agent_version": _VERSION,
         "json_version": "1.0.0",
         "txn_id": txn_id,
-        "from_date_time": _written(window),
-        "to_date_time": _written(window + WINDOW),
+        "from_date_time": _utc_text(window),
+        "to_date_time": _utc_text(window + WINDOW),
         "duration": WINDOW_SECONDS,
         "aa_id": aa_id,
     }
 
 
-def _answers(calls: int, failing_percent: float, dice: random.Random) -> list[int]:
+def _counts(calls: int, failing_percent: float, dice: random.Random) -> list[int]:
     counts = [0] * COUNTS
     counts[Position.TOTAL] = calls
     failed = min(calls, _about(calls * failing_percent / 100, dice))
@@ -190,7 +190,7 @@ def _fixed(counts: list[int]) -> Counts:
 
 
 def _daily_shape(window: datetime) -> float:
-    """Share of the busiest window, 0.08 to 1: people are awake by day, and work on weekdays."""
+    """Returns the share of the busiest window, 0.08 to 1: less at night and on weekends."""
     hour = window.hour + window.minute / 60
     wave = (1 + math.cos((hour - _BUSIEST_HOUR_UTC) * math.pi / 12)) / 2
     awake = math.pow(wave, 1.5)
@@ -202,5 +202,5 @@ def _about(mean: float, dice: random.Random) -> int:
     return max(0, round(dice.gauss(mean, math.sqrt(max(mean, 0.01)))))
 
 
-def _written(moment: datetime) -> str:
+def _utc_text(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

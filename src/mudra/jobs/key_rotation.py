@@ -1,4 +1,4 @@
-"""Keeps signing keys ready, on a schedule and before the first start."""
+"""Rotates signing keys, on a schedule and before the first start."""
 
 import os
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from mudra.unit_of_work import OpenUnitOfWork
 
 
 async def maintain_keys(unit_of_work: OpenUnitOfWork) -> Sequence[KeyChange]:
-    """Make, appoint, retire and destroy signing keys as is due."""
+    """Creates, activates, retires and destroys signing keys that are due."""
     async with unit_of_work(within_s=KEY_CHANGE_S) as work:
         caller = Caller(f"system:{os.uname().nodename}")
         return await work.signing_keys.maintain(caller, await work.people.now())

@@ -22,32 +22,32 @@ from mudra.metrics.maintenance import MaintenanceWork
 from mudra.metrics.payload.catalogue import WINDOW
 from mudra.metrics.rollup.coverage import closed_before
 
-_shown: Final[set[tuple[Gauge, tuple[str, str]]]] = set()
-"""What was set for the last window: by this process, the only one that sets it."""
+_exported: Final[set[tuple[Gauge, tuple[str, str]]]] = set()
+"""The labels set for the last window, by this process, the only one that sets them."""
 _MAX_COUNTED: Final = 10_000
 
 
 async def export_health(work: MaintenanceWork) -> None:
-    """Set the metrics for the last closed window."""
+    """Sets the metrics for the last closed window."""
     last = closed_before(work.now, WINDOW)
     rows = await work.health.rows(last, Grouping.FIP, work.now)
     onboarded = await work.health.onboarded_fips()
     proof = (await work.health.coverage(last, work.now)).proof()
     still_open = await work.incidents.latest(only_open=True, limit=_MAX_COUNTED)
-    # A gauge of several processes cannot forget its labels: what is not set again becomes NaN.
-    for gauge, labels in _shown:
+    # A gauge of several processes cannot delete its labels: those not set again become NaN.
+    for gauge, labels in _exported:
         gauge.labels(*labels).set(nan)
-    _shown.clear()
+    _exported.clear()
     for row in rows:
-        # A gauge never forgets a label: none for a name that an AA made up.
+        # A gauge never deletes a label: no label for a FIP ID that only an AA reported.
         for api in row.apis if row.subject.fip_id in onboarded else ():
-            _show(row.subject.fip_id, api)
+            _export_api(row.subject.fip_id, api)
     WINDOWS_MISSING.set(proof.windows_expected - proof.windows_heard)
     INCIDENTS_OPEN.set(len(still_open))
     LAST_WINDOW.set(last.end.timestamp())
 
 
-def _show(fip_id: str, api: ApiPicture) -> None:
+def _export_api(fip_id: str, api: ApiPicture) -> None:
     if api.health is None or api.tag.value[:3] != "req":
         return
     labels = (fip_id, api.type)
@@ -60,4 +60,4 @@ def _show(fip_id: str, api: ApiPicture) -> None:
 
 def _set(gauge: Gauge, labels: tuple[str, str], value: float) -> None:
     gauge.labels(*labels).set(value)
-    _shown.add((gauge, labels))
+    _exported.add((gauge, labels))

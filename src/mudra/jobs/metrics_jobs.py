@@ -1,4 +1,4 @@
-"""The scheduled jobs of network metrics: each opens transactions, calls use cases, counts."""
+"""The scheduled jobs of network metrics: they open transactions, call use cases and count."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -37,8 +37,8 @@ _log = structlog.get_logger()
 
 
 def metrics_jobs(open_work: OpenMaintenance, retention: RetentionPolicy, post: Post) -> list[Job]:
-    """Return the jobs for network metrics: rollups, partitions, incidents, webhooks."""
-    # A dashboard shows "no data" for a counter that never counted, where 0 is meant.
+    """Returns the jobs for network metrics: rollups, partitions, incidents, webhooks."""
+    # Without a first value a dashboard would show "no data" instead of 0.
     for grain in ("hour", "day"):
         for outcome in ("equal", "different"):
             RECOUNTS.labels(grain, outcome).inc(0)
@@ -87,7 +87,7 @@ def metrics_jobs(open_work: OpenMaintenance, retention: RetentionPolicy, post: P
 
 
 async def refresh_rollups(open_work: OpenMaintenance, *, delayed: bool = False) -> None:
-    """Make all stale sums again; with `delayed`, those that late windows arrive for wait."""
+    """Recomputes all stale sums; with `delayed`, those that still receive late windows wait."""
     while True:
         async with open_work(within_s=WORK_S) as work:
             stale = await work.rollups.refresh_next(delayed=delayed)
@@ -97,7 +97,7 @@ async def refresh_rollups(open_work: OpenMaintenance, *, delayed: bool = False) 
 
 
 async def drop_old_metrics(open_work: OpenMaintenance, policy: RetentionPolicy) -> None:
-    """Drop what is older than the settings allow."""
+    """Drops metrics older than the settings allow."""
     async with open_work(within_s=WORK_S) as work:
         dropped = await drop_old(work.tables, policy, work.now)
     if dropped:
@@ -105,7 +105,7 @@ async def drop_old_metrics(open_work: OpenMaintenance, policy: RetentionPolicy) 
 
 
 async def recount_days(open_work: OpenMaintenance, days: int = RECOUNTED_DAYS) -> None:
-    """Compare the sums of the last days with their raw rows; log those that differ."""
+    """Compares the sums of the last days with their raw rows; logs those that differ."""
     for days_ago in range(1, days + 1):
         async with open_work(within_s=RECOUNT_S) as work:
             day, found = await work.rollups.recount(work.now, days_ago)
@@ -123,7 +123,7 @@ async def recount_days(open_work: OpenMaintenance, days: int = RECOUNTED_DAYS) -
 
 
 async def detect_incidents(open_work: OpenMaintenance) -> None:
-    """Observe windows with new content, detect incidents, and export the last window's health."""
+    """Observes windows with new content, detects incidents, exports the last window's health."""
     async with open_work(within_s=TRANSACTION_S) as work:
         hours = await work.detection.stale_hours(work.now)
     for hour in hours:

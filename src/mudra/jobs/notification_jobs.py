@@ -16,7 +16,7 @@ _log = structlog.get_logger()
 
 
 async def remind_members(open_work: OpenUnitOfWork) -> None:
-    """Send each reminder that is due, one entity in one transaction."""
+    """Sends each reminder that is due, one entity in one transaction."""
     async with open_work() as work:
         now = await work.people.now()
         candidates = await work.reminders.candidates(now + LOOK_AHEAD, now - LOOK_BACK)
@@ -33,7 +33,7 @@ async def remind_members(open_work: OpenUnitOfWork) -> None:
 
 
 async def raise_mail_alarms(open_work: OpenUnitOfWork) -> int:
-    """Log each email once that cannot be delivered; returns how many there are."""
+    """Logs each email once that cannot be delivered; returns how many there are."""
     async with open_work() as work:
         new, failing = await work.mail_queue.raise_alarms()
     for mail_id in new:
@@ -42,7 +42,7 @@ async def raise_mail_alarms(open_work: OpenUnitOfWork) -> int:
 
 
 async def watch_sign_ins(open_work: OpenUnitOfWork) -> int:
-    """Raise an alarm while many sign-ins fail (quality A3); returns how many."""
+    """Raises an alarm while many sign-ins fail (quality A3); returns how many."""
     async with open_work() as work:
         failures = await recent_failures(work)
     if is_alarming(failures):
@@ -56,13 +56,13 @@ async def watch_sign_ins(open_work: OpenUnitOfWork) -> int:
 
 
 async def notify_guessing(open_work: OpenUnitOfWork) -> None:
-    """Notify users of failed sign-ins (decisions 3)."""
+    """Notifies users of failed sign-ins (decisions 3)."""
     async with open_work() as work:
         await notify_guessed_users(work)
 
 
 async def deliver_mail(open_queue: OpenQueue, send: Send, count: Callable[[str], None]) -> None:
-    """Send every email whose time has come; logs what could not be delivered."""
+    """Sends every email that is due; logs those that could not be delivered."""
 
     def report(mail: StoredEmail, outcome: Delivered | Undelivered) -> None:
         count("sent" if isinstance(outcome, Delivered) else "failed")

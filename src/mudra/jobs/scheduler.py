@@ -1,6 +1,6 @@
-"""Runs periodic jobs: each once in the network for each time slot, however many nodes there are.
+"""Runs periodic jobs: each once per time slot in the network, with any number of nodes.
 
-A job that the process is woken for (an email was queued, the sandbox's clock was moved) runs at
+A job that a change wakes (an email was queued, the sandbox's clock was moved) runs at
 once, as well as in its slots.
 """
 
@@ -17,9 +17,9 @@ from mudra.shared.clock import Clock
 from mudra.shared.unavailable import DatabaseUnavailable
 
 STOP_S: Final = 5.0
-"""How long a run may go on after the stop; then its transaction is rolled back."""
+"""The time for a run to finish after the stop; then its transaction is rolled back."""
 _MAX_WAIT_S: Final = 60.0
-"""A slot that another node failed in, or was killed in, is taken over after this time."""
+"""The delay after which another node takes over a slot that failed or was killed."""
 _EPOCH: Final = datetime(2000, 1, 1, tzinfo=UTC)
 _log = structlog.get_logger()
 
@@ -30,15 +30,15 @@ class Job(Struct, frozen=True, kw_only=True):
     name: str
     every: timedelta
     offset: timedelta = timedelta()
-    """Where in its period it runs, from midnight of UTC on."""
+    """The time of its run within its period, counted from midnight of UTC."""
     run: Callable[[], Awaitable[None]]
     wake_on: str = ""
-    """The change that it runs after at once, besides its period."""
+    """The change after which it runs at once, in addition to its period."""
     follows_clock: bool = False
-    """Whether it runs at once when the sandbox's clock is moved."""
+    """True for a job that runs at once when the sandbox's clock is moved."""
 
     def is_woken_by(self, change: str) -> bool:
-        """Report whether a change makes it run at once; `*` is any change, after an outage."""
+        """Returns whether a change makes it run at once; `*` is any change, after an outage."""
         if change == self.wake_on != "":
             return True
         return self.follows_clock and (change == "*" or change.startswith("clock:"))
@@ -48,14 +48,14 @@ class JobRuns(Protocol):
     """The record of runs that all nodes share."""
 
     async def begin(self, name: str, every: timedelta, offset: timedelta) -> datetime | None:
-        """Claim the run of the current time slot; None when it is done, or another node has it."""
+        """Claims the run of the current time slot; None when it is done, or another node has it."""
 
     async def end(self, name: str, slot: datetime, error: str) -> None:
-        """Record how a claimed run ended (`error` is empty after a success), and release it."""
+        """Records the end of a claimed run (`error` is empty after a success), and releases it."""
 
 
 class Scheduler:
-    """Runs the jobs of this process side by side, each one after itself."""
+    """Runs the jobs of this process concurrently, but each job only once at a time."""
 
     def __init__(
         self,
@@ -74,14 +74,14 @@ class Scheduler:
         self._stopping = False
 
     def wake(self, change: str) -> None:
-        """Run at once the jobs that follow this change."""
+        """Runs the jobs that follow this change at once."""
         for job in self._jobs:
             if job.is_woken_by(change):
                 self._changed[job.name] = True
                 self._woken[job.name].set()
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Run jobs until `stop` is set; a run that is under way has some seconds to finish."""
+        """Runs jobs until `stop` is set; a run in progress has some seconds to finish."""
         tasks = [asyncio.create_task(self._repeat(job), name=job.name) for job in self._jobs]
         stopped = asyncio.create_task(stop.wait())
         await asyncio.wait([stopped, *tasks], return_when=asyncio.FIRST_COMPLETED)
@@ -89,14 +89,14 @@ class Scheduler:
         for event in self._woken.values():
             event.set()
         _, pending = await asyncio.wait(tasks, timeout=STOP_S)
-        while pending:  # once may be too little: a lost database can take the cancellation's place
+        while pending:  # repeatedly: an error of a lost database can replace the cancellation
             for task in pending:
                 task.cancel()
             _, pending = await asyncio.wait(pending, timeout=1)
         stopped.cancel()
         for task in tasks:
             if not task.cancelled():
-                task.result()  # a fault of the scheduler itself ends the process
+                task.result()  # an error in the scheduler itself ends the process
 
     async def _repeat(self, job: Job) -> None:
         woken = self._woken[job.name]
@@ -119,7 +119,7 @@ class Scheduler:
             _log.warning("job waits for the database", job=job.name, error=str(error))
 
     async def _attempt(self, job: Job) -> str:
-        """Run the job; returns the kind of its failure, empty after a success."""
+        """Runs the job; returns the kind of its failure, empty after a success."""
         try:
             await job.run()
         except DatabaseUnavailable as error:
@@ -134,6 +134,6 @@ class Scheduler:
         return failure
 
     def _wait_s(self, job: Job) -> float:
-        """Seconds until the next slot, or until another look at a slot that was not taken."""
+        """Returns the seconds until the next slot, or until a slot not claimed is checked again."""
         since = (self._clock() - _EPOCH - job.offset) % job.every
         return min(_MAX_WAIT_S, (job.every - since).total_seconds() + 0.02)

@@ -1,4 +1,4 @@
-"""Which addresses messages may go to (quality I11)."""
+"""The addresses to which messages may be sent (quality I11)."""
 
 import ipaddress
 from urllib.parse import urlsplit
@@ -11,16 +11,16 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class Reach(Struct, frozen=True):
-    """Public https, and the private `networks` that the operator opens.
+    """Public https, and the private `networks` that the operator allows.
 
-    The form of an address is judged when it is given, the machine behind it at each call.
+    The form of a URL is checked when it is added, the IP address of its host at each call.
     """
 
     policy: AddressPolicy
     networks: tuple[Network, ...] = ()
 
     def url_fault(self, url: str) -> str | None:
-        """Say what keeps messages from going to an address; None when its form does not."""
+        """Returns why no message may be sent to a URL by its form; None when one may."""
         opened = self.policy.allow_private or bool(self.networks)
         faults = url_faults(url, AddressPolicy(self.policy.allow_http, opened), query=True)
         if faults:
@@ -29,7 +29,7 @@ class Reach(Struct, frozen=True):
         return self.ip_fault(literal) if literal else None
 
     def ip_fault(self, address: AnyIp) -> str | None:
-        """Say why no message goes to a machine; None when it may."""
+        """Returns why no message may be sent to an IP address; None when one may."""
         if any(address in network for network in self.networks):
             return None
         faults = ip_faults(address, self.policy)
@@ -37,7 +37,7 @@ class Reach(Struct, frozen=True):
 
 
 def literal_ip(host: str) -> AnyIp | None:
-    """Give the IP address that a host is written as; None for a name."""
+    """Returns the IP address of a host in numeric form; None for a name."""
     try:
         return ipaddress.ip_address(host)
     except ValueError:

@@ -27,15 +27,15 @@ _HTTP: Final = 80
 
 
 async def post_signed(message: WaitingMessage, now: datetime, reach: Reach) -> str:
-    """Sign and post a message; returns why it was not delivered, or nothing."""
+    """Signs and posts a message; returns why it was not delivered, or nothing."""
     headers = signed_headers(message.secret, message.message_id, now, message.body)
     return await post(message.url, message.body, headers, reach)
 
 
 async def post(url: str, body: bytes, headers: Mapping[str, str], reach: Reach) -> str:
-    """Post a body, within 10 seconds in all; returns why it was not delivered, or nothing.
+    """Posts a body, within 10 seconds in all; returns why it was not delivered, or nothing.
 
-    The problem holds nothing of what the receiver answered.
+    The problem contains nothing of the response's body.
     """
     fault = reach.url_fault(url)
     if fault is not None:
@@ -64,7 +64,7 @@ async def _resolved(url: httpx.URL) -> Sequence[AnyIp]:
     found = await asyncio.get_running_loop().getaddrinfo(
         url.raw_host.decode("ascii"), port, type=socket.SOCK_STREAM
     )
-    # A zone (fe80::1%eth0) is of a link-local address, which is refused without it, too.
+    # Only link-local addresses have a zone (fe80::1%eth0); they are refused without it as well.
     return [ipaddress.ip_address(str(one[4][0]).partition("%")[0]) for one in found]
 
 
@@ -73,7 +73,7 @@ async def _posted(
 ) -> str:
     named = url.netloc.decode("ascii")
     sent = {"Host": named, "Content-Type": "application/json", **headers}
-    # The certificate must be of the name, whatever address is called.
+    # The certificate must match the name, independent of the address that is called.
     named_in_tls = {"sni_hostname": url.raw_host.decode("ascii")}
     last: httpx.HTTPError = httpx.ConnectError("no address")
     async with httpx.AsyncClient(
@@ -89,10 +89,10 @@ async def _posted(
                     content=body,
                     headers=sent,
                     extensions=named_in_tls,
-                ) as answer:
-                    if answer.is_success:
+                ) as response:
+                    if response.is_success:
                         return ""
-                    return f"the receiver answered {answer.status_code}"
+                    return f"the receiver answered {response.status_code}"
             except (httpx.ConnectError, httpx.ConnectTimeout) as error:
                 last = error
     raise last

@@ -12,7 +12,7 @@ from mudra.shared.secret_text import SecretText
 def signed_headers(
     secret: SecretText, message_id: str, at: datetime, body: bytes
 ) -> Mapping[str, str]:
-    """Give the headers that prove who sent a body and when; `at` is that of this try."""
+    """Returns headers that prove the sender and time of a body; `at` is that of this attempt."""
     key = base64.b64decode(secret.reveal().removeprefix("whsec_"))
     seconds = str(int(at.timestamp()))
     signed = b".".join((message_id.encode(), seconds.encode(), body))

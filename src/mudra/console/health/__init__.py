@@ -1,5 +1,5 @@
-"""What the network health pages share: the asked time, charts, tables, verdicts in words.
+"""Shared parts of the network health pages: the requested time, charts, tables, labels.
 
-The pages stand in console/pages; figures come from the use cases of mudra.metrics. It never
-reads storage and never decides what is good or bad.
+The pages are in console/pages; their data comes from the use cases of mudra.metrics. Never
+reads storage and never decides between good and bad.
 """

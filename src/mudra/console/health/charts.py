@@ -1,4 +1,4 @@
-"""Points over time for a page: the rows of its table, and the same figures for its charts."""
+"""Points over time for a page: the rows of its table, and the same data for its charts."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -16,7 +16,7 @@ from mudra.metrics.rollup.step import Step
 
 
 class Moment(Struct, frozen=True):
-    """One row of the table under the charts; its link looks at that time closer."""
+    """One row of the table under the charts; its link opens that time in detail."""
 
     start: datetime
     link: str
@@ -24,7 +24,7 @@ class Moment(Struct, frozen=True):
 
 
 class Timeline(Struct, frozen=True):
-    """What the charts and the table of one page show."""
+    """The data of the charts and the table of one page."""
 
     step: Step
     moments: Sequence[Moment]
@@ -32,16 +32,16 @@ class Timeline(Struct, frozen=True):
 
     @property
     def empty(self) -> bool:
-        """No step had traffic."""
+        """True when no step had traffic."""
         return all(one.health is None for one in self.moments)
 
 
 def timeline(
-    points: Sequence[Point], step: Step, asked: HealthQuery, incidents: Sequence[Incident] = ()
+    points: Sequence[Point], step: Step, view: HealthQuery, incidents: Sequence[Incident] = ()
 ) -> Timeline:
-    """Make the timeline of some points; `incidents` are marked where they fall into it."""
+    """Returns the timeline of some points, with marks for `incidents` within it."""
     moments = [
-        Moment(one.start, asked.at(TimeRange(one.start, one.start + step.value)), one.health)
+        Moment(one.start, view.at(TimeRange(one.start, one.start + step.value)), one.health)
         for one in points
     ]
     found = [one.health for one in points]

@@ -1,6 +1,6 @@
-"""The fifteen counts of each type as an AA reported them: a part of a pair's page, after its words.
+"""The fifteen counts of each type as an AA reported them: a lazy fragment of a pair's page.
 
-Half of what that page has to lay out is in this one table, and it is rarely read first.
+Half of that page's HTML is this one table, which is rarely read first.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,28 +20,28 @@ COUNTS_PART: Final = "health_as_reported.html"
 
 
 class CountsRow(Struct, frozen=True):
-    """What was reported of one type, its fifteen counts."""
+    """The fifteen counts reported of one type."""
 
     type: str
     counts: Sequence[int]
 
 
 def counted(totals: Mapping[Cell, Rollup], query: Mapping[str, str]) -> TableView:
-    """Show the counts of these cells; what is zero in every row has no column."""
+    """Returns the counts of these cells; counts that are zero in every row have no column."""
     rows = _rows(totals)
     return _table(rows).view(rows, AS_REPORTED.table_query(query))
 
 
 def counts_export(totals: Mapping[Cell, Rollup], query: Mapping[str, str]) -> Download | None:
-    """Give all fifteen as CSV when the address asks for this table's."""
-    asked = query.get("export") == AS_REPORTED.table
-    return _table().export(_rows(totals), query) if asked else None
+    """Returns all fifteen as CSV when the query requests the export of this table."""
+    requested = query.get("export") == AS_REPORTED.table
+    return _table().export(_rows(totals), query) if requested else None
 
 
-def _table(shown: Sequence[CountsRow] | None = None) -> Table[CountsRow]:
-    """The fifteen counts of each type, by their names in request metrics.
+def _table(rows: Sequence[CountsRow] | None = None) -> Table[CountsRow]:
+    """Returns the table of the fifteen counts, by their names in request metrics.
 
-    With rows to show, what is zero in all of them has no column: the names are long.
+    With `rows`, counts that are zero in all of them have no column: the names are long.
     """
     return Table(
         AS_REPORTED.table,
@@ -51,7 +51,7 @@ def _table(shown: Sequence[CountsRow] | None = None) -> Table[CountsRow]:
             *(
                 Column(f"n{place}", _count_title(name), partial(_count, place=place), "number")
                 for place, name in enumerate(REQUEST_COUNT_NAMES)
-                if shown is None or any(row.counts[place] for row in shown)
+                if rows is None or any(row.counts[place] for row in rows)
             ),
         ),
     )
@@ -66,13 +66,13 @@ def _count(row: CountsRow, *, place: int) -> int:
 
 
 def _rows(totals: Mapping[Cell, Rollup]) -> list[CountsRow]:
-    """The counts of each type as they were reported, requests first."""
+    """Returns the counts of each type as they were reported, requests first."""
     found: list[CountsRow] = []
-    for tag, words in ((Tag.REQUESTS, "{}"), (Tag.NOTIFICATIONS, "{} (notification)")):
+    for tag, label in ((Tag.REQUESTS, "{}"), (Tag.NOTIFICATIONS, "{} (notification)")):
         sums: dict[str, list[int]] = {}
         for cell, row in totals.items():
             if cell.tag is tag:
-                held = sums.setdefault(cell.type, [0] * len(Position))
-                sums[cell.type] = [a + b for a, b in zip(held, row.counts, strict=True)]
-        found += [CountsRow(words.format(code), sums[code]) for code in sorted(sums)]
+                added = sums.setdefault(cell.type, [0] * len(Position))
+                sums[cell.type] = [a + b for a, b in zip(added, row.counts, strict=True)]
+        found += [CountsRow(label.format(code), sums[code]) for code in sorted(sums)]
     return found

@@ -49,13 +49,13 @@ def pair_path(aa_id: str, fip_id: str) -> str:
 def grid_of(
     matrix: Matrix, aas: Collection[str], fips: Collection[str], names: Mapping[str, str]
 ) -> Grid:
-    """Returns the rows of a matrix; `aas` and `fips` are shown even without calls."""
+    """Returns the rows of a matrix; `aas` and `fips` appear even without calls."""
     cells = {(cell.aa_id, cell.fip_id): cell for cell in matrix.cells}
     verdicts = {(one.cell.aa_id, one.cell.fip_id): one for one in matrix.verdicts}
     columns = sorted({*aas, *(aa for aa, _ in cells)})
     lines = sorted({*fips, *(fip for _, fip in cells)})
     failing = {fip for _, fip in verdicts}
-    lines.sort(key=lambda fip: fip not in failing)  # stable: else by ID, so eyes find them again
+    lines.sort(key=lambda fip: fip not in failing)  # a stable sort: else by ID
     rows = [
         GridRow(
             fip,

@@ -1,7 +1,7 @@
-"""Which time and which API a health page is asked for, all of it in the address.
+"""The time and the API that a health page shows, both from the query of its address.
 
-`range=6h` goes on with the clock and is live; `from` and `to` pin a view, so that two people
-who share an address look at the same figures.
+`range=6h` moves with the clock and is live; `from` and `to` pin a view, so that two people
+who share an address see the same data.
 """
 
 from collections.abc import Mapping
@@ -42,57 +42,57 @@ class HealthQuery(Struct, frozen=True):
     """The time and the API (`code`, empty for all calls) that a page shows."""
 
     within: TimeRange
-    word: str
-    """The range that goes on with the clock; empty for a pinned time."""
+    range_name: str
+    """The range that moves with the clock; empty for a pinned time."""
     code: str
 
     @property
     def live(self) -> bool:
-        """Whether the page renews itself."""
-        return bool(self.word)
+        """True when the page refreshes itself."""
+        return bool(self.range_name)
 
     @property
     def api(self) -> str:
-        """The API in words."""
+        """The name of the API."""
         return api_name(self.code) if self.code else "all calls"
 
     def query(self, **changes: str) -> str:
-        """The query that gives this view, with changes; empty values are left out."""
-        words = {"range": self.word} if self.word else self._pinned()
-        words |= {"type": self.code} | changes
+        """Returns the query of this view, with changes; empty values are left out."""
+        values = {"range": self.range_name} if self.range_name else self._pinned()
+        values |= {"type": self.code} | changes
         if "from" in changes:
-            words.pop("range", None)
+            values.pop("range", None)
         if changes.get("range"):
-            words.pop("from", None)
-            words.pop("to", None)
-        return "?" + urlencode({name: value for name, value in words.items() if value})
+            values.pop("from", None)
+            values.pop("to", None)
+        return "?" + urlencode({name: value for name, value in values.items() if value})
 
     def at(self, within: TimeRange) -> str:
-        """The query that gives another, pinned time of the same API."""
+        """Returns the query of another, pinned time of the same API."""
         return self.query(**{"from": written(within.start), "to": written(within.end)})
 
     @property
     def pin(self) -> str:
-        """The query that gives this very view for good."""
+        """The query that pins this view."""
         return self.at(self.within)
 
     @property
     def ranges(self) -> list[Choice]:
-        """The picker of times."""
-        return [Choice(word, self.query(range=word), word == self.word) for word in RANGES]
+        """The choices of the time picker."""
+        return [Choice(one, self.query(range=one), one == self.range_name) for one in RANGES]
 
     @property
     def apis(self) -> list[Choice]:
-        """The picker of APIs."""
-        one = [Choice(api_name(code), self.query(type=code), code == self.code) for code in CALLS]
-        return [Choice("All calls", self.query(type=""), not self.code), *one]
+        """The choices of the API picker."""
+        apis = [Choice(api_name(code), self.query(type=code), code == self.code) for code in CALLS]
+        return [Choice("All calls", self.query(type=""), not self.code), *apis]
 
     def _pinned(self) -> dict[str, str]:
         return {"from": written(self.within.start), "to": written(self.within.end)}
 
 
 def query_of(query: Mapping[str, str], now: datetime) -> HealthQuery | InvalidField:
-    """Read the query of a health page."""
+    """Parses the query of a health page."""
     code = query.get("type", "")
     if code and code not in CALLS:
         return InvalidField(f"type must be one of {', '.join(CALLS)}")
@@ -103,13 +103,13 @@ def query_of(query: Mapping[str, str], now: datetime) -> HealthQuery | InvalidFi
             return read
         within = time_range(read, now, default=RANGES[USUAL], longest=MAX_LENGTH)
         return within if isinstance(within, InvalidField) else HealthQuery(within, "", code)
-    word = query.get("range", USUAL)
-    if word not in RANGES:
+    range_name = query.get("range", USUAL)
+    if range_name not in RANGES:
         return InvalidField(f"range must be one of {', '.join(RANGES)}")
     end = window_start(now)
-    return HealthQuery(TimeRange(end - RANGES[word], end), word, code)
+    return HealthQuery(TimeRange(end - RANGES[range_name], end), range_name, code)
 
 
 def written(at: datetime) -> str:
-    """An instant as `from` and `to` take it."""
+    """Returns an instant in the form of `from` and `to`."""
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

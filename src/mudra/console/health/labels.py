@@ -19,7 +19,7 @@ BLAME_MARKS: Final = {Blame.FIP: "F", Blame.PATH_OR_AA: "P", Blame.NETWORK: "N",
 
 
 class Finding(Struct, frozen=True):
-    """Bad cells that share a cause, and the counts behind it."""
+    """Bad cells that share a cause, and the counts that it follows from."""
 
     heading: str
     counts: str
@@ -40,7 +40,7 @@ def findings(verdicts: Sequence[Verdict]) -> list[Finding]:
 
 
 def counts_behind(verdict: Verdict) -> str:
-    """Returns the counts behind one verdict."""
+    """Returns the counts that one verdict follows from."""
     return (
         f"{_of(verdict.other_aas_bad, verdict.other_aas, 'other AA')} see this FIP failing; "
         f"{_of(verdict.other_fips_bad, verdict.other_fips, 'other FIP')} fail from this AA"
@@ -48,7 +48,7 @@ def counts_behind(verdict: Verdict) -> str:
 
 
 def subject_label(subject: Subject) -> str:
-    """Returns what an incident is about."""
+    """Returns the label of an incident's subject."""
     match subject:
         case FipApi(fip_id, code):
             return f"{fip_id}: {api_name(code)}"

@@ -1,7 +1,7 @@
-"""A part of a page that comes after its words (decision 0066).
+"""Parts of a page that load after its text (decision 0066).
 
-A page says in words how things stand and is painted; htmx then asks the same address for the
-part. Without htmx, or when the address asks for the table in it, it is in the page itself.
+A page renders its text first; htmx then requests the part from the same address.
+Without htmx, or when the query concerns its table, the part is in the page itself.
 """
 
 from collections.abc import Mapping
@@ -12,33 +12,35 @@ from mudra.console.framework.static_assets import ASSETS
 
 
 class LazyFragment(Struct, frozen=True):
-    """A part by its member of the query: `part` gives it alone, anything else has it in the page.
+    """A part by its query parameter: `part` requests it alone, any other value within the page.
 
-    `shown` is asked for by the link next to a part that did not come, and by a page that renews
-    itself.
+    The value `shown` is in the link next to a part that did not load, and in the requests of a
+    page that refreshes itself.
     """
 
-    word: str
+    parameter: str
     table: str
-    """The table in it: an address that sorts, filters, pages or exports it wants the part."""
+    """The table in it: a query that sorts, filters, pages or exports it includes the part."""
 
     def comes_later(self, query: Mapping[str, str]) -> bool:
-        """Tell whether the page leaves this part to a request of its own."""
-        asked = self.word in query or query.get("export") == self.table or self.sorted_by(query)
-        return not asked and bool(ASSETS.address("built/htmx.min.js"))
+        """Returns whether the page leaves this part to a separate request."""
+        wanted = (
+            self.parameter in query or query.get("export") == self.table or self.sorted_by(query)
+        )
+        return not wanted and bool(ASSETS.address("built/htmx.min.js"))
 
     def is_part(self, query: Mapping[str, str]) -> bool:
-        """Tell whether this part alone is asked for."""
-        return query.get(self.word) == "part"
+        """Returns whether only this part is requested."""
+        return query.get(self.parameter) == "part"
 
     def is_opened(self, query: Mapping[str, str]) -> bool:
-        """Tell whether the reader has asked to see its table."""
-        return self.sorted_by(query) or query.get(self.word) == "shown"
+        """Returns whether the reader has opened its table."""
+        return self.sorted_by(query) or query.get(self.parameter) == "shown"
 
     def sorted_by(self, query: Mapping[str, str]) -> bool:
-        """Tell whether the address sorts, filters or pages its table."""
+        """Returns whether the query sorts, filters or pages its table."""
         return any(name.startswith(f"{self.table}.") for name in query)
 
     def table_query(self, query: Mapping[str, str]) -> Mapping[str, str]:
-        """The query that links of its table keep: of the page, never of the part alone."""
-        return {name: value for name, value in query.items() if name != self.word}
+        """Returns the query for links of its table: that of the page, not of the part alone."""
+        return {name: value for name, value in query.items() if name != self.parameter}

@@ -1,4 +1,4 @@
-"""Figures over time: charts and their table, a part of a page that comes after its words."""
+"""Health over time: charts and their table, a lazy fragment of a page."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -15,23 +15,23 @@ from mudra.metrics.rollup.step import step_for
 OVER_TIME: Final = LazyFragment("over-time", "moments")
 PART: Final = "health_over_time.html"
 LATER: Final[Mapping[str, object]] = {"times": None, "moments": None}
-"""What a page shows whose charts come later."""
+"""The values of a page that loads its charts later."""
 
 
 async def over_time(
     page_context: PageContext,
-    asked: HealthQuery,
+    view: HealthQuery,
     incidents: Sequence[Incident],
     *,
     aa_id: str | None = None,
     fip_id: str | None = None,
 ) -> Mapping[str, object] | Download:
-    """Read the figures of each step; gives what `health_over_time.html` shows, or the CSV."""
-    step = step_for(asked.within)
+    """Reads the health of each step; returns the values of `health_over_time.html`, or the CSV."""
+    step = step_for(view.within)
     found = await page_context.work.health.points(
-        asked.within, step, asked.code, aa_id=aa_id, fip_id=fip_id
+        view.within, step, view.code, aa_id=aa_id, fip_id=fip_id
     )
-    times = timeline(found, step, asked, incidents)
+    times = timeline(found, step, view, incidents)
     table, query = moments_table(step), OVER_TIME.table_query(page_context.query)
     return table.export(times.moments, query) or {
         "times": times,

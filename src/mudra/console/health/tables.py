@@ -26,7 +26,7 @@ _TONES = {Status.GOOD: "good", Status.BAD: "bad", Status.UNSURE: "quiet"}
 
 
 class ApiRow(Struct, frozen=True):
-    """One API of one subject, with a link that looks at it alone."""
+    """One API of one subject, with a link to its own page."""
 
     who: str
     link: str
@@ -41,7 +41,7 @@ def bounds(one: Percentile | None) -> str | None:
 
 
 def apis_table(name: str, title: str, first: str) -> Table[ApiRow]:
-    """Success, errors and times of APIs or of counterparts."""
+    """Returns the table of success, errors and times of APIs or of counterparts."""
     return Table(
         name,
         title,
@@ -104,7 +104,7 @@ def _times(time: Callable[[R], ResponseTime | None]) -> tuple[Column[R], ...]:
 
 
 def incidents_table(title: str = "Incidents") -> Table[StoredIncident]:
-    """Incidents, the latest first."""
+    """Returns the table of incidents, the latest first."""
     return Table(
         "incidents",
         title,
@@ -128,27 +128,27 @@ def incidents_table(title: str = "Incidents") -> Table[StoredIncident]:
 
 
 def incident_path(one: StoredIncident) -> str:
-    """The page of an incident."""
+    """Returns the path of an incident's page."""
     return f"/console/operator/incidents/{one.incident_id}"
 
 
-def api_rows(apis: Sequence[ApiPicture], asked: HealthQuery) -> list[ApiRow]:
-    """One row for each API of request metrics and each notification."""
+def api_rows(apis: Sequence[ApiPicture], view: HealthQuery) -> list[ApiRow]:
+    """Returns one row for each API of request metrics and each notification."""
     rows = []
     for api in apis:
         notified = api.tag is Tag.NOTIFICATIONS
-        words = notification_name(api.type) if notified else api_name(api.type)
-        link = "" if notified or api.health is None else asked.query(type=api.type)
-        rows.append(ApiRow(f"{words} ({api.type})", link, api))
+        label = notification_name(api.type) if notified else api_name(api.type)
+        link = "" if notified or api.health is None else view.query(type=api.type)
+        rows.append(ApiRow(f"{label} ({api.type})", link, api))
     return rows
 
 
-def counterpart_path(aa_id: str, fip_id: str, asked: HealthQuery) -> str:
-    """Where a row about others leads: to the pair, the FIP or the AA, at the same time."""
+def counterpart_path(aa_id: str, fip_id: str, view: HealthQuery) -> str:
+    """Returns the link of a counterpart's row: to the pair, the FIP or the AA, at the same time."""
     if aa_id and fip_id:
-        return pair_path(aa_id, fip_id) + asked.query()
+        return pair_path(aa_id, fip_id) + view.query()
     return (
-        f"{HEALTH}/fip/{fip_id}{asked.query()}" if fip_id else f"{HEALTH}/aa/{aa_id}{asked.query()}"
+        f"{HEALTH}/fip/{fip_id}{view.query()}" if fip_id else f"{HEALTH}/aa/{aa_id}{view.query()}"
     )
 
 
@@ -161,7 +161,7 @@ def _tone(row: ApiRow) -> str:
 
 
 def success_of(health: Health | None) -> float | None:
-    """Success as a percentage; None where nothing can be said."""
+    """Returns success as a percentage; None where it is not known."""
     return percentage(health.success) if health else None
 
 
@@ -198,6 +198,6 @@ def _longest(time: ResponseTime | None) -> int | None:
 
 
 def incident_success(one: StoredIncident) -> float | None:
-    """Success in the bad windows of an incident as a percentage; None where no call was judged."""
+    """Returns success in the bad windows of an incident as a percentage; None without calls."""
     incident = one.incident
     return percentage(incident.succeeded / incident.judged) if incident.judged else None

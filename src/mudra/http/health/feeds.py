@@ -38,13 +38,13 @@ _REVALIDATED: Final = {"ETag": "The version of the answer, for If-None-Match."}
 
 
 class Signatures:
-    """The signature of the last body, made once for all readers."""
+    """The signature of the last body, computed once for all readers."""
 
     def __init__(self) -> None:
         self._last: tuple[bytes, str, str] = (b"", "", "")
 
     def of(self, body: bytes, service: HttpDependencies) -> str:
-        """Return the detached JWS of a body by the key that signs now."""
+        """Returns the detached JWS of a body by the current signing key."""
         kid = service.signer.signing_kid(TokenKind.ENTITY)
         if self._last[:2] != (body, kid):
             signed = service.signer.sign_detached(TokenKind.ENTITY, body)
@@ -53,7 +53,7 @@ class Signatures:
 
 
 def feed_routes(prefixes: Sequence[str], cache: NetworkHealthCache) -> list[HTTPRouteHandler]:
-    """Return the feed's handler at every address of the metrics."""
+    """Returns the feed's handler at every address of the metrics."""
     signatures = Signatures()
 
     @get(
@@ -71,17 +71,17 @@ def feed_routes(prefixes: Sequence[str], cache: NetworkHealthCache) -> list[HTTP
         if isinstance(caller, Refusal):
             return refusal(context.envelope, caller).response()
         body = msgspec.json.encode(_feed(await _network(cache, service)))
-        answer = _tagged(context, body, JSON, "private, no-cache")
-        answer.headers["Vary"] = "Authorization"
-        # As in the registry: a copy that is passed on can still be verified.
-        answer.headers["x-jws-signature"] = signatures.of(body, service)
-        return answer
+        response = _tagged(context, body, JSON, "private, no-cache")
+        response.headers["Vary"] = "Authorization"
+        # As in the registry: anyone can verify a copy of the body.
+        response.headers["x-jws-signature"] = signatures.of(body, service)
+        return response
 
     return [feed]
 
 
 def public_status_routes() -> list[HTTPRouteHandler]:
-    """Return the handlers of the public status."""
+    """Returns the handlers of the public status."""
     cache = NetworkHealthCache(PUBLIC_SPAN, monotonic)
 
     @get(
@@ -131,7 +131,7 @@ def _feed(health: NetworkHealth) -> HealthFeed:
 
 
 def _tagged(context: RequestContext, body: bytes, media_type: str, cache: str) -> Response[bytes]:
-    """Answer with an ETag, or 304 when the caller has this already (RFC 9110 13.1.2)."""
+    """Returns a response with an ETag, or 304 when the caller has it (RFC 9110 13.1.2)."""
     tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
     headers = {
         "ETag": tag,

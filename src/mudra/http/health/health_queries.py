@@ -97,9 +97,9 @@ async def health_rows(
         )
         return picture_response(within, [] if parameters.format == "csv" else rows[0])
 
-    answer = await as_operator(context, parameters, Scope.HEALTH, handle)
+    response = await as_operator(context, parameters, Scope.HEALTH, handle)
     if not rows or not isinstance(parameters, PictureParameters) or parameters.format != "csv":
-        return answer
+        return response
     return Response(
         rows_as_csv(rows[0]).encode(),
         media_type=f"{CSV}; charset=utf-8",
@@ -108,7 +108,7 @@ async def health_rows(
 
 
 def member_health_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
-    """Return the handler at every address of the metrics."""
+    """Returns the handler at every address of the metrics."""
 
     @get(
         [f"{prefix}/health" for prefix in prefixes],

@@ -15,7 +15,7 @@ from mudra.metrics.health.network_health_cache import FEED_SPAN, NetworkHealthCa
 
 
 def metrics_routes(prefixes: Sequence[str]) -> list[ControllerRouterHandler]:
-    """Return the handlers for members under every prefix, for operators and for everyone."""
+    """Returns the handlers for members under every prefix, for operators and for the public."""
     cache = NetworkHealthCache(FEED_SPAN, monotonic)
 
     def of_members(some: Sequence[str]) -> list[ControllerRouterHandler]:
@@ -43,7 +43,7 @@ def metrics_routes(prefixes: Sequence[str]) -> list[ControllerRouterHandler]:
 def _aliases(
     of_members: Callable[[Sequence[str]], list[ControllerRouterHandler]], prefixes: Sequence[str]
 ) -> list[ControllerRouterHandler]:
-    """Return the handlers under further prefixes; only the first address is documented."""
+    """Returns the handlers under further prefixes; only the first address is documented."""
     if not prefixes:
         return []
     return [Router("/", route_handlers=of_members(prefixes), include_in_schema=False)]

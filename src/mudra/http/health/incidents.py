@@ -98,7 +98,7 @@ async def acknowledge(
 
 
 def member_incident_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
-    """Return the handler at every address of the metrics."""
+    """Returns the handler at every address of the metrics."""
 
     @get(
         [f"{prefix}/incidents" for prefix in prefixes],

@@ -35,7 +35,7 @@ _log = structlog.get_logger()
 
 
 def push_route(prefixes: Sequence[str]) -> HTTPRouteHandler:
-    """Return the handler at every address where agents push."""
+    """Returns the handler at every address where agents push."""
 
     @post(
         [f"{prefix}/push" for prefix in prefixes],
@@ -97,7 +97,7 @@ def _rendered(envelope: Envelope, outcome: PushOutcome) -> JsonResponse:
 
 
 def _log_note(note: str | None, aa_id: str, txn_id: str) -> None:
-    """Log what the agent reports about itself: drops, jumps of its clock (quality G3, G8)."""
+    """Logs the agent's notes about itself: drops, jumps of its clock (quality G3, G8)."""
     if note:
         _log.warning("agent note", aa_id=aa_id, note=note[:MAX_NOTE], txn_id=txn_id)
 

@@ -1,4 +1,4 @@
-"""GET {prefix}/receipts: an AA looks up which of its reports arrived, and which did not."""
+"""GET {prefix}/receipts: an AA looks up its received and its missing reports."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -27,7 +27,7 @@ _MAX_LENGTH: Final = timedelta(days=31)
 
 
 def receipts_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
-    """Return the handler at every address of the metrics."""
+    """Returns the handler at every address of the metrics."""
 
     @get(
         [f"{prefix}/receipts" for prefix in prefixes],

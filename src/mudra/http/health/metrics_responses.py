@@ -61,7 +61,7 @@ class ReceiptsResponse(ResponseBody, kw_only=True):
 
 
 def receipts_response(aa_id: str, within: TimeRange, page: ReceiptsPage) -> ReceiptsResponse:
-    """Return a page of receipts as the wire has it."""
+    """Returns the response with a page of receipts."""
     return ReceiptsResponse(
         aa_id=aa_id,
         start=iso_ms(within.start),

@@ -71,7 +71,7 @@ async def end(
     """End a silence now; alarms resume for incidents that continue."""
     context, received = await receive_json(request, service, NoParameters)
 
-    async def handle(work: UnitOfWork, caller: Caller, _order: NoParameters) -> HandlerResult:
+    async def handle(work: UnitOfWork, caller: Caller, _received: NoParameters) -> HandlerResult:
         now = await work.people.now()
         return _response(await work.silences.end(str(silence_id), caller, now))
 

@@ -37,7 +37,7 @@ async def webhooks(request: AnyRequest, service: InjectedDependencies) -> Respon
     """List all webhooks, the network's and those of members, with their undelivered messages."""
     context, received = receive_query(request, service, NoParameters)
 
-    async def handle(work: UnitOfWork, _: Caller, _order: NoParameters) -> HandlerResult:
+    async def handle(work: UnitOfWork, _: Caller, _received: NoParameters) -> HandlerResult:
         return _list_response(await work.webhooks.list())
 
     return await as_operator(context, received, Scope.HEALTH, handle)
@@ -72,14 +72,14 @@ async def remove(
     """Remove a webhook with its undelivered messages."""
     context, received = await receive_json(request, service, NoParameters)
 
-    async def handle(work: UnitOfWork, caller: Caller, _order: NoParameters) -> HandlerResult:
+    async def handle(work: UnitOfWork, caller: Caller, _received: NoParameters) -> HandlerResult:
         return _removed(await work.webhooks.remove(str(webhook_id), None, caller))
 
     return await as_operator(context, received, Scope.HEALTH, handle)
 
 
 def member_webhook_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
-    """Return the handlers at every address of the metrics."""
+    """Returns the handlers at every address of the metrics."""
 
     @get(
         [f"{prefix}/webhooks" for prefix in prefixes],
@@ -90,7 +90,7 @@ def member_webhook_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
         context, received = receive_query(request, service, NoParameters)
 
         async def handle(
-            work: UnitOfWork, entity: EntityCaller, _: Caller, _order: NoParameters
+            work: UnitOfWork, entity: EntityCaller, _: Caller, _received: NoParameters
         ) -> HandlerResult:
             return _list_response(await work.webhooks.list(entity.entity_id))
 
@@ -129,7 +129,7 @@ def member_webhook_routes(prefixes: Sequence[str]) -> list[HTTPRouteHandler]:
         context, received = await receive_json(request, service, NoParameters)
 
         async def handle(
-            work: UnitOfWork, entity: EntityCaller, caller: Caller, _order: NoParameters
+            work: UnitOfWork, entity: EntityCaller, caller: Caller, _received: NoParameters
         ) -> HandlerResult:
             wanted, own = str(webhook_id), entity.entity_id
             return _removed(await work.webhooks.remove(wanted, own, caller))

@@ -98,35 +98,35 @@ _REFUSED: Final = Table(
 async def health(
     entity_id: FromPath[str], request: AnyRequest, service: InjectedDependencies
 ) -> Response[str] | Response[bytes]:
-    """Show the health that concerns the entity, over a day, a week or a month."""
+    """Show the health of the entity, over a day, a week or a month."""
 
     async def look(page_context: PageContext) -> Outcome:
         days = page_context.query.get("days", "1")
         days = days if days in _SPANS else "1"
-        asked = closed_before(page_context.now, timedelta(days=int(days)))
+        within = closed_before(page_context.now, timedelta(days=int(days)))
         return StreamedPage(
             "health.html",
-            {"spans": _SPANS, "days": days, "asked": asked},
-            lambda then: _content(then, entity_id, asked),
+            {"spans": _SPANS, "days": days, "asked": within},
+            lambda then: _content(then, entity_id, within),
         )
 
     return await member_page(request, service, entity_id, look)
 
 
 async def _content(
-    page_context: PageContext, entity_id: str, asked: TimeRange
+    page_context: PageContext, entity_id: str, within: TimeRange
 ) -> Mapping[str, object] | Download:
     kind = EntityType(page_context.member.entity_type)
     own = await page_context.work.health.of_member(
-        entity_id, kind, asked, page_context.now, by_aa=True
+        entity_id, kind, within, page_context.now, by_aa=True
     )
     table = _AS_AAS_SEE_IT if kind is EntityType.FIP else _OF_FIPS
     lines = _lines(own.rows, table)
     missing: Sequence[Gap] = ()
     refused: Sequence[RefusedPush] = ()
     if kind is EntityType.AA:
-        missing = await page_context.work.receipts.gaps(entity_id, asked, page_context.now)
-        refused = await page_context.work.receipts.refused(entity_id, asked)
+        missing = await page_context.work.receipts.gaps(entity_id, within, page_context.now)
+        refused = await page_context.work.receipts.refused(entity_id, within)
     return (
         table.export(lines, page_context.query)
         or _GAPS.export(missing, page_context.query)
@@ -143,7 +143,7 @@ async def _content(
 
 
 def _lines(rows: Sequence[Row], table: Table[Line]) -> Sequence[Line]:
-    """One line for each API that can succeed or fail; the two timings have a time only."""
+    """Returns one line for each API that can succeed or fail; the two timings have a time only."""
     return [
         Line(
             other=row.subject.aa_id if table is _AS_AAS_SEE_IT else row.subject.fip_id,

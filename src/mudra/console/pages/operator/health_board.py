@@ -31,27 +31,27 @@ async def board(
 
 
 async def _look(page_context: PageContext) -> Outcome:
-    asked = query_of(page_context.query, page_context.now)
-    if not isinstance(asked, HealthQuery):
-        return asked
+    view = query_of(page_context.query, page_context.now)
+    if not isinstance(view, HealthQuery):
+        return view
     return StreamedPage(
-        "health_board.html", {"asked": asked, "home": HEALTH}, lambda then: _content(then, asked)
+        "health_board.html", {"asked": view, "home": HEALTH}, lambda then: _content(then, view)
     )
 
 
-async def _content(page_context: PageContext, asked: HealthQuery) -> Mapping[str, object]:
+async def _content(page_context: PageContext, view: HealthQuery) -> Mapping[str, object]:
     work = page_context.work
-    found = await work.health.matrix(asked.within, asked.code)
-    heard = await work.health.coverage(asked.within, page_context.now)
+    matrix = await work.health.matrix(view.within, view.code)
+    coverage = await work.health.coverage(view.within, page_context.now)
     names = await work.health.names()
     still_open = await work.incidents.latest(only_open=True, limit=_MAX_OPEN)
     fips = await work.health.live_fips()
-    grid = grid_of(found, heard.expected, fips, names)
+    grid = grid_of(matrix, coverage.expected, fips, names)
     return {
         "grid": grid,
-        "findings": findings(found.verdicts),
-        "proof": heard.proof(),
-        "silent": _silent(heard),
+        "findings": findings(matrix.verdicts),
+        "proof": coverage.proof(),
+        "silent": _silent(coverage),
         "names": names,
         "open": [
             (one, subject_label(one.incident.subject), incident_path(one)) for one in still_open
@@ -65,11 +65,11 @@ async def _content(page_context: PageContext, asked: HealthQuery) -> Mapping[str
     }
 
 
-def _silent(heard: Coverage) -> list[tuple[str, int, int]]:
-    """AAs with windows missing: heard and expected reports of each."""
+def _silent(coverage: Coverage) -> list[tuple[str, int, int]]:
+    """Returns the AAs with missing windows: received and expected reports of each."""
     found = []
-    for aa_id in sorted(heard.expected):
-        proof = heard.proof(aa_id)
+    for aa_id in sorted(coverage.expected):
+        proof = coverage.proof(aa_id)
         if proof.windows_heard < proof.windows_expected:
             found.append((aa_id, proof.windows_heard, proof.windows_expected))
     return found

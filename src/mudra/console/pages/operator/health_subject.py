@@ -42,14 +42,14 @@ _MAX_BLAMED: Final = timedelta(days=2)
 
 
 class About(Struct, frozen=True):
-    """Whom a page is about: an AA, a FIP, both (a pair), or neither (an API of all)."""
+    """The subject of a page: an AA, a FIP, both (a pair), or neither (an API of all)."""
 
     aa_id: str | None = None
     fip_id: str | None = None
 
     @property
     def grouping(self) -> Grouping:
-        """What the rows next to it are: the other end of its calls, or the FIPs."""
+        """The counterparts of the subject: the other end of its calls, or the FIPs."""
         return Grouping.PAIR if (self.aa_id is None) != (self.fip_id is None) else Grouping.FIP
 
 
@@ -57,7 +57,7 @@ class About(Struct, frozen=True):
 async def fip(
     request: AnyRequest, service: InjectedDependencies, fip_id: FromPath[str]
 ) -> Response[str] | Response[bytes]:
-    """One FIP as all AAs see it."""
+    """Show one FIP as all AAs see it."""
     return await operator_page(
         request,
         service,
@@ -70,7 +70,7 @@ async def fip(
 async def aa(
     request: AnyRequest, service: InjectedDependencies, aa_id: FromPath[str]
 ) -> Response[str] | Response[bytes]:
-    """One AA: its calls to all FIPs, and whether it reports."""
+    """Show one AA: its calls to all FIPs, and its missing reports."""
     return await operator_page(
         request, service, Scope.HEALTH, lambda page_context: _look(page_context, About(aa_id=aa_id))
     )
@@ -80,7 +80,7 @@ async def aa(
 async def pair(
     request: AnyRequest, service: InjectedDependencies, aa_id: FromPath[str], fip_id: FromPath[str]
 ) -> Response[str] | Response[bytes]:
-    """The calls of one AA to one FIP."""
+    """Show the calls of one AA to one FIP."""
     return await operator_page(
         request,
         service,
@@ -93,68 +93,70 @@ async def pair(
 async def api(
     request: AnyRequest, service: InjectedDependencies, code: FromPath[str]
 ) -> Response[str] | Response[bytes]:
-    """One API over the whole network."""
+    """Show one API over the whole network."""
     return await operator_page(
         request, service, Scope.HEALTH, lambda page_context: _look(page_context, About(), code)
     )
 
 
 async def _look(page_context: PageContext, about: About, code: str = "") -> Outcome:
-    asked = query_of(page_context.query, page_context.now)
-    if not isinstance(asked, HealthQuery):
-        return asked
+    view = query_of(page_context.query, page_context.now)
+    if not isinstance(view, HealthQuery):
+        return view
     if code:
         if code not in CALLS:
             return InvalidField(f"the address must end in one of {', '.join(CALLS)}")
-        asked = replace(asked, code=code)
+        view = replace(view, code=code)
     if OVER_TIME.is_part(page_context.query):
-        incidents = await _incidents(page_context, about, asked)
-        drawn = await _drawn(page_context, about, asked, incidents)
+        incidents = await _incidents(page_context, about, view)
+        charts = await _charts(page_context, about, view, incidents)
         return (
-            drawn if isinstance(drawn, Download) else RenderedPage(PART, {**drawn, "asked": asked})
+            charts
+            if isinstance(charts, Download)
+            else RenderedPage(PART, {**charts, "asked": view})
         )
     if _is_pair(about) and AS_REPORTED.is_part(page_context.query):
-        totals = await _totals(page_context, about, asked)
+        totals = await _totals(page_context, about, view)
         return RenderedPage(COUNTS_PART, {"counts": counted(totals, page_context.query)})
     names = await page_context.work.health.names()
     return StreamedPage(
         "health_subject.html",
-        {"asked": asked, "about": about, "title": _title(about, asked, names), "names": names},
-        lambda then: _content(then, about, asked, code),
+        {"asked": view, "about": about, "title": _title(about, view, names), "names": names},
+        lambda then: _content(then, about, view, code),
     )
 
 
 async def _totals(
-    page_context: PageContext, about: About, asked: HealthQuery
+    page_context: PageContext, about: About, view: HealthQuery
 ) -> Mapping[Cell, Rollup]:
-    return await page_context.work.health.totals(asked.within, about.aa_id, about.fip_id)
+    return await page_context.work.health.totals(view.within, about.aa_id, about.fip_id)
 
 
-async def _drawn(
-    page_context: PageContext, about: About, asked: HealthQuery, incidents: Sequence[StoredIncident]
+async def _charts(
+    page_context: PageContext, about: About, view: HealthQuery, incidents: Sequence[StoredIncident]
 ) -> Mapping[str, object] | Download:
     marked = [one.incident for one in incidents]
-    return await over_time(page_context, asked, marked, aa_id=about.aa_id, fip_id=about.fip_id)
+    return await over_time(page_context, view, marked, aa_id=about.aa_id, fip_id=about.fip_id)
 
 
 async def _content(
-    page_context: PageContext, about: About, asked: HealthQuery, code: str
+    page_context: PageContext, about: About, view: HealthQuery, code: str
 ) -> Mapping[str, object] | Download:
-    work, within = page_context.work, asked.within
-    incidents = await _incidents(page_context, about, asked)
-    drawn: Mapping[str, object] | Download = LATER
+    work, within = page_context.work, view.within
+    incidents = await _incidents(page_context, about, view)
+    charts: Mapping[str, object] | Download = LATER
     if not OVER_TIME.comes_later(page_context.query):
-        drawn = await _drawn(page_context, about, asked, incidents)
-    if isinstance(drawn, Download):
-        return drawn
-    totals = await _totals(page_context, about, asked)
-    heard = await work.health.coverage(within, page_context.now, about.aa_id)
-    rows = picture(totals, about.grouping, heard)
+        charts = await _charts(page_context, about, view, incidents)
+    if isinstance(charts, Download):
+        return charts
+    totals = await _totals(page_context, about, view)
+    coverage = await work.health.coverage(within, page_context.now, about.aa_id)
+    rows = picture(totals, about.grouping, coverage)
     apis = apis_table("apis", "APIs", "API")
     others = apis_table("others", "Counterparts", "Institution")
     listed = incidents_table()
-    api_list = api_rows(_apis(totals, heard), asked)
-    other_list = _others(rows, about, asked)
+    api_list = api_rows(_apis(totals, coverage), view)
+    other_list = _others(rows, about, view)
     for export in (
         counts_export(totals, page_context.query),
         apis.export(api_list, page_context.query),
@@ -164,14 +166,14 @@ async def _content(
         if export is not None:
             return export
     return {
-        **drawn,
-        "proof": heard.proof(about.aa_id or ""),
-        "whole": health_of_all(totals.items(), asked.code),
+        **charts,
+        "proof": coverage.proof(about.aa_id or ""),
+        "whole": health_of_all(totals.items(), view.code),
         "percent": percentage,
         "apis": apis.view(api_list, page_context.query) if not code else None,
         "others": others.view(other_list, page_context.query) if _has_others(about) else None,
         "incidents": listed.view(incidents, page_context.query),
-        "findings": await _causes(page_context, about, asked),
+        "findings": await _causes(page_context, about, view),
         **_counts(page_context, about, totals),
     }
 
@@ -179,32 +181,32 @@ async def _content(
 def _counts(
     page_context: PageContext, about: About, totals: Mapping[Cell, Rollup]
 ) -> Mapping[str, object]:
-    """The counts of a pair, now or in a part of their own."""
+    """Returns the counts of a pair, unless they load later as a separate part."""
     later = AS_REPORTED.comes_later(page_context.query)
-    shown = _is_pair(about) and not later
+    now = _is_pair(about) and not later
     return {
         "is_pair": _is_pair(about),
-        "counts": counted(totals, page_context.query) if shown else None,
+        "counts": counted(totals, page_context.query) if now else None,
     }
 
 
-async def _causes(page_context: PageContext, about: About, asked: HealthQuery) -> Sequence[object]:
-    """Returns the likely causes: they need the whole matrix, and are not shown for many days."""
-    if asked.within.end - asked.within.start > _MAX_BLAMED:
+async def _causes(page_context: PageContext, about: About, view: HealthQuery) -> Sequence[object]:
+    """Returns the likely causes; they need the whole matrix, so there are none for many days."""
+    if view.within.end - view.within.start > _MAX_BLAMED:
         return []
-    matrix = await page_context.work.health.matrix(asked.within, asked.code)
-    mine = [
+    matrix = await page_context.work.health.matrix(view.within, view.code)
+    own = [
         one
         for one in matrix.verdicts
         if about.aa_id in {None, one.cell.aa_id} and about.fip_id in {None, one.cell.fip_id}
     ]
-    return findings(mine)
+    return findings(own)
 
 
 async def _incidents(
-    page_context: PageContext, about: About, asked: HealthQuery
+    page_context: PageContext, about: About, view: HealthQuery
 ) -> list[StoredIncident]:
-    """Those of this subject that fall into the asked time, the latest first."""
+    """Returns the incidents of this subject in the requested time, the latest first."""
     found: list[StoredIncident] = []
     wanted = {about.aa_id, about.fip_id} - {None} or {None}
     for entity_id in wanted:
@@ -212,7 +214,7 @@ async def _incidents(
     return [
         one
         for one in found
-        if _touches(one.incident, asked.within) and _of_api(one.incident, asked.code)
+        if _touches(one.incident, view.within) and _of_api(one.incident, view.code)
     ]
 
 
@@ -226,22 +228,22 @@ def _of_api(incident: Incident, code: str) -> bool:
 
 
 def _apis(totals: Mapping[Cell, Rollup], coverage: Coverage) -> Sequence[ApiPicture]:
-    """The APIs of the subject itself, over all its counterparts."""
+    """Returns the APIs of the subject itself, over all its counterparts."""
     rows = picture(totals, Grouping.NETWORK, coverage)
     return rows[0].apis if rows else ()
 
 
-def _others(rows: Sequence[Row], about: About, asked: HealthQuery) -> list[ApiRow]:
-    """One row for each counterpart and API; with an API asked for, that one alone."""
+def _others(rows: Sequence[Row], about: About, view: HealthQuery) -> list[ApiRow]:
+    """Returns one row for each counterpart and API; only the requested API, if there is one."""
     found = []
     for row in rows:
         subject = row.subject
         for one in row.apis:
-            if one.tag is Tag.REQUESTS and one.health and asked.code in {"", one.type}:
+            if one.tag is Tag.REQUESTS and one.health and view.code in {"", one.type}:
                 who = subject.aa_id if about.fip_id else subject.fip_id
-                words = who if asked.code else f"{who}: {api_name(one.type)}"
-                path = counterpart_path(subject.aa_id, subject.fip_id, asked)
-                found.append(ApiRow(words, path, one))
+                label = who if view.code else f"{who}: {api_name(one.type)}"
+                path = counterpart_path(subject.aa_id, subject.fip_id, view)
+                found.append(ApiRow(label, path, one))
     return found
 
 
@@ -253,13 +255,13 @@ def _has_others(about: About) -> bool:
     return not _is_pair(about)
 
 
-def _title(about: About, asked: HealthQuery, names: Mapping[str, str]) -> str:
+def _title(about: About, view: HealthQuery, names: Mapping[str, str]) -> str:
     if about.aa_id and about.fip_id:
         return f"{names.get(about.aa_id, about.aa_id)} to {names.get(about.fip_id, about.fip_id)}"
     one = about.aa_id or about.fip_id
     if one:
         return names.get(one, one)
-    return f"{asked.api[:1].upper()}{asked.api[1:]}"
+    return f"{view.api[:1].upper()}{view.api[1:]}"
 
 
 handlers: Final[list[ControllerRouterHandler]] = [fip, aa, pair, api]

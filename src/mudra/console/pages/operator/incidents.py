@@ -67,13 +67,13 @@ async def incidents(
 async def incident(
     request: AnyRequest, service: InjectedDependencies, incident_id: FromPath[UUID]
 ) -> Response[str] | Response[bytes]:
-    """One incident."""
+    """Show one incident."""
 
     async def look(page_context: PageContext) -> Outcome:
         stored = await page_context.work.incidents.find(str(incident_id))
         if isinstance(stored, Refusal):
             return stored
-        return await _shown(page_context, stored)
+        return await _incident_page(page_context, stored)
 
     return await operator_page(request, service, Scope.HEALTH, look)
 
@@ -94,28 +94,28 @@ async def acknowledge(
     return await operator_act(request, service, Scope.HEALTH, do)
 
 
-async def _shown(page_context: PageContext, stored: StoredIncident) -> Outcome:
+async def _incident_page(page_context: PageContext, stored: StoredIncident) -> Outcome:
     incident = stored.incident
-    asked = _asked(incident, page_context.now)
+    view = _view_of(incident, page_context.now)
     subject = incident.subject
     fip_id = subject.fip_id if isinstance(subject, FipApi) else None
     aa_id = None if isinstance(subject, FipApi) else subject.aa_id
-    drawn: Mapping[str, object] | Download = LATER
+    charts: Mapping[str, object] | Download = LATER
     if not OVER_TIME.comes_later(page_context.query):
-        drawn = await over_time(page_context, asked, [incident], aa_id=aa_id, fip_id=fip_id)
-    if isinstance(drawn, Download):
-        return drawn
+        charts = await over_time(page_context, view, [incident], aa_id=aa_id, fip_id=fip_id)
+    if isinstance(charts, Download):
+        return charts
     if OVER_TIME.is_part(page_context.query):
-        return RenderedPage(PART, {**drawn, "asked": asked})
+        return RenderedPage(PART, {**charts, "asked": view})
     during = TimeRange(incident.began, incident.last_bad + WINDOW)
-    matrix = await page_context.work.health.matrix(during, asked.code)
+    matrix = await page_context.work.health.matrix(during, view.code)
     causes = findings(
         [one for one in matrix.verdicts if one.cell.fip_id == fip_id or one.cell.aa_id == aa_id]
     )
     return RenderedPage(
         "incident.html",
         {
-            **drawn,
+            **charts,
             "stored": stored,
             "incident": incident,
             "title": subject_label(subject),
@@ -126,7 +126,7 @@ async def _shown(page_context: PageContext, stored: StoredIncident) -> Outcome:
             "close_after": _rules(incident).close_after,
             "success": incident_success(stored),
             "findings": causes,
-            "asked": asked,
+            "asked": view,
             "path": incident_path(stored),
             "silence": silence_link(subject),
             "silenced": is_silenced(
@@ -140,8 +140,8 @@ async def _shown(page_context: PageContext, stored: StoredIncident) -> Outcome:
     )
 
 
-def _asked(incident: Incident, now: datetime) -> HealthQuery:
-    """The time of an incident with an hour on both sides."""
+def _view_of(incident: Incident, now: datetime) -> HealthQuery:
+    """Returns the time of an incident with an hour on both sides."""
     end = min(window_start(now), (incident.ended or now) + _AROUND)
     start = max(incident.began - _AROUND, end - _MAX_LENGTH)
     code = incident.subject.type if isinstance(incident.subject, FipApi) else ""

@@ -39,7 +39,7 @@ _MESSAGES: Final = {
 
 
 async def silence_facts(page_context: PageContext) -> dict[str, object]:
-    """Returns what the page of incidents shows about silences."""
+    """Returns the values about silences for the page of incidents."""
     return {
         "silences": await page_context.work.silences.list(page_context.now),
         "apis": {code: api_name(code) for code in CALLS},

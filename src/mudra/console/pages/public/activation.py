@@ -1,4 +1,4 @@
-"""The page behind an emailed link: set a password (spec 1.3b).
+"""The page of an emailed link: set a password (spec 1.3b).
 
 Opening it consumes nothing, because email scanners open links; its form posts
 JSON to /user/password/set.
@@ -25,7 +25,7 @@ _SENTENCES = {
 
 @get("/activate/{token:str}", include_in_schema=False)
 async def activate(token: FromPath[str], service: InjectedDependencies) -> Response[str]:
-    """Show the form, or why the link is not valid and how to get a new one."""
+    """Show the form, or the reason why the link is not valid and how to get a new one."""
     async with service.unit_of_work() as work:
         holder = await holder_of_link(work, SecretText(token))
     facts: dict[str, object] = {
@@ -41,7 +41,7 @@ async def activate(token: FromPath[str], service: InjectedDependencies) -> Respo
     else:
         user = holder.user
         response = page("activation.html", facts | {"user": user, "entities": user.entity_names})
-    # Its address is the one-use link: never send it on, and no form here needs an Origin.
+    # Its address is the one-use link: never send it as a referrer; no form here needs an Origin.
     response.headers["Referrer-Policy"] = "no-referrer"
     return response
 

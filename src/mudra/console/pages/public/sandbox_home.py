@@ -42,13 +42,13 @@ _MEMBERS: Final = Table[Member](
 
 
 def sandbox_home(password: str) -> Router:
-    """Make the sandbox's pages."""
+    """Returns the sandbox's pages."""
 
     @get("/", include_in_schema=False)
     async def home(
         request: AnyRequest, service: InjectedDependencies
     ) -> Response[str] | Response[bytes]:
-        """Show what can be tried."""
+        """Show the members, operators and emails to try."""
         async with service.unit_of_work() as work:
             members: Sequence[Member] = await work.people.members()
             operators = await work.member_search.users(UserFilter(operators_only=True), "", 20)

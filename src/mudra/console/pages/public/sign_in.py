@@ -65,7 +65,7 @@ async def sign_in(request: AnyRequest, service: InjectedDependencies) -> Respons
     """Sign in with the same rules and throttle as /user/token/generate; starts a new session."""
     context = new_context(request, service)
     fields = await read_form(request.receive, request.scope["headers"])
-    # No session yet, so no CSRF token: the browser must say that our own page sent this.
+    # No session yet, so no CSRF token: the browser's headers must show that our own page sent it.
     if not is_same_origin(request, service.settings):
         return sign_in_form(context, CONSOLE, refusal=ForeignForm())
     if not isinstance(fields, dict):

@@ -1,7 +1,7 @@
 """The public status of the network: 90 days, the last 24 hours, incidents.
 
-Shown from a snapshot, so it works while the database is not available, and says how old it is
-then. Names no AA.
+Served from a snapshot, so that it works while the database is not available, with its age
+displayed. Names no AA.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ from mudra.metrics.health.status_history import (
 )
 
 _BAR: Final = 4
-_HEIGHTS: Final = {  # top and height of a day's bar: states differ by shape, not by colour alone
+_HEIGHTS: Final = {  # top and height of a day's bar: states differ by shape, not only by color
     DayState.GOOD: (7, 26),
     DayState.PARTLY: (3, 30),
     DayState.BAD: (0, 33),
@@ -52,12 +52,12 @@ STATES: Final = {
 }
 _RECENT: Final = timedelta(days=14)
 _MAX_RECENT: Final = 50
-"""How many closed incidents the first page shows; institutions' pages show all."""
+"""The closed incidents on the first page; institutions' pages show all."""
 InjectedStatusCache: TypeAlias = SkipValidation[StatusCache]
 
 
 class FipLine(Struct, frozen=True):
-    """One FIP as the page shows it."""
+    """The line of one FIP on the page."""
 
     fip: FipHistory
     state: str
@@ -71,11 +71,11 @@ async def status(
     request: AnyRequest, service: InjectedDependencies, cache: InjectedStatusCache
 ) -> Response[str] | Response[bytes]:
     """Show the network at a glance."""
-    picture = await cache.get(service)
-    facts = _site(service) | _age(picture, service.clock())
-    if picture is None:
+    cached = await cache.get(service)
+    facts = _site(service) | _age(cached, service.clock())
+    if cached is None:
         return await _unknown(service, facts)
-    snapshot = picture.snapshot
+    snapshot = cached.snapshot
     heard_until = snapshot.heard_until
     silent_since = None if is_heard(heard_until, service.clock()) else heard_until
     query, apis = dict(request.query_params.items()), lines_of(snapshot.fips)
@@ -84,8 +84,8 @@ async def status(
         return download(export)
     lines = [_line(fip, snapshot.incidents) for fip in snapshot.fips]
     since = snapshot.as_of - _RECENT
-    over = [one for one in snapshot.incidents if one.ended is not None]
-    recent = [one for one in over if one.ended is not None and one.ended >= since][:_MAX_RECENT]
+    closed = [one for one in snapshot.incidents if one.ended is not None]
+    recent = [one for one in closed if one.ended is not None and one.ended >= since][:_MAX_RECENT]
     return page(
         "status.html",
         facts
@@ -97,7 +97,7 @@ async def status(
             "silent_since": silent_since,
             "open": open_incidents(snapshot),
             "incidents": recent,
-            "older": len(over) - len(recent),
+            "older": len(closed) - len(recent),
             "api_name": api_name,
             "names": {fip.fip_id: fip.name for fip in snapshot.fips},
         },
@@ -111,24 +111,24 @@ async def status_of_fip(
     cache: InjectedStatusCache,
     fip_id: FromPath[str],
 ) -> Response[str] | Response[bytes]:
-    """One FIP: each day in a table, its APIs, all its incidents."""
-    picture = await cache.get(service)
-    facts = _site(service) | _age(picture, service.clock())
-    if picture is None:
+    """Show one FIP: each day in a table, its APIs, all its incidents."""
+    cached = await cache.get(service)
+    facts = _site(service) | _age(cached, service.clock())
+    if cached is None:
         return await _unknown(service, facts)
-    fip = next((one for one in picture.snapshot.fips if one.fip_id == fip_id), None)
+    fip = next((one for one in cached.snapshot.fips if one.fip_id == fip_id), None)
     if fip is None:
         return no_such_page(service, public=True)
     query, apis = dict(request.query_params.items()), lines_of([fip])
     export = APIS_OF_ONE.export(apis, query) or DAYS.export(fip.days, query)
     if export is not None:
         return download(export)
-    incidents = [one for one in picture.snapshot.incidents if one.fip_id == fip_id]
+    incidents = [one for one in cached.snapshot.incidents if one.fip_id == fip_id]
     return page(
         "status_fip.html",
         facts
         | {
-            "snapshot": picture.snapshot,
+            "snapshot": cached.snapshot,
             "line": _line(fip, incidents),
             "incidents": incidents,
             "api_name": api_name,
@@ -140,36 +140,36 @@ async def status_of_fip(
 
 
 async def _unknown(service: HttpDependencies, facts: Mapping[str, object]) -> Response[str]:
-    """Say that there is no picture: not yet, or that the figures are out of reach."""
+    """Returns the page without a status: not read yet, or the database is not available."""
     being_made = await service.database_ready()
-    shown = {**facts, "being_made": being_made}
-    return page("status_unknown.html", shown, status=200 if being_made else 503)
+    values = {**facts, "being_made": being_made}
+    return page("status_unknown.html", values, status=200 if being_made else 503)
 
 
 @get("/status/network.json", include_in_schema=False)
 async def status_json(
     request: AnyRequest, service: InjectedDependencies, cache: InjectedStatusCache
 ) -> Response[bytes]:
-    """The snapshot as JSON: days, APIs, incidents."""
-    picture = await cache.get(service)
-    if picture is None:
+    """Return the snapshot as JSON: days, APIs, incidents."""
+    cached = await cache.get(service)
+    if cached is None:
         return refusal(new_context(request, service).envelope, Unavailable()).response()
-    return _file(msgspec.json.encode(picture.snapshot), "application/json", "network.json")
+    return _file(msgspec.json.encode(cached.snapshot), "application/json", "network.json")
 
 
 @get("/status/network.csv", include_in_schema=False)
 async def status_csv(
     request: AnyRequest, service: InjectedDependencies, cache: InjectedStatusCache
 ) -> Response[bytes]:
-    """The days as CSV."""
-    picture = await cache.get(service)
-    if picture is None:
+    """Return the days as CSV."""
+    cached = await cache.get(service)
+    if cached is None:
         return refusal(new_context(request, service).envelope, Unavailable()).response()
-    return _file(history_csv(picture.snapshot).encode(), "text/csv", "network.csv")
+    return _file(history_csv(cached.snapshot).encode(), "text/csv", "network.csv")
 
 
 def public_status_pages(cache: StatusCache) -> Router:
-    """Mount the pages over the cache of this process."""
+    """Returns the pages, with the cache of this process."""
     return Router(
         "/",
         route_handlers=[status, status_of_fip, status_json, status_csv],
@@ -190,11 +190,11 @@ def _site(service: HttpDependencies) -> dict[str, object]:
     return {"network": service.settings.network_name, "base": service.settings.token_prefix}
 
 
-def _age(picture: CachedStatus | None, now: datetime) -> dict[str, object]:
-    """Return how old the status is, when the database could not be read."""
-    if picture is None or picture.fresh:
+def _age(cached: CachedStatus | None, now: datetime) -> dict[str, object]:
+    """Returns the age of the status, when the database could not be read."""
+    if cached is None or cached.fresh:
         return {"old": None, "now": now}
-    return {"old": max(now - picture.snapshot.as_of, timedelta()), "now": now}
+    return {"old": max(now - cached.snapshot.as_of, timedelta()), "now": now}
 
 
 def _line(fip: FipHistory, incidents: Sequence[PublicIncident]) -> FipLine:
@@ -209,7 +209,7 @@ def _line(fip: FipHistory, incidents: Sequence[PublicIncident]) -> FipLine:
 def _headline(
     lines: Sequence[FipLine], total: int, silent_since: datetime | None
 ) -> tuple[str, str]:
-    """Return the headline of the network, with its tone."""
+    """Returns the headline of the network, with its tone."""
     if silent_since is not None:
         return "No data", "quiet"
     bad, warned = (
@@ -232,7 +232,7 @@ def _who(names: Sequence[str], total: int) -> str:
 
 
 def _bars(days: Sequence[Day]) -> dict[str, str]:
-    """The days as one SVG path for each state: short, and free of inline style."""
+    """Returns the days as one SVG path for each state: short, and without inline styles."""
     paths: dict[str, str] = {}
     for place, day in enumerate(days):
         top, height = _HEIGHTS[day.state]

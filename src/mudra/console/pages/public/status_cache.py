@@ -1,7 +1,7 @@
-"""Keeps the public picture of the network, so that it can be shown while the database is away.
+"""Caches the public status, so that it can be served while the database is not available.
 
-One snapshot in memory for all who look, made again behind them (decision 0062); and one on the
-disk, for a process that starts, or that starts while the database is away.
+One snapshot in memory for all readers, renewed in the background (decision 0062), and one on
+disk, for a process that starts, also while the database is not available.
 """
 
 import asyncio
@@ -23,20 +23,20 @@ from mudra.metrics.health.status_snapshot import READ_S, StatusReader
 from mudra.shared.unavailable import DatabaseUnavailable
 
 KEPT_S: Final = 10.0
-"""A look later than this has the picture made again, behind the one who looks."""
+"""A request later than this renews the status in the background."""
 _STALE_S: Final = 50.0
-"""A look that much later still waits for the new one: the page shall not tell what is long past."""
+"""A request that much later waits for the new one, so that the page is not long out of date."""
 _WAIT_S: Final = 3.0
-"""How long it waits; then it is shown what there is."""
+"""The limit of that wait; then the old status is returned."""
 _RETRY_S: Final = 5.0
 _FIRST: Final = timedelta(minutes=30)
-"""How old a picture of the disk may be for the first look of a process."""
+"""The maximum age of a status from disk for the first request of a process."""
 _FILE: Final = "status-snapshot.json"
 _log = structlog.get_logger()
 
 
 class CachedStatus(Struct, frozen=True):
-    """A snapshot, and whether the database could be asked for it just now."""
+    """A snapshot; `fresh` when it was read from the database just now."""
 
     snapshot: StatusSnapshot
     fresh: bool
@@ -50,52 +50,52 @@ class StatusCache:
     _reader: StatusReader = field(
         default_factory=lambda: StatusReader(NetworkHealthCache(PUBLIC_SPAN, monotonic))
     )
-    _behind: asyncio.Task[None] | None = None
-    _picture: CachedStatus | None = None
+    _renewal: asyncio.Task[None] | None = None
+    _cached: CachedStatus | None = None
     _until: float = 0.0
 
     async def get(self, service: HttpDependencies) -> CachedStatus | None:
-        """The picture, at most a minute old while the database answers; None without any.
+        """Returns the status, if any, at most a minute old while the database is available.
 
-        It claims no status of an API once no AA reports any more.
+        Without recent reports of any AA it contains no status of an API.
 
-        No one waits who looked within that minute, nor for a database that is away.
+        Requests within that minute never wait, nor does any for a database that is not available.
         """
-        if self._picture is None:
-            self._take(await asyncio.to_thread(self._young_of_disk, service.clock()))
-        if monotonic() > self._until and (self._behind is None or self._behind.done()):
-            self._behind = asyncio.create_task(self._renew(service))
-        if self._behind is not None and not self._behind.done() and self._must_wait():
-            wait_s = _WAIT_S if self._picture else READ_S
-            await asyncio.wait({self._behind}, timeout=wait_s)
-        if self._picture is None:
+        if self._cached is None:
+            self._take(await asyncio.to_thread(self._recent_from_disk, service.clock()))
+        if monotonic() > self._until and (self._renewal is None or self._renewal.done()):
+            self._renewal = asyncio.create_task(self._renew(service))
+        if self._renewal is not None and not self._renewal.done() and self._must_wait():
+            wait_s = _WAIT_S if self._cached else READ_S
+            await asyncio.wait({self._renewal}, timeout=wait_s)
+        if self._cached is None:
             return None
-        snapshot = status_at(self._picture.snapshot, service.clock())
-        return CachedStatus(snapshot, self._picture.fresh)
+        snapshot = status_at(self._cached.snapshot, service.clock())
+        return CachedStatus(snapshot, self._cached.fresh)
 
-    def _take(self, kept: CachedStatus | None) -> None:
-        if self._picture is None:  # another look may have come first
-            self._picture = kept
+    def _take(self, stored: CachedStatus | None) -> None:
+        if self._cached is None:  # another request may have been first
+            self._cached = stored
 
     def _must_wait(self) -> bool:
-        if self._picture is None:
+        if self._cached is None:
             return True
-        return self._picture.fresh and self._until > 0 and monotonic() > self._until + _STALE_S
+        return self._cached.fresh and self._until > 0 and monotonic() > self._until + _STALE_S
 
     async def _renew(self, service: HttpDependencies) -> None:
-        before = self._picture
+        before = self._cached
         try:
             snapshot = await self._reader.read(service.unit_of_work, service.clock())
-            self._picture = CachedStatus(snapshot, fresh=True)
+            self._cached = CachedStatus(snapshot, fresh=True)
         except DatabaseUnavailable as error:
             _log.warning("the public status shows its last snapshot", error=str(error))
             last = before.snapshot if before else await asyncio.to_thread(self._from_disk)
-            self._picture = CachedStatus(last, fresh=False) if last else None
+            self._cached = CachedStatus(last, fresh=False) if last else None
             self._until = monotonic() + _RETRY_S
             return
         self._until = monotonic() + KEPT_S
-        if before is None or before.snapshot.as_of != self._picture.snapshot.as_of:
-            await asyncio.to_thread(self._to_disk, self._picture.snapshot)
+        if before is None or before.snapshot.as_of != self._cached.snapshot.as_of:
+            await asyncio.to_thread(self._to_disk, self._cached.snapshot)
 
     def _to_disk(self, snapshot: StatusSnapshot) -> None:
         draft = self.folder / f"{_FILE}.{os.getpid()}"
@@ -105,9 +105,9 @@ class StatusCache:
         except OSError as error:
             _log.warning("the public status could not be kept on the disk", error=str(error))
 
-    def _young_of_disk(self, now: datetime) -> CachedStatus | None:
-        kept = self._from_disk()
-        return CachedStatus(kept, fresh=True) if kept and abs(now - kept.as_of) < _FIRST else None
+    def _recent_from_disk(self, now: datetime) -> CachedStatus | None:
+        last = self._from_disk()
+        return CachedStatus(last, fresh=True) if last and abs(now - last.as_of) < _FIRST else None
 
     def _from_disk(self) -> StatusSnapshot | None:
         try:

@@ -32,12 +32,12 @@ class ApiLine(Struct, frozen=True):
 
 
 def lines_of(fips: Sequence[FipHistory]) -> list[ApiLine]:
-    """Every API of these institutions."""
+    """Returns every API of these institutions."""
     return [ApiLine(fip, row) for fip in fips for row in fip.apis]
 
 
 def api_name(code: str) -> str:
-    """An API of the public files in words."""
+    """Returns the name of an API of the public files."""
     return code.replace("_", " ").capitalize().replace("Fi ", "FI ")
 
 
@@ -75,7 +75,7 @@ APIS_OF_ALL: Final = Table(
         ),
         *_OF_AN_API,
     ),
-    first_sort="status",  # bad, good, no data: what is bad comes first
+    first_sort="status",  # bad, good, no data: bad ones first
 )
 DAYS: Final = Table[Day](
     "history",
