@@ -69,9 +69,10 @@ def sample(text: str, name: str, **labels: str) -> float | None:
 
 def test_prometheus_and_openmetrics_show_the_last_window_and_forget_it_afterwards(own, aa):
     own.advance("PT1H")
-    push(aa, consents("BANK-SHOWN", 200, 150))
+    fip_id = new_member(own, "FIP").entity_id
+    push(aa, consents(fip_id, 200, 150), consents("BANK-MADE-UP", 200, 150))
     own.advance("PT1S")
-    labels = {"fip": "BANK-SHOWN", "api": "cns"}
+    labels = {"fip": fip_id, "api": "cns"}
 
     def success() -> float | None:
         return sample(figures(own).text, "mudra_fip_api_success_ratio", **labels)
@@ -88,6 +89,7 @@ def test_prometheus_and_openmetrics_show_the_last_window_and_forget_it_afterward
         p50 = sample(answer.text, "mudra_fip_api_p50_seconds", **labels)
         assert p50 == pytest.approx(0.09, rel=1 / 16)
         assert aa.aa_id not in answer.text
+        assert "BANK-MADE-UP" not in answer.text
     own.advance("PT10M")
     own.wait_until(lambda: success() != 0.75, 60)
     assert str(success()) == "nan"
@@ -141,9 +143,10 @@ def test_a_fault_behind_a_page_s_head_is_counted_as_the_500_that_it_is(own, aa):
 
 def test_every_expression_of_the_dashboard_asks_for_figures_that_are_there(own, aa):
     own.advance("PT1H")
-    push(aa, consents("BANK-OF-PANELS", 200, 150))
+    fip_id = new_member(own, "FIP").entity_id
+    push(aa, consents(fip_id, 200, 150))
     own.advance("PT1S")
-    labels = {"fip": "BANK-OF-PANELS", "api": "cns"}
+    labels = {"fip": fip_id, "api": "cns"}
     own.wait_until(lambda: sample(figures(own).text, "mudra_fip_api_requests", **labels) == 200, 60)
     shown = re.findall(r"(?m)^(mudra_\w+)(?:\{(.*)\})? \S+$", figures(own).text)
     samples = [(name, dict(re.findall(r'(\w+)="([^"]*)"', told))) for name, told in shown]
