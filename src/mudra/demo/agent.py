@@ -48,8 +48,8 @@ class SandboxClock:
         return int(self._clock.offset.total_seconds() * 1000)
 
 
-class Place(Struct, frozen=True):
-    """The directory of one AA's agent."""
+class AgentFiles(Struct, frozen=True):
+    """The files of one AA's agent."""
 
     aa_id: str
     directory: Path
@@ -65,16 +65,16 @@ class Place(Struct, frozen=True):
         return self.directory / "secret"
 
 
-def set_up(place: Place, settings: DemoSettings, port: int) -> None:
+def set_up(files: AgentFiles, settings: DemoSettings, port: int) -> None:
     """Writes the agent's configuration; the port may differ at every start."""
-    place.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+    files.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
     root = service_root(settings)
     # A JSON string is also a valid TOML string, for any path.
-    spool = json.dumps(str(place.directory.resolve() / "spool"))
-    secret = json.dumps(str(place.secret.resolve()))
+    spool = json.dumps(str(files.directory.resolve() / "spool"))
+    secret = json.dumps(str(files.secret.resolve()))
     lines = [
-        f"# The agent of {place.aa_id}, written again at every start of the sandbox.",
-        f'aa_id = "{place.aa_id}"',
+        f"# The agent of {files.aa_id}, written again at every start of the sandbox.",
+        f'aa_id = "{files.aa_id}"',
         f"directory = {spool}",
         "",
         "[operator]",
@@ -82,14 +82,14 @@ def set_up(place: Place, settings: DemoSettings, port: int) -> None:
         f'push_url = "{root}{settings.metrics_prefixes[0]}/push"',
         "",
         "[credentials]",
-        f'id = {{ value = "{place.aa_id}" }}',
+        f'id = {{ value = "{files.aa_id}" }}',
         f"secret = {{ file = {secret} }}",
         "",
         "[http]",
         f'listen = ["127.0.0.1:{port}"]',
         "",
     ]
-    _put(place.config, "\n".join(lines))
+    _put(files.config, "\n".join(lines))
 
 
 def service_root(settings: DemoSettings) -> str:
@@ -110,27 +110,27 @@ def free_port(preferred: int) -> int:
     raise OSError("no port of the loopback address is free")
 
 
-async def fetch_secret(place: Place, settings: DemoSettings, http: httpx.AsyncClient) -> bool:
+async def fetch_secret(files: AgentFiles, settings: DemoSettings, http: httpx.AsyncClient) -> bool:
     """Reads the secret as the AA's admin and writes its file; returns False when that failed."""
-    admin = next(one.admin for one in DEMO_NETWORK if one.entity_id == place.aa_id)
+    admin = next(one.admin for one in DEMO_NETWORK if one.entity_id == files.aa_id)
     url = f"{service_root(settings)}{settings.token_prefix}/v1"
     signed_in = await _post(
         http, f"{url}/user/token/generate", data={"username": admin, "password": DEMO_PASSWORD}
     )
     token = signed_in.get("accessToken")
     if token is None:
-        _log.warning("the demonstration agent cannot read its secret", aa_id=place.aa_id)
+        _log.warning("the demonstration agent cannot read its secret", aa_id=files.aa_id)
         return False
     found = await _post(
         http,
         f"{url}/entity/secret/read",
-        document={"entityId": place.aa_id},
+        document={"entityId": files.aa_id},
         headers={"Authorization": f"Bearer {token}"},
     )
     secret = found.get("secret")
     if not isinstance(secret, str):
         return False
-    _put(place.secret, secret)
+    _put(files.secret, secret)
     return True
 
 

@@ -94,17 +94,17 @@ class Systems:
 
     def _end_session(self, fip: str, session: str, at: int) -> None:
         """Adds the FIP's notifications about requested data; some sessions never end."""
-        comes = at + int(self.dice.lognormvariate(9, 0.5))
+        ready_at = at + int(self.dice.lognormvariate(9, 0.5))
         if self.dice.random() < _FIRST_PENDING:
             self._receive(
-                fip, NotificationType.FI, (at + comes) // 2, _notice(session, fip, "PENDING")
+                fip, NotificationType.FI, (at + ready_at) // 2, _notice(session, fip, "PENDING")
             )
         chance = self.dice.random()
         if chance < _DONE:
-            self._receive(fip, NotificationType.FI, comes, _notice(session, fip, "READY"))
+            self._receive(fip, NotificationType.FI, ready_at, _notice(session, fip, "READY"))
         elif chance < _DONE + _FAILED:
-            word = self.dice.choice(("DENIED", "TIMEOUT"))
-            self._receive(fip, NotificationType.FI, comes, _notice(session, fip, word))
+            status = self.dice.choice(("DENIED", "TIMEOUT"))
+            self._receive(fip, NotificationType.FI, ready_at, _notice(session, fip, status))
 
     def _receive(self, fip: str, code: NotificationType, at: int, body: SendEvent) -> None:
         call = NOTIFICATION_CALLS[code]
@@ -137,12 +137,12 @@ class Systems:
         heapq.heappush(self._later, (at, next(self._order), event))
 
 
-def _notice(session: str, fip: str, word: str) -> SendEvent:
+def _notice(session: str, fip: str, status: str) -> SendEvent:
     return {
         "Notifier": {"type": "FIP", "id": fip},
         "FIStatusNotification": {
             "sessionId": session,
-            "sessionStatus": "ACTIVE" if word == "PENDING" else "COMPLETED",
-            "FIStatusResponse": [{"fipID": fip, "Accounts": [{"FIStatus": word}]}],
+            "sessionStatus": "ACTIVE" if status == "PENDING" else "COMPLETED",
+            "FIStatusResponse": [{"fipID": fip, "Accounts": [{"FIStatus": status}]}],
         },
     }

@@ -25,7 +25,7 @@ from mudra.storage.metrics.receipts import PostgresReceipts
 from mudra.storage.metrics.reports import PostgresReports
 
 _DAY: Final = timedelta(days=1)
-_CAME_AFTER: Final = (35, 95)
+_PUSH_DELAY_S: Final = (35, 95)
 """Seconds from the end of a window to the arrival of its payloads, as agents push."""
 _CHUNK_S: Final = 30.0
 
@@ -96,13 +96,15 @@ def _reports(past: Past, aa_id: str, day: TimeRange) -> Iterator[PastReport]:
             continue
         dice = random.Random(f"{past.seed} {aa_id} {window.isoformat()}")  # noqa: S311  # no secret
         hit = any(one.begin <= window < one.end for one in past.traffic.troubles)
-        came_at = window + WINDOW + timedelta(seconds=dice.uniform(*_CAME_AFTER))
+        received_at = window + WINDOW + timedelta(seconds=dice.uniform(*_PUSH_DELAY_S))
         for make in (past.traffic.requests, past.traffic.notifications):
             report = make(aa_id, window, str(uuid.uuid4()), dice)
-            yield PastReport(_checked(report, came_at), str(uuid.uuid4()), came_at, replaces=hit)
+            yield PastReport(
+                _checked(report, received_at), str(uuid.uuid4()), received_at, replaces=hit
+            )
 
 
-def _checked(report: Report, came_at: datetime) -> CheckedReport:
-    checked = check_report(encode_report(report), came_at)
+def _checked(report: Report, received_at: datetime) -> CheckedReport:
+    checked = check_report(encode_report(report), received_at)
     assert isinstance(checked, CheckedReport), checked
     return checked

@@ -26,7 +26,7 @@ from mudra.agent.host.run import run_agent
 from mudra.client import SecretRefused
 from mudra.demo.agent import (
     FIRST_PORT,
-    Place,
+    AgentFiles,
     SandboxClock,
     fetch_secret,
     free_port,
@@ -60,7 +60,7 @@ def live(dependencies: Dependencies, on_parent_exit: OnParentExit) -> None:
 
 @dataclass(slots=True)
 class _Aa:
-    place: Place
+    files: AgentFiles
     agent: Agent
     systems: Systems
     unsent: list[SendEvent] = field(default_factory=list)
@@ -73,19 +73,19 @@ async def _live(dependencies: Dependencies, on_parent_exit: OnParentExit) -> Non
         await _wait_until_ready(dependencies, http)
         await dependencies.time_machine.load()
         aas = [
-            _aa(dependencies, aa_id, place)
-            for place, aa_id in enumerate(await demo_aas(dependencies))
+            _aa(dependencies, aa_id, number)
+            for number, aa_id in enumerate(await demo_aas(dependencies))
         ]
         for aa in aas:
-            if not aa.place.secret.exists():
-                await fetch_secret(aa.place, dependencies.settings, http)
+            if not aa.files.secret.exists():
+                await fetch_secret(aa.files, dependencies.settings, http)
         tasks = [
             asyncio.create_task(_follow(dependencies, aas), name="past"),
             asyncio.create_task(_feed(dependencies, aas, http), name="traffic"),
             asyncio.create_task(_replace_secrets(dependencies, aas, http), name="steward"),
         ]
         agents = [
-            asyncio.create_task(run_agent(aa.agent, stop), name=f"agent of {aa.place.aa_id}")
+            asyncio.create_task(run_agent(aa.agent, stop), name=f"agent of {aa.files.aa_id}")
             for aa in aas
         ]
         ended = await until_stopped(stop, tasks, agents)
@@ -118,17 +118,17 @@ async def until_stopped(
 
 
 def _aa(dependencies: Dependencies, aa_id: str, number: int) -> _Aa:
-    place = Place(aa_id, dependencies.settings.data_dir / "agents" / aa_id)
-    set_up(place, dependencies.settings, free_port(FIRST_PORT + number))
+    files = AgentFiles(aa_id, dependencies.settings.data_dir / "agents" / aa_id)
+    set_up(files, dependencies.settings, free_port(FIRST_PORT + number))
     dice = random.Random()  # noqa: S311  # not security-relevant
     agent = assemble(
-        read_config(place.config),
+        read_config(files.config),
         SandboxClock(dependencies.clock),
         dice.uniform,
         partial(_log.warning, "agent", aa_id=aa_id),
         httpx.AsyncHTTPTransport(),
     )
-    return _Aa(place, agent, Systems(Traffic(DEMO_FIPS), dice))
+    return _Aa(files, agent, Systems(Traffic(DEMO_FIPS), dice))
 
 
 async def _wait_until_ready(dependencies: Dependencies, http: httpx.AsyncClient) -> None:
@@ -159,8 +159,8 @@ async def _follow(dependencies: Dependencies, aas: Sequence[_Aa]) -> None:
 
 
 async def _fill(dependencies: Dependencies, aas: Sequence[_Aa], within: TimeRange) -> None:
-    pending = [(aa.place.aa_id, window) for aa in aas for window in _pending(aa.agent)]
-    ids = [aa.place.aa_id for aa in aas]
+    pending = [(aa.files.aa_id, window) for aa in aas for window in _pending(aa.agent)]
+    ids = [aa.files.aa_id for aa in aas]
     received = await reported(dependencies, ids, within)
     past = Past(Traffic(DEMO_FIPS), within, left_out={*received, *pending})
     payloads = await fill_history(dependencies, past, ids, lambda: None)
@@ -201,4 +201,4 @@ async def _replace_secrets(
         for aa in aas:
             tokens = aa.agent.tokens
             if tokens.warning is not None or isinstance(tokens.error, SecretRefused):
-                await fetch_secret(aa.place, dependencies.settings, http)
+                await fetch_secret(aa.files, dependencies.settings, http)

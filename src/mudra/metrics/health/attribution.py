@@ -1,10 +1,10 @@
 """The likely cause of a failing cell of the AA x FIP matrix: the FIP, the path or AA, the network.
 
-A FIP that is bad seen from (nearly) all AAs is itself at fault. An AA at which
-(nearly) all FIPs look bad has lost the network, or the network it. A cell that
+A FIP that is bad for (nearly) all AAs is itself the cause. An AA for which
+(nearly) all FIPs are bad has a network problem of its own. A cell that
 is bad alone points to the path between the two. Lines that explain most bad
 cells are named first and then left out of the comparison, so that a failed
-FIP does not make its AAs look bad, nor the other way round.
+FIP does not make its AAs look bad, nor vice versa.
 """
 
 import enum

@@ -78,7 +78,7 @@ class FeedTime(msgspec.Struct, frozen=True):
 
 
 class FeedProof(msgspec.Struct, frozen=True):
-    """How many of the expected reports were received."""
+    """The number of reports received and expected."""
 
     reporters_heard: int
     reporters_expected: int
@@ -100,7 +100,7 @@ FipRows = Mapping[tuple[Tag, str], Rollup]
 
 
 def health_feed(
-    fips: Mapping[str, FipRows], start: datetime, end: datetime, heard: Proof
+    fips: Mapping[str, FipRows], start: datetime, end: datetime, proof: Proof
 ) -> HealthFeed:
     """Returns the feed over whole windows from `start` to `end`; a FIP without rows is UNSURE."""
     feeds = {fip_id: _fip_feed(rows) for fip_id, rows in sorted(fips.items())}
@@ -109,10 +109,10 @@ def health_feed(
         {fip_id: _summary(feed) for fip_id, feed in feeds.items()},
         FeedTime(_utc_text(start), _utc_text(end)),
         FeedProof(
-            heard.reporters_heard,
-            heard.reporters_expected,
-            heard.windows_heard,
-            heard.windows_expected,
+            proof.reporters_heard,
+            proof.reporters_expected,
+            proof.windows_heard,
+            proof.windows_expected,
         ),
     )
 
@@ -194,12 +194,12 @@ MAX_SILENCE: Final = timedelta(hours=1)
 
 
 def is_heard(heard_until: datetime | None, now: datetime) -> bool:
-    """Whether reports are recent enough to say how an API is now."""
+    """Returns whether reports are recent enough to know the current status of an API."""
     return heard_until is not None and now - heard_until <= MAX_SILENCE
 
 
 def unsure(rows: Iterable[PublicRow]) -> list[PublicRow]:
-    """The same counts without a status, for when no AA reports any more."""
+    """Returns the same counts without a status, for when no AA reports any more."""
     return [msgspec.structs.replace(row, status=Status.UNSURE) for row in rows]
 
 

@@ -44,7 +44,7 @@ class Errors(Struct, frozen=True):
 
 
 class Health(Struct, frozen=True):
-    """The health of one API. `success` is a share from 0 to 1, None without calls to judge by."""
+    """The health of one API. `success` is a share from 0 to 1, None without a denominator."""
 
     total: int
     succeeded: int
@@ -80,7 +80,7 @@ class FiOutcomes(Struct, frozen=True):
 
 
 class Proof(Struct, frozen=True):
-    """How many of the expected reports were received; every aggregate carries it."""
+    """The number of reports received and expected; every aggregate includes it."""
 
     reporters_heard: int
     reporters_expected: int
@@ -166,12 +166,12 @@ def fi_outcomes(row: Rollup) -> FiOutcomes:
     )
 
 
-def proof(expected: Mapping[str, int], heard: Mapping[str, Collection[datetime]]) -> Proof:
+def proof(expected: Mapping[str, int], received: Mapping[str, Collection[datetime]]) -> Proof:
     """Compares the windows expected of each AA with those received.
 
     An AA that was not expected (its entry is newer, or was removed) adds nothing.
     """
-    windows = {aa: min(len(set(heard.get(aa, ()))), due) for aa, due in expected.items()}
+    windows = {aa: min(len(set(received.get(aa, ()))), due) for aa, due in expected.items()}
     return Proof(
         reporters_heard=sum(1 for count in windows.values() if count),
         reporters_expected=sum(1 for due in expected.values() if due),

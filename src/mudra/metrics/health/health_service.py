@@ -149,7 +149,7 @@ class HealthService(Struct, frozen=True):
         return sorted(await self.members.live_fips())
 
     async def onboarded_fips(self) -> frozenset[str]:
-        """Returns the FIPs that may be named in public."""
+        """Returns the FIPs that public pages may name."""
         return await self.members.onboarded_fips()
 
     async def names(self) -> Mapping[str, str]:

@@ -76,14 +76,14 @@ class Coverage(Struct, frozen=True):
     def proof(self, aa_id: str = "") -> Proof:
         """Returns the proof over one AA, or over all."""
         due = {aa: count for aa, count in self.expected.items() if aa_id in {"", aa}}
-        heard = {
+        received = {
             aa: sum(min(self.heard.get((aa, tag), 0), count) for tag in Tag)
             for aa, count in due.items()
         }
         return Proof(
-            reporters_heard=sum(1 for count in heard.values() if count),
+            reporters_heard=sum(1 for count in received.values() if count),
             reporters_expected=sum(1 for count in due.values() if count),
-            windows_heard=sum(heard.values()),
+            windows_heard=sum(received.values()),
             windows_expected=sum(due.values()) * len(Tag),
         )
 

@@ -24,7 +24,7 @@ class PastReport(Struct, frozen=True):
 
     checked: CheckedReport
     receipt_id: str
-    came_at: datetime
+    received_at: datetime
     replaces: bool = False
     """Replaces the stored content of its window, if any; else that content stays."""
 
@@ -32,7 +32,7 @@ class PastReport(Struct, frozen=True):
 class HistoryService(Struct, frozen=True):
     """The ports that filling the history needs."""
 
-    intake: Reports
+    reports: Reports
     receipts: Receipts
     audit_log: AuditLog
 
@@ -46,7 +46,7 @@ async def take_history(
     """
     if not reports:
         return 0
-    await history.intake.lock(aa_id)
+    await history.reports.lock(aa_id)
     windows = [one.checked.window for one in reports]
     known = await history.receipts.windows(aa_id, TimeRange(min(windows), max(windows) + WINDOW))
     stored = {(tag, window) for tag, found in known.items() for window in found}
@@ -54,12 +54,12 @@ async def take_history(
     replaced = 0
     for one in reports:
         if (one.checked.tag, one.checked.window) not in stored:
-            decision = decide(Known(None, None), one.checked, one.receipt_id, one.came_at)
+            decision = decide(Known(None, None), one.checked, one.receipt_id, one.received_at)
             assert isinstance(decision, Accept), "nothing is known of it"
             fresh.append((decision, one.checked))
         elif one.replaces:
-            replaced += await _replace(one, history.intake)
-    await history.intake.accept_all(fresh, watched_from)
+            replaced += await _replace(one, history.reports)
+    await history.reports.accept_all(fresh, watched_from)
     await history.audit_log.append(
         AuditEntry(
             EventName.SANDBOX_HISTORY_FILL,
@@ -75,10 +75,10 @@ async def take_history(
     return len(fresh) + replaced
 
 
-async def _replace(one: PastReport, intake: Reports) -> int:
-    known = await intake.known(*keys_of(one.checked))
-    decision = decide(known, one.checked, one.receipt_id, one.came_at)
+async def _replace(one: PastReport, store: Reports) -> int:
+    known = await store.known(*keys_of(one.checked))
+    decision = decide(known, one.checked, one.receipt_id, one.received_at)
     if isinstance(decision, TxnIdReused):
         return 0
-    await intake.carry_out(decision, one.checked)
+    await store.carry_out(decision, one.checked)
     return 1

@@ -110,9 +110,9 @@ class StatusSnapshot(msgspec.Struct, frozen=True):
 
 
 def status_at(snapshot: StatusSnapshot, now: datetime) -> StatusSnapshot:
-    """Returns a snapshot as it may be shown now: without a status of APIs once reports cease.
+    """Returns a snapshot for the current time: without a status of APIs once reports cease.
 
-    Also for a snapshot that is old because the database cannot be read.
+    This includes a snapshot that is old because the database cannot be read.
     """
     if is_heard(snapshot.heard_until, now):
         return snapshot

@@ -1,4 +1,4 @@
-"""Makes the public status: the last 24 hours by API, 90 days by FIP, and incidents."""
+"""Reads the public status: the last 24 hours by API, 90 days by FIP, and incidents."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -58,7 +58,7 @@ class _DayHealth(Struct, frozen=True):
 
 
 class StatusReader:
-    """Makes snapshots; days whose reports have not changed are read once."""
+    """Reads snapshots; reads days again only when their reports have changed."""
 
     def __init__(self, last_day: NetworkHealthCache) -> None:
         self._last_day = last_day

@@ -73,7 +73,7 @@ def incident_notifications(
     now: datetime,
     new_id: Callable[[], str],
 ) -> tuple[IncidentNotification, ...]:
-    """Returns a notification for each change, and for open incidents whose silence has ended."""
+    """Returns a notification for each change, and for open incidents with an ended silence."""
     before = {stored.incident: stored for stored in known}
     notifications = [_notification(change, before, silences, now, new_id) for change in changes]
     changed = {one.incident_id for one in notifications}

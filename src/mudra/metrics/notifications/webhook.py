@@ -37,7 +37,7 @@ class Webhook(Struct, frozen=True):
 
 
 class AddedWebhook(Struct, frozen=True):
-    """A new webhook with the key that signs its messages, which is shown only once."""
+    """A new webhook with the key that signs its messages; the key is returned only once."""
 
     webhook: Webhook
     secret: SecretText

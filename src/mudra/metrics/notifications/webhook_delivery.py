@@ -52,7 +52,7 @@ async def deliver_messages(
 ) -> None:
     """Delivers every due message, several at once, so that a slow receiver delays few.
 
-    Each is taken and settled in transactions of its own: a crash in between delivers it twice,
+    Each is claimed and completed in separate transactions: a crash in between delivers it twice,
     with the same `webhook-id`, never zero times.
     """
 
@@ -73,7 +73,7 @@ async def deliver_messages(
 
     while True:
         async with open_work() as work:
-            taken = await work.messages.take_due(BATCH)
-        await asyncio.gather(*map(deliver, taken))
-        if len(taken) < BATCH:
+            claimed = await work.messages.take_due(BATCH)
+        await asyncio.gather(*map(deliver, claimed))
+        if len(claimed) < BATCH:
             return

@@ -40,7 +40,7 @@ class RequestBlock(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_f
 
 
 class RequestFip(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
-    """What one AA sent to one FIP in one window."""
+    """The calls that one AA sent to one FIP in one window."""
 
     fip_id: EntityId
     metrics: tuple[RequestBlock, ...]
@@ -52,11 +52,11 @@ class NotificationBlock(msgspec.Struct, frozen=True, rename="camel", forbid_unkn
     type: str
     counts: Counts
     status: Statuses | UnsetType = UNSET
-    """How FI requests ended; `finot` only."""
+    """The outcomes of FI requests; `finot` only."""
 
 
 class NotificationFip(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
-    """What one AA received from one FIP in one window."""
+    """The notifications that one AA received from one FIP in one window."""
 
     fip_id: EntityId
     metrics: tuple[NotificationBlock, ...]

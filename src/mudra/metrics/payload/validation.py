@@ -92,7 +92,7 @@ def check_report(body: bytes, now: datetime) -> CheckedReport | ReportRefused:
 
 
 class ContentLimits(Struct, frozen=True):
-    """How much one payload may hold."""
+    """The maximum content of one payload."""
 
     max_blocks: int = 5000
     max_unknown_fips: int = 200

@@ -38,7 +38,7 @@ class ValidationErrors:
         return self.total >= MAX_COUNTED
 
     def add(self, path: str, problem: str, allowed: str = "", nearest: str = "") -> None:
-        """Adds one error; beyond the first 200 errors are only counted."""
+        """Adds one error; after the first 200, errors are only counted."""
         self.total += 1
         if len(self.findings) < MAX_FINDINGS:
             self.findings.append(Finding(path, problem, allowed, nearest))

@@ -38,12 +38,12 @@ def closed_before(now: datetime, length: timedelta) -> TimeRange:
     return TimeRange(end - length, end)
 
 
-def gaps(within: TimeRange, heard: Collection[datetime]) -> tuple[TimeRange, ...]:
+def gaps(within: TimeRange, received: Collection[datetime]) -> tuple[TimeRange, ...]:
     """Returns the runs of windows that were not reported."""
-    received = set(heard)
+    known = set(received)
     found: list[TimeRange] = []
     for window in within.windows:
-        if window in received:
+        if window in known:
             continue
         if found and found[-1].end == window:
             found[-1] = TimeRange(found[-1].start, window + WINDOW)

@@ -2,7 +2,7 @@
 
 A range consists of whole days, whole hours and single windows. Where the sums
 of an AA are stale, the next finer ones replace them for that AA; where those of
-many are, for all. Sums over all AAs are taken only where none are stale.
+many are, for all. Sums over all AAs are used only where none are stale.
 """
 
 from collections import defaultdict
@@ -68,7 +68,7 @@ class Sources(Struct, frozen=True):
 
 
 class AllSources(Struct, frozen=True):
-    """Days and hours whose sums over all AAs are good; `rest` is read by AA."""
+    """Days and hours with valid sums over all AAs; `rest` is read by AA."""
 
     days: tuple[datetime, ...]
     hours: tuple[datetime, ...]
@@ -81,24 +81,24 @@ class _Split(Struct, frozen=True):
     windows: tuple[datetime, ...]
 
 
-def sources(within: TimeRange, notes: Notes) -> Sources:
+def sources(within: TimeRange, stale: Notes) -> Sources:
     """Returns the coarsest usable rows by AA."""
-    return _by_aa(_split(within), notes)
+    return _by_aa(_split(within), stale)
 
 
-def sources_of_all(within: TimeRange, notes: Notes) -> AllSources:
+def sources_of_all(within: TimeRange, stale: Notes) -> AllSources:
     """Returns the coarsest usable rows over all AAs together."""
     split = _split(within)
-    stale_days, stale_hours = notes.stale_days(), notes.stale_hours()
+    stale_days, stale_hours = stale.stale_days(), stale.stale_hours()
     days = tuple(day for day in split.days if day not in stale_days)
     hours = (*_hours_of(set(split.days) - set(days)), *split.hours)
     good = tuple(hour for hour in hours if hour not in stale_hours)
     left = tuple(hour for hour in hours if hour in stale_hours)
-    return AllSources(days, good, _by_aa(_Split((), left, split.windows), notes))
+    return AllSources(days, good, _by_aa(_Split((), left, split.windows), stale))
 
 
-def _by_aa(split: _Split, notes: Notes) -> Sources:
-    stale_days, stale_hours = notes.stale_days(), notes.stale_hours()
+def _by_aa(split: _Split, stale: Notes) -> Sources:
+    stale_days, stale_hours = stale.stale_days(), stale.stale_hours()
     days, day_exceptions = _usable(split.days, stale_days)
     hours = (*split.hours, *_hours_of(set(split.days) - set(days)))
     hours_left, hour_exceptions = _usable(hours, stale_hours)
@@ -110,12 +110,12 @@ def _by_aa(split: _Split, notes: Notes) -> Sources:
     }
     return Sources(
         Rows(days, frozenset(day_exceptions)),
-        Rows(hours_left, frozenset(hour_exceptions), frozenset(finer - notes.hours)),
+        Rows(hours_left, frozenset(hour_exceptions), frozenset(finer - stale.hours)),
         Rows(
             windows,
             only=frozenset(
                 SeriesKey(one.aa_id, one.tag, window)
-                for one in hour_exceptions | (finer & notes.hours)
+                for one in hour_exceptions | (finer & stale.hours)
                 for window in _windows_of({one.at})
             ),
         ),

@@ -4,7 +4,7 @@ In a block of n calls, the one of rank ceil(n * 50 %) took p50, and so on
 for 95, 99 and 100 (nearest rank, the definition that Mudra documents and its
 agent uses). So for every time t the number of calls that took at most t lies
 between two step functions. Both are sums over blocks, hence over windows and
-AAs, in any order; no median or average of percentiles is ever taken.
+AAs, in any order; percentiles are never averaged.
 
 A step function is stored as its rises, in cells. A cell is one exact
 millisecond or, in roll-ups, one of the fixed cells of `coarse_cell`: exact
@@ -12,7 +12,7 @@ below 16 ms, above it at most 1/16 wide (6.25 %). In a coarse cell the lower
 function rises at the cell's end and the upper one at its start, so the
 bounds stay valid and grow by one cell at most.
 
-For the estimate the calls of a block are also distributed over its four
+For the estimate the calls of a block are also spread along its four
 points, evenly on a logarithmic scale (`estimate`): from half of p50 to p50, on
 to p95, to p99, to p100. That adds up as well, so an estimate over any range
 is that of one count-weighted distribution. Against simulated uneven AAs it
@@ -38,7 +38,7 @@ class LatencyDistribution(Struct, frozen=True):
 
     `cells` rise strictly. `lower[i]` calls are known to have ended within
     cell i or before, `upper[i]` more could have ended from cell i on, and
-    `estimate[i]` are taken to lie in cell i; each of the three sums to
+    `estimate[i]` are estimated to be in cell i; each of the three sums to
     `samples`. With `coarse` a cell is a number of `coarse_cell`, else a
     millisecond. `longest` is the exact maximum, 0 without samples.
     """

@@ -12,7 +12,7 @@ from mudra.metrics.ports import MetricsTables
 from mudra.metrics.rollup.step import day_start
 
 OBSERVATIONS_KEPT: Final = OBSERVED + timedelta(days=1)
-"""Longer than detection reads them, so that an incident keeps its first windows meanwhile."""
+"""Longer than detection reads them, so that a current incident keeps its first windows."""
 
 
 class RetentionPolicy(Struct, frozen=True):

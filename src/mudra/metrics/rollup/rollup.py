@@ -75,7 +75,7 @@ def rollup(blocks: Iterable[RequestBlock | NotificationBlock]) -> Rollup:
 
 
 def answered(counts: tuple[int, ...]) -> int:
-    """Returns the number of calls with a response of any status: those have a response time."""
+    """Returns the number of calls with a response of any status; each has a response time."""
     return sum(counts[1:])
 
 

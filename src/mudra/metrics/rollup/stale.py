@@ -25,7 +25,7 @@ MAX_DELAY_OF_MANY: Final = timedelta(minutes=10)
 SETTLED_AFTER: Final = timedelta(minutes=5)
 """Agents push a window within minutes of its end; sums of sums wait until most have arrived."""
 MAX_ROWS_TOGETHER: Final = 20_000
-"""Raw rows whose hours are summed in one transaction: one or two seconds of work."""
+"""Raw rows that one transaction sums by hour: one or two seconds of work."""
 
 
 class Stale(Struct, frozen=True):

@@ -17,7 +17,7 @@ from mudra.storage.metrics.alarm_tables import health_silence, health_webhook, w
 
 _PLACE: Final = ("health_webhook", "secret")
 _TAKEN_FOR: Final = timedelta(minutes=2)
-"""A message that was taken and not settled by then is taken again: its sender has died."""
+"""A message claimed and not completed by then is claimed again: its sender has crashed."""
 _MAX_PROBLEM: Final = 200
 _S: Final = health_silence.c
 _W: Final = health_webhook.c
@@ -111,7 +111,7 @@ class PostgresWebhooks:
 
     async def post(self, entity_id: str, body: bytes, now: datetime) -> None:
         """Queues a message for each webhook of the entity and of the network."""
-        concerned = await self._tx.connection.scalars(
+        webhook_ids = await self._tx.connection.scalars(
             sa.select(_W.webhook_id).where(_W.entity_id.in_(["", entity_id]))
         )
         rows = [
@@ -122,7 +122,7 @@ class PostgresWebhooks:
                 "made_at": now,
                 "next_attempt_at": now,
             }
-            for webhook_id in concerned
+            for webhook_id in webhook_ids
         ]
         if rows:
             await self._tx.connection.execute(sa.insert(webhook_message), rows)

@@ -66,7 +66,7 @@ class PostgresRollupQueries:
     ) -> Mapping[Cell, Rollup]:
         """Returns the sums of every cell that had traffic."""
         wide = await self._widened(within)
-        used = sources(wide, await self._notes(wide, aa_id))
+        used = sources(wide, await self._stale_series(wide, aa_id))
         gathered = Gathered()
         await self._read(used, Part(aa_id, fip_id, tag), gathered)
         return gathered.by_cell()
@@ -76,7 +76,7 @@ class PostgresRollupQueries:
     ) -> Mapping[Cell, Rollup]:
         """Returns the same over all AAs: `aa_id` of each cell is empty. Much cheaper."""
         wide = await self._widened(within)
-        used = sources_of_all(wide, await self._notes(wide, None))
+        used = sources_of_all(wide, await self._stale_series(wide, None))
         gathered = Gathered(over_aas=True)
         await self._read(used.rest, Part(fip_id=fip_id, tag=tag), gathered)
         part = Part(ALL_AAS, fip_id, tag)
@@ -87,9 +87,9 @@ class PostgresRollupQueries:
     async def pairs(self, within: TimeRange, code: str = ALL_CALLS) -> Mapping[Pair, PairSums]:
         """Returns the sums for the matrix, over one type of request or over all calls."""
         wide = await self._widened(within)
-        notes = await self._notes(wide, None)
+        stale = await self._stale_series(wide, None)
         requests = short_tag(Tag.REQUESTS)
-        used = sources(wide, _only(notes, requests))
+        used = sources(wide, _of_tag(stale, requests))
         found: dict[Pair, PairSums] = {}
         for table, rows in ((metrics_pair_day, used.days), (metrics_pair_hour, used.hours)):
             if rows.times or rows.only:
@@ -145,7 +145,7 @@ class PostgresRollupQueries:
 
     async def heard(self, within: TimeRange) -> Mapping[tuple[str, Tag], int]:
         """Returns how many windows each AA reported, with or without traffic."""
-        used = sources_of_all(within, await self._notes(within, None))
+        used = sources_of_all(within, await self._stale_series(within, None))
         found: dict[tuple[str, Tag], int] = defaultdict(int)
         if used.days:
             c = metrics_heard.c
@@ -189,7 +189,7 @@ class PostgresRollupQueries:
         end = within.end if beyond or day == within.end else day + DAY
         return TimeRange(within.start, end)
 
-    async def _notes(self, within: TimeRange, aa_id: str | None) -> Notes:
+    async def _stale_series(self, within: TimeRange, aa_id: str | None) -> Notes:
         c = metrics_stale.c
         rows = await self._tx.connection.execute(
             sa.select(c.grain, c.aa_id, c.tag, c.at)
@@ -231,7 +231,7 @@ def _among(
         "tag": [one.tag for one in rows],
         column.name: [one.at for one in rows],
     }
-    columns = [table.c[name] for name in lists if name in table.c]  # sums for the matrix: no tag
+    columns = [table.c[name] for name in lists if name in table.c]  # matrix sums have no tag
     values = (
         sa.func.unnest(*(sa.literal(lists[one.name], sa.ARRAY(one.type)) for one in columns))
         .table_valued(*(one.name for one in columns))
@@ -240,10 +240,10 @@ def _among(
     return sa.tuple_(*columns).in_(sa.select(*values.c))
 
 
-def _only(notes: Notes, tag: str) -> Notes:
+def _of_tag(stale: Notes, tag: str) -> Notes:
     return Notes(
-        frozenset(one for one in notes.days if one.tag == tag),
-        frozenset(one for one in notes.hours if one.tag == tag),
+        frozenset(one for one in stale.days if one.tag == tag),
+        frozenset(one for one in stale.hours if one.tag == tag),
     )
 
 

@@ -243,13 +243,13 @@ async def _limit_rows(tx: Transaction, stale: Stale) -> Stale:
         .group_by(hour)
     )
     weight = {at: int(number) for at, number in blocks}
-    total, taken = 0, 0
+    rows, hours = 0, 0
     for at in stale.ats:
-        total += weight.get(at, 0)
-        if taken and total > MAX_ROWS_TOGETHER:
+        rows += weight.get(at, 0)
+        if hours and rows > MAX_ROWS_TOGETHER:
             break
-        taken += 1
-    return replace(stale, ats=stale.ats[:taken])
+        hours += 1
+    return replace(stale, ats=stale.ats[:hours])
 
 
 async def _put(tx: Transaction, table: sa.Table, stale: Stale, sums: Sums) -> None:

@@ -170,7 +170,7 @@ metrics_stale: Final = sa.Table(
     sa.CheckConstraint("grain IN ('window', 'hour', 'day')", name="grain"),
     sa.Index("ix_metrics_stale_at", "at"),
 )
-"""Hours and days whose sums are older than their raw rows; written with the raw rows.
+"""Hours and days with sums older than their raw rows; written with the raw rows.
 
 `noted_at` is the real time, also where the sandbox has moved its clock.
 """

@@ -47,5 +47,5 @@ async def activate(token: FromPath[str], service: InjectedDependencies) -> Respo
 
 
 def activation_page(prefix: str) -> Router:
-    """Mount the page under the path of the token service."""
+    """Returns the page's router under the path of the token service."""
     return Router(prefix or "/", route_handlers=[activate])

@@ -22,7 +22,7 @@ from mudra.metrics.health.status_history import StatusSnapshot, status_at
 from mudra.metrics.health.status_snapshot import READ_S, StatusReader
 from mudra.shared.unavailable import DatabaseUnavailable
 
-KEPT_S: Final = 10.0
+_RENEW_AFTER_S: Final = 10.0
 """A request later than this renews the status in the background."""
 _STALE_S: Final = 50.0
 """A request that much later waits for the new one, so that the page is not long out of date."""
@@ -93,7 +93,7 @@ class StatusCache:
             self._cached = CachedStatus(last, fresh=False) if last else None
             self._until = monotonic() + _RETRY_S
             return
-        self._until = monotonic() + KEPT_S
+        self._until = monotonic() + _RENEW_AFTER_S
         if before is None or before.snapshot.as_of != self._cached.snapshot.as_of:
             await asyncio.to_thread(self._to_disk, self._cached.snapshot)
 
