@@ -193,11 +193,11 @@ class Settings:
         5000,
         _whole(1, 1000000),
         "1 to 1000000",
-        "blocks (one API of one FIP) in a payload, over all its FIPs",
+        "blocks in a payload, one for each FIP",
     )
     metrics_push_unknown_fips: int = _setting(
         "METRICS_PUSH_UNKNOWN_FIPS",
-        200,
+        1000,
         _whole(0, 100000),
         "0 to 100000",
         "FIPs in a payload that are not in the registry; they are kept, but never published",

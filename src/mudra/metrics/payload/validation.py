@@ -95,22 +95,17 @@ class ContentLimits(Struct, frozen=True):
     """The maximum content of one payload."""
 
     max_blocks: int = 5000
-    max_unknown_fips: int = 200
+    max_unknown_fips: int = 1000
 
 
 def check_size(report: Report, limits: ContentLimits) -> ReportRefused | None:
-    """Refuses a payload with too many blocks; names the first one too many."""
-    fips: tuple[RequestFip | NotificationFip, ...] = report.fips
-    total, first = 0, ""
-    for place, fip in enumerate(fips):
-        if not first and total + len(fip.metrics) > limits.max_blocks:
-            first = f"$.fips[{place}].metrics[{limits.max_blocks - total}]"
-        total += len(fip.metrics)
-    if not first:
+    """Refuses a payload with too many blocks (spec 2.5: one per FIP); names the first too many."""
+    total = len(report.fips)
+    if total <= limits.max_blocks:
         return None
     problem = f"is one block too many; the payload has {total}"
     allowed = f"at most {limits.max_blocks} blocks in a payload"
-    return ReportRefused((Finding(first, problem, allowed),), 1)
+    return ReportRefused((Finding(f"$.fips[{limits.max_blocks}]", problem, allowed),), 1)
 
 
 def unknown_fips(
