@@ -53,7 +53,10 @@ class Paint(NamedTuple):
 def main() -> int:
     """Measure and print; 1 when a page is over the goal."""
     days = int(argument(1, 30, 3))
-    with tempfile.TemporaryDirectory() as folder, demonstration(Path(folder), days) as network:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        demonstration(Path(folder), days, settled=not SHORT) as network,
+    ):
         pages = network.pages()
         load, slow = [os.getloadavg()[0]], slowness()
         served = {page.name: server_ms(network, page) for page in pages}
