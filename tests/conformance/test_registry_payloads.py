@@ -20,7 +20,6 @@ from tests.support.operators import Operator, new_operator
 from tests.support.registry_payloads import aa, fip, fiu
 from tests.support.service import Service, in_store
 
-from mudra.audit.event import Caller
 from mudra.bootstrap.dependencies import Dependencies
 from mudra.registry.lifecycle.record import Record
 from mudra.registry.payload.url_rules import AddressPolicy
@@ -182,8 +181,8 @@ def all_of_it_is_there(desk: Desk) -> None:
     assert desk.taken
 
     async def records(dependencies: Dependencies) -> dict[str, Record | None]:
-        registry = dependencies.registry(Caller("operator:test"))
-        return {entity_id: await registry.history(entity_id) for entity_id, _ in desk.taken}
+        async with dependencies.unit_of_work() as work:
+            return {entity_id: await work.registry.record(entity_id) for entity_id, _ in desk.taken}
 
     kept = in_store(desk.own, records)
     for entity_id, payload in desk.taken:
