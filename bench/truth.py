@@ -1,0 +1,116 @@
+"""bench/truth: seeded faults in simulated networks, and what attribution says of them.
+
+    python -m bench.truth --aas 20 --fips 200 --days 6 --faults 60 --seed 1
+
+Prints a confusion table (true kind x said kind) and the goals. Every network
+gets a day and a half to learn, then quiet days, then days with faults.
+"""
+
+import argparse
+import resource
+import sys
+import time
+
+import numpy as np
+
+from bench.truth_faults import Fault, schedule
+from bench.truth_network import Network, Settings
+from bench.truth_score import Scores
+from mudra.metrics.attribution.engine import judge_window
+from mudra.metrics.attribution.incidents import REOPEN_WITHIN, Incident, track
+from mudra.metrics.attribution.state import new_state
+
+FIRST = 144 * 20_000
+LEARN = 216
+DAY = 144
+
+
+def run(settings: Settings, days: float, count: int, scores: Scores, *, verbose: bool) -> None:
+    """One network: learn, quiet days, faults."""
+    network = Network(settings)
+    rng = np.random.default_rng([settings.seed, 7])
+    quiet_until = FIRST + LEARN + int(days * DAY)
+    busy = int(count * 8) + 40 if count else 0
+    faults = schedule(network, quiet_until + 4, busy, count, rng) if count else []
+    state = new_state(settings.aas, settings.fips)
+    incidents: tuple[Incident, ...] = ()
+    done: list[Incident] = []
+    for window in range(FIRST, quiet_until + busy):
+        evidence = _draw(network, faults, window)
+        begin = time.process_time()
+        judgement = judge_window(evidence, state)
+        state = judgement.state
+        incidents = track(incidents, judgement.causes, window)
+        scores.cpu_s += time.process_time() - begin
+        scores.windows += 1
+        done += [one for one in incidents if _is_past(one, window)]
+        incidents = tuple(one for one in incidents if not _is_past(one, window))
+        if verbose:
+            _say(incidents, judgement.implausible, window)
+    past = [one for one in (*done, *incidents) if one.detected >= FIRST + LEARN]
+    before = sum(one.detected < FIRST + LEARN for one in (*done, *incidents))
+    print(f"seed {settings.seed}: {len(past)} incidents, {before} while learning", file=sys.stderr)
+    scores.quiet_days += days
+    scores.add(faults, past, quiet_until)
+
+
+def _draw(network: Network, faults: list[Fault], window: int):  # type: ignore[no-untyped-def] # noqa: ANN202
+    odds = network.odds(window)
+    now = [fault for fault in faults if fault.start - 1 < window < fault.end + 1]
+    for fault in now:
+        fault.apply(odds, window)
+    drawn = network.draw(window, odds)
+    for fault in now:
+        fault.count(drawn, window)
+        fault.lie(drawn, window)
+    return drawn.evidence
+
+
+def _is_past(incident: Incident, window: int) -> bool:
+    return not incident.is_open and window - incident.ended > REOPEN_WITHIN
+
+
+def _say(incidents: tuple[Incident, ...], implausible: object, window: int) -> None:
+    for one in incidents:
+        if one.history[-1].window == window:
+            entry = one.history[-1]
+            print(f"  {window - FIRST} #{one.number} {entry.change} {entry.locus} "
+                  f"{[symptom.name for symptom in entry.symptoms]} since {one.since - FIRST} "
+                  f"{one.cause.failures:.0f}/{one.cause.calls:.0f} ({one.cause.expected:.1f}) "
+                  f"{one.cause.strength:.0f}")  # fmt: skip
+    if implausible:
+        print(f"  {window - FIRST} implausible {implausible}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--aas", type=int, default=20)
+    parser.add_argument("--fips", type=int, default=200)
+    parser.add_argument("--days", type=float, default=6, help="quiet days for each seed")
+    parser.add_argument("--faults", type=int, default=60, help="for each seed")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--wobble", type=float, default=0.25)
+    parser.add_argument("--largest", type=float, default=10_000)
+    parser.add_argument("--verbose", action="store_true")
+    args = parser.parse_args()
+    scores = Scores()
+    for seed in range(args.seed, args.seed + args.seeds):
+        settings = Settings(
+            args.aas, args.fips, seed, wobble=args.wobble, largest=args.largest
+        )
+        run(settings, args.days, args.faults, scores, verbose=args.verbose)
+    scores.print()
+    if args.verbose:
+        for one in scores.verdicts:
+            fault = one.fault
+            print(f"{fault.kind} {fault.start - FIRST:.1f}-{fault.end - FIRST:.1f} "
+                  f"{fault.strength:.2f} aa {fault.aa} fip {fault.fip} {fault.api} hits {fault.hits:.0f}/{fault.in_reach:.0f}"
+                  f" first {fault.first_hit - FIRST}: "
+                  + "; ".join(f"#{i.number} {i.history[-1].locus} at {i.detected - FIRST}" for i in one.incidents))  # fmt: skip
+        print("false:", [(i.number, i.detected - FIRST) for i in (*scores.false, *scores.quiet_false)])
+    print(f"memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MB")
+
+
+if __name__ == "__main__":
+    main()

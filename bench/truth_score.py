@@ -1,0 +1,198 @@
+"""bench/truth: which incident is about which fault, and the figures that follow."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from statistics import median
+
+from bench.truth_faults import NO_FAULT, Fault, FaultKind
+from mudra.metrics.attribution.cause import Kind, Locus
+from mudra.metrics.attribution.incidents import Change, Incident
+
+ENOUGH = 100
+
+
+@dataclass
+class Verdict:
+    """A fault and what was said of it."""
+
+    fault: Fault
+    incidents: list[Incident] = field(default_factory=list)
+
+    @property
+    def best(self) -> Incident | None:
+        """The incident that names it best: the right name first, then the earliest."""
+        return min(
+            self.incidents,
+            key=lambda one: (not self.is_right(one), one.detected),
+            default=None,
+        )
+
+    def is_right(self, incident: Incident) -> bool:
+        """Whether the incident's last name is the fault's true one."""
+        return right_name(incident, self.fault)
+
+    @property
+    def windows_to_detect(self) -> int:
+        """Windows judged from the first call that it hit to the opening, 1 being the best."""
+        first = min(one.detected for one in self.incidents)
+        return first - self.fault.first_hit + 1
+
+    @property
+    def windows_to_close(self) -> int:
+        """Good windows until all of its incidents were closed; 99 when they never were."""
+        ends = [
+            [entry.window for entry in one.history if entry.change in {Change.CLOSED, Change.MERGED}]
+            for one in self.incidents
+        ]
+        return max((max(end) if end else self.fault.last_hit + 99) for end in ends) - (
+            self.fault.last_hit
+        )
+
+    @property
+    def openings(self) -> int:
+        """Messages that an operator got of it: openings, reopenings and all."""
+        return sum(
+            entry.change in {Change.OPENED, Change.REOPENED}
+            for one in self.incidents
+            for entry in one.history
+        )
+
+
+def right_name(incident: Incident, fault: Fault) -> bool:
+    """Whether the incident ends with a true name of the fault."""
+    return any(
+        _same(incident.history[index].locus, true)
+        for true in fault.truth
+        for index in (-1,)
+    )
+
+
+def _same(said: Locus, true: Locus) -> bool:
+    if (said.kind, said.aa, said.fip) != (true.kind, true.aa, true.fip):
+        return False
+    return not true.apis or bool(set(said.apis) & set(true.apis)) or bool(
+        {"sfireqnot", "ffireqnot", "fireq", "finot"} & set(said.apis) & {"sfireqnot", "ffireqnot"}
+        and "finot" in true.apis
+    )  # fmt: skip
+
+
+def is_about(incident: Incident, fault: Fault) -> bool:
+    """Whether time and place of the incident touch the fault."""
+    if not fault.start - 1 <= incident.detected <= fault.end + 4:
+        return False
+    said = incident.history[0].locus
+    last = incident.history[-1].locus
+    return any(_touches(place, fault) for place in (said, last))
+
+
+def _touches(said: Locus, fault: Fault) -> bool:
+    if fault.kind is FaultKind.NETWORK:
+        return True
+    if (said.kind is Kind.AGENT) != (fault.kind is FaultKind.AGENT):
+        return False
+    if said.kind is Kind.NETWORK:
+        return False
+    if fault.kind in {FaultKind.PATH, FaultKind.RED_LIAR} or (
+        fault.kind is FaultKind.STORM and fault.fip >= 0
+    ):
+        return (said.fip in {-1, fault.fip}) and (said.aa in {-1, fault.aa})
+    if fault.truth[0].fip >= 0:
+        return said.fip == fault.fip
+    return said.aa == fault.aa
+
+
+@dataclass
+class Scores:
+    """All faults and incidents of all seeds."""
+
+    verdicts: list[Verdict] = field(default_factory=list)
+    false: list[Incident] = field(default_factory=list)
+    quiet_false: list[Incident] = field(default_factory=list)
+    quiet_days: float = 0.0
+    incidents: int = 0
+    right_incidents: int = 0
+    windows: int = 0
+    cpu_s: float = 0.0
+
+    def add(self, faults: Iterable[Fault], incidents: Iterable[Incident], quiet_until: int) -> None:
+        """Match the incidents of one network with its faults."""
+        verdicts = [Verdict(fault) for fault in faults]
+        for incident in incidents:
+            about = [one for one in verdicts if is_about(incident, one.fault)]
+            about.sort(key=lambda one: not one.is_right(incident))
+            self.incidents += 1
+            if about and about[0].fault.kind not in NO_FAULT:
+                about[0].incidents.append(incident)
+                self.right_incidents += about[0].is_right(incident)
+            elif incident.detected < quiet_until:
+                self.quiet_false.append(incident)
+            else:
+                self.false.append(incident)
+                if about:
+                    about[0].incidents.append(incident)
+        self.verdicts += verdicts
+
+    @property
+    def real(self) -> list[Verdict]:
+        """Faults that are to be found."""
+        return [
+            one for one in self.verdicts
+            if one.fault.kind not in NO_FAULT and one.fault.kind is not FaultKind.RED_LIAR
+            and (one.fault.hits >= ENOUGH or one.fault.kind is FaultKind.AGENT)
+        ]  # fmt: skip
+
+    def print(self) -> None:
+        """The table and the figures."""
+        self._print_table()
+        real = self.real
+        found = [one for one in real if one.incidents]
+        named = [one for one in found if one.best and one.is_right(one.best)]
+        wrong = len(self.false) + len(self.quiet_false)
+        print(f"faults {len(self.verdicts)}, with {ENOUGH} calls hit or more {len(real)}")
+        print(f"incidents {self.incidents}, about no fault {wrong}, of them on quiet days "
+              f"{len(self.quiet_false)} in {self.quiet_days:.0f} days")  # fmt: skip
+        print(f"precision {1 - wrong / max(self.incidents, 1):.3f}")
+        print(f"incidents whose name is right {self.right_incidents / max(self.incidents, 1):.3f}")
+        print(f"recall {len(found) / max(len(real), 1):.3f}")
+        print(f"cause right {len(named) / max(len(found), 1):.3f}")
+        print(f"false incidents in 7 quiet days {7 * len(self.quiet_false) / max(self.quiet_days, 1e-9):.2f}")
+        once = [one.openings for one in found if one.fault.kind is not FaultKind.NETWORK]
+        print(f"one opening only {sum(n == 1 for n in once) / max(len(once), 1):.3f}")
+        closed = [one.windows_to_close for one in found]
+        print(f"closed within 3 good windows {sum(n <= 3 for n in closed) / max(len(closed), 1):.3f}")
+        if self.windows:
+            print(f"CPU a window {1000 * self.cpu_s / self.windows:.0f} ms")
+
+    def _print_table(self) -> None:
+        said: dict[FaultKind, Counter[str]] = {}
+        for one in self.verdicts:
+            row = said.setdefault(one.fault.kind, Counter())
+            enough = one.fault.hits >= ENOUGH or one.fault.kind is FaultKind.AGENT
+            best = one.best
+            row["faults"] += 1
+            row["enough"] += enough
+            if best is None:
+                row["-"] += 1
+                row["missed"] += enough
+            else:
+                row[best.history[-1].locus.kind] += 1
+                row["right"] += one.is_right(best)
+        columns = [*(str(kind) for kind in Kind), "-"]
+        print(f"{'true':<22}{'n':>4}{'>=100':>6}{'missed':>7}{'right':>6} |"
+              + "".join(f"{name:>9}" for name in columns) + " | detect   close")  # fmt: skip
+        for kind in FaultKind:
+            if kind not in said:
+                continue
+            row = said[kind]
+            times = [one.windows_to_detect for one in self.verdicts
+                     if one.fault.kind is kind and one.incidents]  # fmt: skip
+            ends = [one.windows_to_close for one in self.verdicts
+                    if one.fault.kind is kind and one.incidents]  # fmt: skip
+            text = f"{median(times):.0f} ({_p95(times)})  {median(ends):.0f} ({_p95(ends)})" if times else ""
+            print(f"{kind:<22}{row['faults']:>4}{row['enough']:>6}{row['missed']:>7}{row['right']:>6} |"
+                  + "".join(f"{row[name] or '.':>9}" for name in columns) + f" | {text}")  # fmt: skip
+
+
+def _p95(values: list[int]) -> int:
+    return sorted(values)[min(len(values) - 1, int(0.95 * len(values)))]

@@ -1,0 +1,191 @@
+"""Judge one window: from its evidence and the state before to its causes and the state after."""
+
+from typing import Final
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+
+from mudra.metrics.attribution.active import Active, follow, look, new_active
+from mudra.metrics.attribution.admission import Finding, admit
+from mudra.metrics.attribution.agents import follow_agents
+from mudra.metrics.attribution.cause import Cause, Kind, Locus, Standing, locus_lanes
+from mudra.metrics.attribution.cover import Candidate, cover
+from mudra.metrics.attribution.evidence import Evidence
+from mudra.metrics.attribution.lane_counts import LaneCounts, accepted_requests, lane_counts
+from mudra.metrics.attribution.lanes import LANES_OF, TIMED_APIS, Flags, Floats, Symptom
+from mudra.metrics.attribution.latency_baseline import learn_latency, thresholds
+from mudra.metrics.attribution.likelihood import Ratios, ratios, wandered
+from mudra.metrics.attribution.rate_baseline import learn_rates, usual_rates, wander
+from mudra.metrics.attribution.reporters import Implausible, find_implausible, learn_history
+from mudra.metrics.attribution.sequential import add_window, alarm_level
+from mudra.metrics.attribution.state import State
+from mudra.metrics.attribution.view_of_cause import cause_of
+
+_AT_ONCE_FAILURES: Final = 500
+_AT_ONCE_SHARE: Final = 0.5
+_MOST_AAS: Final = 0.6
+_BUSY: Final = 5.0
+
+
+class Judgement(Struct, frozen=True):
+    """What one window says."""
+
+    state: State
+    causes: tuple[Cause, ...]
+    """All causes that are known, also those of earlier windows, by number."""
+    implausible: tuple[Implausible, ...]
+    """Reports that were left out."""
+
+
+def judge_window(evidence: Evidence, state: State) -> Judgement:
+    """Judge the window after the last one that the state knows."""
+    implausible = find_implausible(evidence, state.history)
+    heard = evidence.reported.copy()
+    heard[[one.aa for one in implausible]] = False
+    judged = replace(evidence, reported=heard).judged_cells
+    counts = lane_counts(
+        evidence, judged, thresholds(state.latency, evidence.hour), state.previous_requests
+    )
+    usual = usual_rates(state.rates, evidence.hour, evidence.weekday)
+    work = _Window(evidence, counts, usual, wandered(usual, wander(state.rates)), state)
+    work.follow_known()
+    work.find_new()
+    agents, silent = follow_agents(evidence, work.known, state.silent_windows, work.next_number)
+    known = (*(one for one in work.known if one.locus.kind is not Kind.AGENT), *agents.known)
+    after = replace(
+        state,
+        window=evidence.window,
+        running=work.running,
+        known=known,
+        next_number=agents.next_number,
+        previous_requests=(accepted_requests(evidence) * judged).astype(np.float32),
+        silent_windows=silent,
+        history=learn_history(state.history, evidence, implausible),
+        **work.learned(judged),
+    )
+    causes = sorted((*work.causes, *agents.causes), key=lambda cause: cause.number)
+    return Judgement(after, tuple(causes), implausible)
+
+
+class _Window:
+    """The work on one window: what is explained so far, and by what."""
+
+    def __init__(
+        self, evidence: Evidence, counts: LaneCounts, usual: Floats, limit: Floats, state: State
+    ) -> None:
+        self.evidence = evidence
+        self.counts = counts
+        self.usual = usual
+        self.limit = limit
+        self.state = state
+        self.known: tuple[Active, ...] = state.known
+        self.running = state.running
+        self.next_number = state.next_number
+        self.explained = np.zeros(counts.bad.shape, np.bool_)
+        self.causes: list[Cause] = []
+
+    def follow_known(self) -> None:
+        """How each known cause does; what it still explains is taken out."""
+        still: list[Active] = []
+        for one in self.known:
+            if one.locus.kind is Kind.AGENT:
+                still.append(one)
+                continue
+            view = look(one, self.counts, self.usual, self.limit)
+            moved, standing = follow(one, view, self.evidence.window)
+            self.causes.append(cause_of(moved, view, standing))
+            if standing is not Standing.RECOVERED:
+                still.append(moved)
+                self._explain(moved)
+        self.known = tuple(still)
+
+    def find_new(self) -> None:
+        """Cover what is left with new causes."""
+        level = alarm_level(self.evidence.aas, self.evidence.fips)
+        window = self._ratios_left()
+        running = add_window(self.running, window, level)
+        self.running = cover(running, window, level, self._take_out, self._fallen_fips())
+
+    def learned(self, judged: Flags) -> dict[str, object]:
+        """The baselines, from all that no cause explains."""
+        left = np.where(self.explained, np.float32(0.0), self.counts.events)
+        rates = learn_rates(
+            self.state.rates, self.counts.bad, left, self.usual,
+            self.evidence.hour, self.evidence.weekday,
+        )  # fmt: skip
+        slow = self.explained[LANES_OF[Symptom.SLOW]]
+        samples = np.where(slow | ~judged, np.float32(0.0), self.evidence.samples)
+        return {
+            "rates": rates,
+            "latency": learn_latency(self.state.latency, self.evidence, samples),
+        }
+
+    def _take_out(self, candidate: Candidate, ambiguous_with: tuple[Locus, ...]) -> Ratios:
+        finding = Finding(
+            candidate.locus,
+            candidate.symptom,
+            self.evidence.window - max(candidate.windows, 1) + 1,
+            ambiguous_with,
+        )
+        fresh = new_active(
+            self.next_number, finding.locus, finding.symptom, finding.since,
+            self.evidence.window, self.evidence.aas, self.evidence.fips,
+        )  # fmt: skip
+        admitted = admit(self.known, finding, fresh, self._traffic)
+        self.next_number += admitted.number == self.next_number
+        number = admitted.number
+        one = next(active for active in admitted.known if active.number == number)
+        view = look(one, self.counts, self.usual, self.limit)
+        one, standing = follow(one, view, self.evidence.window)
+        self.known = tuple(one if active.number == number else active for active in admitted.known)
+        known_before = any(active.number == number for active in self.state.known)
+        gone = {number, *admitted.absorbed}
+        absorbed = admitted.absorbed + tuple(
+            other for cause in self.causes if cause.number in gone for other in cause.absorbed
+        )
+        self.causes = [cause for cause in self.causes if cause.number not in gone]
+        said = Standing.BAD if known_before else Standing.NEW
+        self.causes.append(cause_of(one, view, said, tuple(sorted(set(absorbed)))))
+        self._explain(one)
+        return self._ratios_left()
+
+    def _explain(self, one: Active) -> None:
+        lanes = locus_lanes(one.locus, one.symptoms)
+        aas = slice(None) if one.locus.aa < 0 else one.locus.aa
+        fips = slice(None) if one.locus.fip < 0 else one.locus.fip
+        block = self.explained[lanes]
+        block[:, aas, fips] = True
+        self.explained[lanes] = block
+
+    def _ratios_left(self) -> Ratios:
+        left = LaneCounts(
+            np.where(self.explained, np.float32(0.0), self.counts.bad),
+            np.where(self.explained, np.float32(0.0), self.counts.events),
+        )
+        return ratios(left, self.limit)
+
+    def _fallen_fips(self) -> Flags:
+        """FIPs of which most AAs lose most of very many calls: no second window is needed."""
+        lanes = LANES_OF[Symptom.FAILURES]
+        bad, events = self.counts.bad[lanes].sum(0), self.counts.events[lanes].sum(0)
+        busy = events >= _BUSY
+        lost = busy & (bad >= _AT_ONCE_SHARE * events)
+        enough = (lost.sum(0) > 1) & (lost.sum(0) >= _MOST_AAS * busy.sum(0))
+        total = bad.sum(0)
+        many = (total >= _AT_ONCE_FAILURES) & (total >= _AT_ONCE_SHARE * events.sum(0))
+        return np.asarray(enough & many)
+
+    def _traffic(self, locus: Locus, symptom: Symptom) -> tuple[Flags, Flags, Flags]:
+        lanes = LANES_OF[symptom]
+        aas = slice(None) if locus.aa < 0 or locus.kind is Kind.PATH else [locus.aa]
+        fips = slice(None) if locus.fip < 0 or locus.kind is Kind.PATH else [locus.fip]
+        events = self.counts.events[lanes]
+        if locus.kind is Kind.PATH:
+            by_aa = events[:, :, locus.fip].sum(0)
+            by_fip = events[:, locus.aa, :].sum(0)
+            return by_aa >= _BUSY, by_fip >= _BUSY, np.zeros(0, np.bool_)
+        block = events[:, aas, :][:, :, fips]
+        by_lane = np.zeros(self.counts.events.shape[0], np.bool_)
+        by_lane[lanes] = block.sum((1, 2)) >= _BUSY
+        return by_lane[:0], by_lane[:0], by_lane

@@ -1,0 +1,85 @@
+"""Log-likelihood ratios of all cells, and their sums for every candidate cause.
+
+A cell's ratio compares "the odds of a bad event are raised by `TILTS`" with
+"they are as usual, or have wandered as far as they do". Sums over cells are the
+ratios of the candidates: all APIs of a FIP, one API of an AA, and so on. A cell
+that speaks against a candidate does so with a bounded voice, and so does one
+AA, so no single report can acquit or convict a FIP that several AAs see.
+"""
+
+from typing import Final
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from mudra.metrics.attribution.lane_counts import LaneCounts
+from mudra.metrics.attribution.lanes import ARRIVALS, LANES, LANES_OF, Floats
+
+TILTS: Final = (1.0, 2.0, 3.5, 6.0)
+"""Steps of the log odds: at 2 % usual, rates of 5, 13, 40 and 89 %."""
+_ARRIVAL_TILTS: Final = (0.4, 0.8, 1.6, 4.0)
+"""The same of notifications: 67, 45, 20 and 2 % of the usual number arrive."""
+_LANE_FLOOR: Final = -3.0
+_VOICE_FLOOR: Final = -6.0
+_VOICE_CAP: Final = 200.0
+
+
+class Ratios(Struct, frozen=True):
+    """Ratios of each family of candidates; the first axis is the tilt."""
+
+    network_lane: Floats
+    network: Floats
+    fip_lane: Floats
+    fip: Floats
+    aa_lane: Floats
+    aa: Floats
+    path: Floats
+
+
+FAMILIES: Final = Ratios.__struct_fields__
+
+
+def wandered(rates: Floats, wander: Floats) -> Floats:
+    """The rate that is still nothing: the odds raised (arrivals lowered) by the wandering."""
+    odds = np.exp(wander)[:, None, :]
+    raised = rates * odds / (1.0 + rates * (odds - 1.0))
+    raised[ARRIVALS] = rates[ARRIVALS] / odds[ARRIVALS]
+    return np.asarray(raised, np.float32)
+
+
+def cell_ratios(counts: LaneCounts, rates: Floats, tilt: int) -> Floats:
+    """Ratio of each lane in each cell for one tilt."""
+    step = np.float32(TILTS[tilt])
+    ratio = counts.bad * step - counts.events * np.log1p(rates * np.expm1(step))
+    few = np.float32(_ARRIVAL_TILTS[tilt])
+    due = counts.events[ARRIVALS] * rates[ARRIVALS]
+    ratio[ARRIVALS] = due * -np.expm1(-few) - counts.bad[ARRIVALS] * few
+    return np.minimum(ratio, _VOICE_CAP, out=ratio)
+
+
+def ratios(counts: LaneCounts, rates: Floats) -> Ratios:
+    """Ratios of all candidates in one window."""
+    found: list[list[NDArray[np.float32]]] = [[] for _ in FAMILIES]
+    for tilt in range(len(TILTS)):
+        cell = cell_ratios(counts, rates, tilt)
+        bounded = np.maximum(cell, _VOICE_FLOOR)
+        np.maximum(cell, _LANE_FLOOR, out=cell)
+        path = np.stack([cell[lanes].sum(0) for lanes in LANES_OF])
+        voice = np.clip(path, _VOICE_FLOOR, _VOICE_CAP)
+        fip_lane, aa_lane = bounded.sum(1), bounded.sum(2)
+        fip, aa = voice.sum(1), voice.sum(2)
+        network_lane = np.maximum(aa_lane, 2 * _VOICE_FLOOR).sum(1)
+        network = np.maximum(aa, 2 * _VOICE_FLOOR).sum(1)
+        parts = (network_lane, network, fip_lane, fip, aa_lane, aa, np.minimum(path, _VOICE_CAP))
+        for family, part in zip(found, parts, strict=True):
+            family.append(part)
+    return Ratios(*(np.stack(family) for family in found))
+
+
+def no_ratios(aas: int, fips: int) -> Ratios:
+    """Zero for every candidate."""
+    tilts, lanes, symptoms = len(TILTS), len(LANES), len(LANES_OF)
+    shapes = ((lanes,), (symptoms,), (lanes, fips), (symptoms, fips), (lanes, aas),
+              (symptoms, aas), (symptoms, aas, fips))  # fmt: skip
+    return Ratios(*(np.zeros((tilts, *shape), np.float32) for shape in shapes))

@@ -1,0 +1,193 @@
+"""The usual rate of each lane in each cell, and how far it is known to wander.
+
+The rate of a cell is a product: API of the FIP x AA x path x hour of day x
+weekday. The first is a rate shrunk to the network's own; the others are
+factors shrunk to 1. Failures far above the usual are cut before they are
+learned, so that an outage which is not yet recognized does not become usual.
+"""
+
+from typing import Final
+
+import numpy as np
+from msgspec import Struct
+
+from mudra.metrics.attribution.evidence import WINDOWS_PER_DAY
+from mudra.metrics.attribution.lanes import (
+    ARRIVALS,
+    LANES,
+    LANES_OF,
+    SYMPTOMS,
+    USUAL_RATES,
+    Floats,
+)
+
+_KEEP: Final = np.float32(0.5 ** (1 / (7 * WINDOWS_PER_DAY)))
+_PRIOR_BAD: Final = 2.0
+"""Weight of the network's rate in a FIP's own, in bad events."""
+_FACTOR_RANGE: Final = (0.2, 8.0)
+_PRIORS: Final = {"aa": 10.0, "path": 10.0, "hour": 40.0, "weekday": 80.0}
+_LOWEST: Final = np.full((len(LANES), 1, 1), 0.0003, np.float32)
+_HIGHEST: Final = np.full((len(LANES), 1, 1), 0.6, np.float32)
+_LOWEST[ARRIVALS] = 0.05
+_HIGHEST[ARRIVALS] = 1.2
+_ARRIVING: Final = np.zeros((len(LANES), 1, 1), np.bool_)
+_ARRIVING[ARRIVALS] = True
+_LARGE: Final = 5000.0
+"""Events beyond which one FIP weighs no more in the rate of the network."""
+_FEW: Final = 3.0
+"""Expected bad events of a group below which it says nothing about wandering."""
+_PRIOR_WINDOWS: Final = 30.0
+_USUAL_VARIANCE: Final = 0.06
+"""Relative variance of a rate from window to window: a standard deviation of a quarter."""
+
+
+class RateBaseline(Struct, frozen=True):
+    """Sums of bad and of expected events behind each factor; old ones fade in a week."""
+
+    fip_bad: Floats
+    fip_events: Floats
+    aa_bad: Floats
+    aa_expected: Floats
+    path_bad: Floats
+    path_expected: Floats
+    hour_bad: Floats
+    hour_expected: Floats
+    weekday_bad: Floats
+    weekday_expected: Floats
+    variance: Floats
+    variance_windows: Floats
+
+
+def new_rate_baseline(aas: int, fips: int) -> RateBaseline:
+    """No history: every cell has the usual rate of its lane."""
+    lanes = len(LANES)
+    shapes = ((lanes, fips), (lanes, aas), (SYMPTOMS, aas, fips), (SYMPTOMS, fips, 24),
+              (SYMPTOMS, fips, 7), (lanes, fips))  # fmt: skip
+    return RateBaseline(*(np.zeros(shape, np.float32) for shape in shapes for _ in range(2)))
+
+
+def usual_rates(baseline: RateBaseline, hour: int, weekday: int) -> Floats:
+    """The rate of bad events (of arrivals, in their lanes) of each cell, lane first."""
+    aa = _factor(baseline.aa_bad, baseline.aa_expected, _PRIORS["aa"])
+    rates = _fip_rates(baseline)[:, None, :] * aa[:, :, None]
+    cell = _factor(baseline.path_bad, baseline.path_expected, _PRIORS["path"])
+    cell = cell * _time_factor(baseline, hour, weekday)[:, None, :]
+    for symptom, lanes in enumerate(LANES_OF):
+        rates[lanes] *= cell[symptom]
+    return np.clip(rates, _LOWEST, _HIGHEST, out=rates)
+
+
+def wander(baseline: RateBaseline) -> Floats:
+    """How far the log odds of a lane of a FIP may wander and still be nothing, lane x FIP."""
+    own = (baseline.variance + _PRIOR_WINDOWS * _lane_variance(baseline)[:, None]) / (
+        baseline.variance_windows + _PRIOR_WINDOWS
+    )
+    unknown = 1.5 / np.sqrt(baseline.fip_bad + _PRIOR_BAD)
+    unknown[ARRIVALS] *= 0.3
+    return np.minimum(0.3 + 2.0 * np.sqrt(np.maximum(own, 0.0)) + unknown, 2.0).astype(np.float32)
+
+
+def learn_rates(
+    baseline: RateBaseline, bad: Floats, events: Floats, rates: Floats, hour: int, weekday: int
+) -> RateBaseline:
+    """Add one window; `events` is 0 where a cell is not to be learned from.
+
+    The factors are moved one after the other, each against what the earlier
+    ones leave unexplained, so that one deviation is not learned twice.
+    """
+    expected = events * rates
+    bad = np.clip(
+        bad,
+        np.where(_ARRIVING, 0.6 * expected - 2.0, 0.0),
+        np.where(_ARRIVING, 1.5 * expected + 2.0, 3.0 * expected + 3.0 * np.sqrt(expected) + 1.0),
+    )
+    bad = np.where(events > 0, bad, np.float32(0.0)).astype(np.float32)
+    variance, variance_windows = _learn_variance(baseline, bad.sum(1), expected.sum(1))
+    before = _fip_rates(baseline)
+    fip_bad = baseline.fip_bad * _KEEP + bad.sum(1)
+    fip_events = baseline.fip_events * _KEEP + expected.sum(1) / before
+    moved = _rates_of(fip_bad, fip_events) / before
+    expected *= moved[:, None, :]
+    aa_bad, aa_expected, moved = _move(
+        baseline.aa_bad, baseline.aa_expected, bad.sum(2), expected.sum(2), _PRIORS["aa"]
+    )
+    expected *= moved[:, :, None]
+    cell_bad = np.stack([bad[lanes].sum(0) for lanes in LANES_OF])
+    cell = np.stack([expected[lanes].sum(0) for lanes in LANES_OF])
+    path_bad, path_expected, moved = _move(
+        baseline.path_bad, baseline.path_expected, cell_bad, cell, _PRIORS["path"]
+    )
+    group_bad, group = cell_bad.sum(1), (cell * moved).sum(1)
+    hour_bad, hour_expected = baseline.hour_bad.copy(), baseline.hour_expected.copy()
+    hour_bad[..., hour], hour_expected[..., hour], moved = _move(
+        hour_bad[..., hour], hour_expected[..., hour], group_bad, group, _PRIORS["hour"]
+    )
+    group = group * moved
+    weekday_bad, weekday_expected = baseline.weekday_bad.copy(), baseline.weekday_expected.copy()
+    weekday_bad[..., weekday], weekday_expected[..., weekday], _ = _move(
+        weekday_bad[..., weekday], weekday_expected[..., weekday], group_bad, group,
+        _PRIORS["weekday"],
+    )  # fmt: skip
+    return RateBaseline(
+        fip_bad, fip_events, aa_bad, aa_expected, path_bad, path_expected, hour_bad,
+        hour_expected, weekday_bad, weekday_expected, variance, variance_windows,
+    )  # fmt: skip
+
+
+def _time_factor(baseline: RateBaseline, hour: int, weekday: int) -> Floats:
+    by_hour = _factor(
+        baseline.hour_bad[..., hour], baseline.hour_expected[..., hour], _PRIORS["hour"]
+    )
+    by_weekday = _factor(
+        baseline.weekday_bad[..., weekday],
+        baseline.weekday_expected[..., weekday],
+        _PRIORS["weekday"],
+    )
+    return by_hour * by_weekday
+
+
+def _factor(bad: Floats, expected: Floats, prior: float) -> Floats:
+    """Observed by expected events, shrunk to 1; the expectation leaves the factor itself out."""
+    return np.clip((bad + prior) / (expected + prior), *_FACTOR_RANGE).astype(np.float32)
+
+
+def _move(
+    bad: Floats, expected: Floats, new_bad: Floats, new_expected: Floats, prior: float
+) -> tuple[Floats, Floats, Floats]:
+    """Sums of a factor with one window more, and by what the factor changed."""
+    before = _factor(bad, expected, prior)
+    bad = bad * _KEEP + new_bad
+    expected = expected * _KEEP + new_expected / before
+    return bad, expected, _factor(bad, expected, prior) / before
+
+
+def _fip_rates(baseline: RateBaseline) -> Floats:
+    return _rates_of(baseline.fip_bad, baseline.fip_events)
+
+
+def _rates_of(bad: Floats, events: Floats) -> Floats:
+    """Rate of each lane of each FIP, shrunk to the network's lane and the FIP's other lanes."""
+    weight = 1.0 / (1.0 + events / _LARGE)
+    pooled = ((bad * weight).sum(1) + 20.0) / ((events * weight).sum(1) + 20.0 / USUAL_RATES)
+    level = np.ones_like(bad)
+    for lanes in LANES_OF:
+        expected = (events[lanes] * pooled[lanes, None]).sum(0)
+        level[lanes] = np.clip((bad[lanes].sum(0) + 3.0) / (expected + 3.0), *_FACTOR_RANGE)
+    prior = pooled[:, None] * level
+    return ((bad + _PRIOR_BAD) / (events + _PRIOR_BAD / prior)).astype(np.float32)
+
+
+def _learn_variance(baseline: RateBaseline, bad: Floats, expected: Floats) -> tuple[Floats, Floats]:
+    """Relative variance of a lane of a FIP beyond chance, from windows with enough events."""
+    safe = np.maximum(expected, _FEW)
+    beyond = np.clip(((bad - safe) ** 2 - safe) / safe**2, -0.5, 2.0)
+    counts = expected >= _FEW
+    variance = baseline.variance * _KEEP + np.where(counts, beyond, 0.0)
+    return variance.astype(np.float32), (baseline.variance_windows * _KEEP + counts).astype(
+        np.float32
+    )
+
+
+def _lane_variance(baseline: RateBaseline) -> Floats:
+    total = baseline.variance.sum(1) + _PRIOR_WINDOWS * _USUAL_VARIANCE
+    return np.asarray(total / (baseline.variance_windows.sum(1) + _PRIOR_WINDOWS), np.float32)

@@ -1,0 +1,79 @@
+"""What attribution remembers from window to window, and how it is stored."""
+
+import zlib
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+
+from mudra.metrics.attribution.active import Active
+from mudra.metrics.attribution.lanes import Floats
+from mudra.metrics.attribution.latency_baseline import LatencyBaseline, new_latency_baseline
+from mudra.metrics.attribution.rate_baseline import RateBaseline, new_rate_baseline
+from mudra.metrics.attribution.reporters import ReporterHistory, new_history
+from mudra.metrics.attribution.sequential import Running, no_evidence
+
+FORMAT: Final = 1
+
+
+class State(Struct, frozen=True):
+    """All of it; arrays are sized by the numbers of AAs and FIPs."""
+
+    window: int
+    """The last window that was judged; -1 before the first."""
+    rates: RateBaseline
+    latency: LatencyBaseline
+    running: Running
+    known: tuple[Active, ...]
+    previous_requests: Floats
+    silent_windows: Floats
+    history: ReporterHistory
+    next_number: int = 1
+    format: int = FORMAT
+
+
+class UnknownFormat(Exception):
+    """The stored state is of another version; recompute it from stored evidence."""
+
+
+def new_state(aas: int, fips: int) -> State:
+    """Nothing known yet."""
+    return State(
+        window=-1,
+        rates=new_rate_baseline(aas, fips),
+        latency=new_latency_baseline(aas, fips),
+        running=no_evidence(aas, fips),
+        known=(),
+        previous_requests=np.zeros((2, aas, fips), np.float32),
+        silent_windows=np.zeros(aas, np.float32),
+        history=new_history(aas),
+    )
+
+
+def state_to_bytes(state: State) -> bytes:
+    """Pack the state, compressed; the same state gives the same bytes."""
+    return zlib.compress(msgspec.msgpack.encode(state, enc_hook=_encode), 1)
+
+
+def state_from_bytes(data: bytes) -> State:
+    """Unpack a state.
+
+    Raises:
+        UnknownFormat: it was written by another version.
+    """
+    raw = zlib.decompress(data)
+    if msgspec.msgpack.decode(raw).get("format") != FORMAT:
+        raise UnknownFormat(f"the stored state is not of format {FORMAT}; judge its windows again")
+    return msgspec.msgpack.decode(raw, type=State, dec_hook=_decode)
+
+
+def _encode(value: Any) -> object:
+    if isinstance(value, np.ndarray):
+        return (value.dtype.str, value.shape, np.ascontiguousarray(value).tobytes())
+    raise NotImplementedError(f"{type(value)} has no stored form")
+
+
+def _decode(_: type, value: Any) -> Any:
+    dtype, shape, data = value
+    return np.frombuffer(data, dtype=np.dtype(dtype)).reshape(shape).copy()
