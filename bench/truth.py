@@ -21,7 +21,6 @@ from mudra.metrics.attribution.incidents import REOPEN_WITHIN, Incident, track
 from mudra.metrics.attribution.state import new_state
 
 FIRST = 144 * 20_000
-LEARN = 216
 DAY = 144
 
 
@@ -29,7 +28,7 @@ def run(settings: Settings, days: float, count: int, scores: Scores, *, verbose:
     """One network: learn, quiet days, faults."""
     network = Network(settings)
     rng = np.random.default_rng([settings.seed, 7])
-    quiet_until = FIRST + LEARN + int(days * DAY)
+    quiet_until = FIRST + settings.learn + int(days * DAY)
     busy = int(count * 8) + 40 if count else 0
     faults = schedule(network, quiet_until + 4, busy, count, rng) if count else []
     state = new_state(settings.aas, settings.fips)
@@ -47,11 +46,11 @@ def run(settings: Settings, days: float, count: int, scores: Scores, *, verbose:
         incidents = tuple(one for one in incidents if not _is_past(one, window))
         if verbose:
             _say(incidents, judgement.implausible, window)
-    past = [one for one in (*done, *incidents) if one.detected >= FIRST + LEARN]
-    before = sum(one.detected < FIRST + LEARN for one in (*done, *incidents))
+    past = [one for one in (*done, *incidents) if one.detected >= FIRST + settings.learn]
+    before = sum(one.detected < FIRST + settings.learn for one in (*done, *incidents))
     print(f"seed {settings.seed}: {len(past)} incidents, {before} while learning", file=sys.stderr)
     scores.quiet_days += days
-    scores.add(faults, past, quiet_until)
+    scores.add(faults, past, quiet_until, settings.seed)
 
 
 def _draw(network: Network, faults: list[Fault], window: int):  # type: ignore[no-untyped-def] # noqa: ANN202
@@ -91,24 +90,35 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--wobble", type=float, default=0.25)
+    parser.add_argument("--cell-wobble", type=float, default=0.3)
+    parser.add_argument("--learn", type=int, default=216, help="windows before anything counts")
     parser.add_argument("--largest", type=float, default=10_000)
     parser.add_argument("--verbose", action="store_true")
     args = parser.parse_args()
     scores = Scores()
     for seed in range(args.seed, args.seed + args.seeds):
         settings = Settings(
-            args.aas, args.fips, seed, wobble=args.wobble, largest=args.largest
+            args.aas,
+            args.fips,
+            seed,
+            wobble=args.wobble,
+            cell_wobble=args.cell_wobble,
+            largest=args.largest,
+            learn=args.learn,
         )
         run(settings, args.days, args.faults, scores, verbose=args.verbose)
     scores.print()
     if args.verbose:
         for one in scores.verdicts:
             fault = one.fault
-            print(f"{fault.kind} {fault.start - FIRST:.1f}-{fault.end - FIRST:.1f} "
+            print(f"seed {one.seed} {fault.kind} {fault.start - FIRST:.1f}-{fault.end - FIRST:.1f} "
                   f"{fault.strength:.2f} aa {fault.aa} fip {fault.fip} {fault.api} hits {fault.hits:.0f}/{fault.in_reach:.0f}"
                   f" first {fault.first_hit - FIRST}: "
-                  + "; ".join(f"#{i.number} {i.history[-1].locus} at {i.detected - FIRST}" for i in one.incidents))  # fmt: skip
-        print("false:", [(i.number, i.detected - FIRST) for i in (*scores.false, *scores.quiet_false)])
+                   f"closed after {one.windows_to_close if one.incidents else 0} "
+                + "; ".join(f"#{i.number} {i.history[-1].locus} at {i.detected - FIRST}" for i in one.incidents))  # fmt: skip
+        print(
+            "false:", [(i.number, i.detected - FIRST) for i in (*scores.false, *scores.quiet_false)]
+        )
     print(f"memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MB")
 
 

@@ -100,7 +100,7 @@ class Fault:
         inside = self.start <= moment < self.end
         return inside and (moment - self.start) % (2 * period) < period
 
-    def apply(self, odds: Odds, window: int) -> None:  # noqa: C901, PLR0912 - one arm per kind
+    def apply(self, odds: Odds, window: int) -> None:  # noqa: C901 - one arm per kind
         """Change the probabilities of a window."""
         share = self.share(window)
         if share <= 0:
@@ -120,7 +120,9 @@ class Fault:
                 odds.slower_share[:, aa, fip] = portion
             case FaultKind.STORM:
                 part = odds.client_errors[_CALLS, aa, fip]
-                odds.client_errors[_CALLS, aa, fip] = np.maximum(part, part + share * level * (0.9 - part))
+                odds.client_errors[_CALLS, aa, fip] = np.maximum(
+                    part, part + share * level * (0.9 - part)
+                )
             case FaultKind.OUTCOMES:
                 part = odds.no_data[aa, fip]
                 odds.no_data[aa, fip] = part + share * level * (1 - part)
@@ -128,7 +130,11 @@ class Fault:
                 odds.arrives[aa, fip] *= 1 - share * level
             case FaultKind.FIP_API | FaultKind.AA_API:
                 assert self.api is not None
-                self._fail(odds, slice(CALL_APIS.index(self.api), CALL_APIS.index(self.api) + 1), share * level)
+                self._fail(
+                    odds,
+                    slice(CALL_APIS.index(self.api), CALL_APIS.index(self.api) + 1),
+                    share * level,
+                )
             case FaultKind.ERROR_DRIFT:
                 self._fail(odds, _CALLS, share * level * self._ramp(window))
             case FaultKind.RED_LIAR:
@@ -136,14 +142,22 @@ class Fault:
             case _:
                 self._fail(odds, _CALLS, share * level)
                 odds.maintained[fip] |= self.kind is FaultKind.MAINTENANCE
-                if self.kind in {FaultKind.FIP_DOWN, FaultKind.SMALL_FIP_DOWN, FaultKind.GREEN_LIAR}:
+                if self.kind in {
+                    FaultKind.FIP_DOWN,
+                    FaultKind.SMALL_FIP_DOWN,
+                    FaultKind.GREEN_LIAR,
+                }:
                     odds.arrives[aa, fip] *= 1 - share * level
 
     def _ramp(self, window: int) -> float:
         return min(1.0, (window + 1 - self.start) / (0.7 * (self.end - self.start)))
 
     def _fail(self, odds: Odds, apis: slice, level: float) -> None:
-        aa = slice(None) if self.aa < 0 or self.kind is FaultKind.GREEN_LIAR else slice(self.aa, self.aa + 1)
+        aa = (
+            slice(None)
+            if self.aa < 0 or self.kind is FaultKind.GREEN_LIAR
+            else slice(self.aa, self.aa + 1)
+        )
         fip = slice(None) if self.fip < 0 else slice(self.fip, self.fip + 1)
         odds.failed[apis, aa, fip] += level * (1 - odds.failed[apis, aa, fip])
 
@@ -158,23 +172,30 @@ class Fault:
             total[_CALLS, self.aa, self.fip] = total[_CALLS, self.aa, self.fip] * 3 + 200
         if self.kind is FaultKind.RED_LIAR:
             total[_CALLS, self.aa, self.fip] += 20
-            failed[_CALLS, self.aa, self.fip] = (
-                total - evidence.client_errors
-            )[_CALLS, self.aa, self.fip]
+            failed[_CALLS, self.aa, self.fip] = (total - evidence.client_errors)[
+                _CALLS, self.aa, self.fip
+            ]
 
     def count(self, drawn: Drawn, window: int) -> None:
         """Count the calls that it changed in this window."""
         share = self.share(window)
         if share <= 0:
             return
-        aa = slice(None) if self.aa < 0 or self.kind is FaultKind.GREEN_LIAR else slice(self.aa, self.aa + 1)
+        aa = (
+            slice(None)
+            if self.aa < 0 or self.kind is FaultKind.GREEN_LIAR
+            else slice(self.aa, self.aa + 1)
+        )
         fip = slice(None) if self.fip < 0 else slice(self.fip, self.fip + 1)
         calls = drawn.calls
         level = self.strength
         reach = calls[_CALLS, aa, fip].sum()
         if self.kind in {FaultKind.OUTCOMES, FaultKind.MISSING}:
-            reach = calls[FINOT, aa, fip].sum() if self.kind is FaultKind.OUTCOMES else calls[
-                CALL_APIS.index(Api.FI_REQUEST), aa, fip].sum()
+            reach = (
+                calls[FINOT, aa, fip].sum()
+                if self.kind is FaultKind.OUTCOMES
+                else calls[CALL_APIS.index(Api.FI_REQUEST), aa, fip].sum()
+            )
         elif self.api is not None:
             reach = calls[CALL_APIS.index(self.api), aa, fip].sum()
         if self.kind is FaultKind.FIP_TAIL:
@@ -218,7 +239,7 @@ def schedule(
 
 
 def _in_the_way(one: Fault, other: Fault) -> bool:
-    apart = one.start > other.end + 9 or other.start > one.end + 9
+    apart = one.start > other.end + 22 or other.start > one.end + 22
     if apart:
         return False
     if FaultKind.NETWORK in {one.kind, other.kind}:
@@ -257,7 +278,9 @@ def _fault(kind: FaultKind, network: Network, by_fip: np.ndarray, first: int, wi
             strength = rng.uniform(0.4, 1.0)
         case FaultKind.FIP_API:
             fip, strength = any_fip, rng.uniform(0.3, 1.0)
-            api = Api(rng.choice([Api.DISCOVERY, Api.LINK, Api.CONSENT, Api.FI_REQUEST, Api.FI_FETCH]))
+            api = Api(
+                rng.choice([Api.DISCOVERY, Api.LINK, Api.CONSENT, Api.FI_REQUEST, Api.FI_FETCH])
+            )
         case FaultKind.OUTCOMES | FaultKind.MISSING:
             fip, strength, api = any_fip, rng.uniform(0.4, 0.95), Api.FI_NOTIFICATION
         case FaultKind.ERROR_DRIFT | FaultKind.TIME_DRIFT:

@@ -41,6 +41,7 @@ class Settings:
     cell_wobble: float = 0.3
     latency_wobble: float = 0.1
     missing_pairs: float = 0.2
+    learn: int = 216
 
 
 @dataclass

@@ -12,11 +12,21 @@ from mudra.metrics.attribution.incidents import Change, Incident
 ENOUGH = 100
 
 
+_ALLOWED = (
+    ("FIP down", {FaultKind.FIP_DOWN, FaultKind.GREEN_LIAR}, 2),
+    ("path and AA", {FaultKind.PATH, FaultKind.AA_DOWN}, 2),
+    ("drift", {FaultKind.ERROR_DRIFT, FaultKind.TIME_DRIFT}, 9),
+    ("flapping", {FaultKind.FLAPPING}, 6),
+    ("small FIP down", {FaultKind.SMALL_FIP_DOWN}, 12),
+)
+
+
 @dataclass
 class Verdict:
     """A fault and what was said of it."""
 
     fault: Fault
+    seed: int = 0
     incidents: list[Incident] = field(default_factory=list)
 
     @property
@@ -42,7 +52,11 @@ class Verdict:
     def windows_to_close(self) -> int:
         """Good windows until all of its incidents were closed; 99 when they never were."""
         ends = [
-            [entry.window for entry in one.history if entry.change in {Change.CLOSED, Change.MERGED}]
+            [
+                entry.window
+                for entry in one.history
+                if entry.change in {Change.CLOSED, Change.MERGED}
+            ]
             for one in self.incidents
         ]
         return max((max(end) if end else self.fault.last_hit + 99) for end in ends) - (
@@ -62,9 +76,7 @@ class Verdict:
 def right_name(incident: Incident, fault: Fault) -> bool:
     """Whether the incident ends with a true name of the fault."""
     return any(
-        _same(incident.history[index].locus, true)
-        for true in fault.truth
-        for index in (-1,)
+        _same(incident.history[index].locus, true) for true in fault.truth for index in (-1,)
     )
 
 
@@ -115,9 +127,11 @@ class Scores:
     windows: int = 0
     cpu_s: float = 0.0
 
-    def add(self, faults: Iterable[Fault], incidents: Iterable[Incident], quiet_until: int) -> None:
+    def add(
+        self, faults: Iterable[Fault], incidents: Iterable[Incident], quiet_until: int, seed: int
+    ) -> None:
         """Match the incidents of one network with its faults."""
-        verdicts = [Verdict(fault) for fault in faults]
+        verdicts = [Verdict(fault, seed) for fault in faults]
         for incident in incidents:
             about = [one for one in verdicts if is_about(incident, one.fault)]
             about.sort(key=lambda one: not one.is_right(incident))
@@ -156,13 +170,27 @@ class Scores:
         print(f"incidents whose name is right {self.right_incidents / max(self.incidents, 1):.3f}")
         print(f"recall {len(found) / max(len(real), 1):.3f}")
         print(f"cause right {len(named) / max(len(found), 1):.3f}")
-        print(f"false incidents in 7 quiet days {7 * len(self.quiet_false) / max(self.quiet_days, 1e-9):.2f}")
+        print(
+            f"false incidents in 7 quiet days {7 * len(self.quiet_false) / max(self.quiet_days, 1e-9):.2f}"
+        )
         once = [one.openings for one in found if one.fault.kind is not FaultKind.NETWORK]
         print(f"one opening only {sum(n == 1 for n in once) / max(len(once), 1):.3f}")
         closed = [one.windows_to_close for one in found]
-        print(f"closed within 3 good windows {sum(n <= 3 for n in closed) / max(len(closed), 1):.3f}")
+        print(
+            f"closed within 3 good windows {sum(n <= 3 for n in closed) / max(len(closed), 1):.3f}"
+        )
+        self._print_times(found)
         if self.windows:
             print(f"CPU a window {1000 * self.cpu_s / self.windows:.0f} ms")
+
+    def _print_times(self, found: list[Verdict]) -> None:
+        """Share of the faults of some kinds that were found in the time that they are allowed."""
+        for name, kinds, allowed in _ALLOWED:
+            times = [one.windows_to_detect for one in found if one.fault.kind in kinds]
+            in_time = sum(time <= allowed for time in times)
+            print(
+                f"{name} within {allowed} windows {in_time / max(len(times), 1):.3f} of {len(times)}"
+            )
 
     def _print_table(self) -> None:
         said: dict[FaultKind, Counter[str]] = {}
@@ -189,7 +217,11 @@ class Scores:
                      if one.fault.kind is kind and one.incidents]  # fmt: skip
             ends = [one.windows_to_close for one in self.verdicts
                     if one.fault.kind is kind and one.incidents]  # fmt: skip
-            text = f"{median(times):.0f} ({_p95(times)})  {median(ends):.0f} ({_p95(ends)})" if times else ""
+            text = (
+                f"{median(times):.0f} ({_p95(times)})  {median(ends):.0f} ({_p95(ends)})"
+                if times
+                else ""
+            )
             print(f"{kind:<22}{row['faults']:>4}{row['enough']:>6}{row['missed']:>7}{row['right']:>6} |"
                   + "".join(f"{row[name] or '.':>9}" for name in columns) + f" | {text}")  # fmt: skip
 

@@ -33,10 +33,15 @@ _GOOD: Final = -1.0
 _QUIET_ENOUGH: Final = -5.0
 """Or so much evidence of recovery from windows that alone say little."""
 _FADE: Final = 0.7
+_EXCESS_FADE: Final = 0.9
+_RESIDUE: Final = 0.15
+_SMALL_EXCESS: Final = 0.03
+"""What is left of a large cause is recovery, not the cause, below both of these."""
 _PART_STEP: Final = (-3.0, 6.0)
 _PART_RANGE: Final = (-12.0, 30.0)
 _CLEARLY_BAD: Final = 3.0
 _CLEARLY_GOOD: Final = -6.0
+_MOST_ALONE: Final = 2
 
 
 class Active(Struct, frozen=True):
@@ -54,6 +59,8 @@ class Active(Struct, frozen=True):
     last_bad: int
     good: int = 0
     quiet: float = 0.0
+    excess: float = 0.0
+    """Share of calls that fail beyond the usual, at its worst lately."""
     strength: float = 0.0
     ambiguous_with: tuple[Locus, ...] = ()
 
@@ -117,8 +124,10 @@ def look(active: Active, counts: LaneCounts, usual: Floats, wandered: Floats) ->
 
 def follow(active: Active, view: View, window: int) -> tuple[Active, Standing]:
     """The cause after this window, in its corrected place, and how it does."""
-    worst = float(view.total.max())
-    if worst > _BAD:
+    total = _without_loudest(active, view)
+    worst = float(total.max())
+    excess = max(view.failures - view.expected, 0.0) / max(view.calls, 1.0)
+    if worst > _BAD and excess > min(_RESIDUE * active.excess, _SMALL_EXCESS):
         tilt = int(np.argmax(active.level + np.minimum(view.total, 200.0)))
         active = replace(
             active,
@@ -129,10 +138,11 @@ def follow(active: Active, view: View, window: int) -> tuple[Active, Standing]:
             last_bad=window,
             good=0,
             quiet=0.0,
+            excess=max(excess, active.excess * _EXCESS_FADE),
             strength=active.strength + worst,
         )
-        return _corrected(active), Standing.BAD
-    now = float(view.total[int(np.argmax(active.level))])
+        return _settled(_corrected(active)), Standing.BAD
+    now = float(total[int(np.argmax(active.level))])
     good = now < _GOOD
     active = replace(active, good=active.good + good, quiet=active.quiet + min(now, 0.0))
     waited = window - active.last_bad >= CLOSE_AFTER
@@ -141,15 +151,18 @@ def follow(active: Active, view: View, window: int) -> tuple[Active, Standing]:
     return active, Standing.GOOD if good else Standing.UNKNOWN
 
 
-def severity(active: Active) -> int:
-    """The tilt that fits the cause best."""
-    return int(np.argmax(active.level))
-
-
 def bad_apis(active: Active) -> tuple[Api, ...]:
     """APIs that show the cause."""
     shown = {LANES[lane].api for lane in np.flatnonzero(active.part_lane > _CLEARLY_BAD)}
     return tuple(api for api in APIS if api in shown)
+
+
+def _without_loudest(active: Active, view: View) -> Floats:
+    """The evidence without the AA that says most, where three or more saw the cause."""
+    shared = active.locus.kind in {Kind.FIP, Kind.FIP_API, Kind.NETWORK}
+    if not shared or (active.part_aa > _CLEARLY_BAD).sum() <= _MOST_ALONE:
+        return view.total
+    return np.asarray(view.total - np.maximum(view.by_aa.max(1), 0.0), np.float32)
 
 
 def _add_part(part: Floats, step: Floats) -> Floats:
@@ -175,6 +188,21 @@ def _corrected(active: Active) -> Active:
             place = Locus(kind, locus.aa, locus.fip, tuple(sorted(apis)))
             return replace(active, locus=place, ambiguous_with=())
     return active
+
+
+def _settled(active: Active) -> Active:
+    """Drop the places that the evidence of several AAs, FIPs or APIs has ruled out."""
+    if not active.ambiguous_with:
+        return active
+    ruled_out: set[Kind] = set()
+    if (active.part_aa > _CLEARLY_BAD).sum() > 1:
+        ruled_out |= {Kind.PATH, Kind.AA, Kind.AA_API}
+    if (active.part_fip > _CLEARLY_BAD).sum() > 1:
+        ruled_out |= {Kind.PATH, Kind.FIP, Kind.FIP_API}
+    if len(bad_apis(active)) > 1:
+        ruled_out |= {Kind.FIP_API, Kind.AA_API}
+    left = tuple(place for place in active.ambiguous_with if place.kind not in ruled_out)
+    return replace(active, ambiguous_with=left)
 
 
 def _only_one(parts: Floats) -> int | None:

@@ -63,7 +63,9 @@ def admit(known: tuple[Active, ...], finding: Finding, fresh: Active, traffic: T
         if wider.covers(one.locus) and finding.since - one.since <= YOUNG
     ]  # fmt: skip
     if not inside:
-        return Admitted((*known, replace(fresh, locus=wider)), fresh.number, ())
+        named = () if wider != finding.locus else finding.ambiguous_with
+        joined = replace(fresh, locus=wider, ambiguous_with=named)
+        return Admitted((*known, joined), fresh.number, ())
     oldest = min(inside, key=lambda one: one.number)
     moved = replace(
         fresh,

@@ -24,8 +24,6 @@ _PENALTY: Final = {
     "path": 2.0,
 }
 """Prior odds: a FIP or an AA fails more often than one API or one path of it."""
-_WIDE: Final = 0.8
-_INFORMATIVE: Final = 1.0
 
 
 class Candidate(Struct, frozen=True):
@@ -69,15 +67,17 @@ def cover(
     level: float,
     explain: Callable[[Candidate, tuple[Locus, ...]], Ratios],
     at_once: Flags,
+    is_wide: Callable[[Candidate], bool],
 ) -> Running:
     """Take causes until no candidate is above the alarm level.
 
     `explain` takes a candidate, with the places that explain the same, out of
     the window and returns the ratios of the rest. `at_once` marks FIPs whose
-    outage needs no second window. Returns the sums that are left.
+    outage needs no second window, and `is_wide` says whether nearly all of the
+    network shows a symptom. Returns the sums that are left.
     """
     for _ in range(MOST_PER_WINDOW):
-        best = _best(running, window, level, at_once)
+        best = _best(running, window, level, at_once, is_wide)
         if best is None:
             break
         rest = explain(best, _ambiguous(running, best))
@@ -86,25 +86,33 @@ def cover(
     return running
 
 
-def _best(running: Running, window: Ratios, level: float, at_once: Flags) -> Candidate | None:
+def _best(
+    running: Running,
+    window: Ratios,
+    level: float,
+    at_once: Flags,
+    is_wide: Callable[[Candidate], bool],
+) -> Candidate | None:
     crossing = [
         candidate
         for family in FAMILIES
         for candidate in _crossing(running, window, family, level, at_once)
-        if not family.startswith("network") or _is_wide(window, candidate)
+        if not family.startswith("network") or is_wide(candidate)
     ]
-    if not crossing:
-        return None
-    best = max(crossing, key=lambda one: (one.score, one.family, -one.lane, -one.aa, -one.fip))
-    wider = [
-        other
-        for other in _overlapping(running, best)
-        if other.locus.covers(best.locus)
-        and other.score > best.score
-        and other.bounded >= level / 2
-        and not other.family.startswith("network")
-    ]
-    return max(wider, key=lambda one: one.score, default=best)
+    crossing.sort(key=lambda one: (-one.score, one.family, one.lane, one.aa, one.fip))
+    for one in crossing:
+        better = [
+            other
+            for other in _overlapping(running, one)
+            if other.score > one.score and other.bounded >= level / 2
+        ]
+        if not better:
+            return one
+        best = max(better, key=lambda other: other.score)
+        if best.locus.covers(one.locus):
+            return best
+        # A narrower place explains more, and will cross the level itself in a window or two.
+    return None
 
 
 def _crossing(
@@ -169,17 +177,3 @@ def _ambiguous(running: Running, best: Candidate) -> tuple[Locus, ...]:
         if other.full > 0 and abs(other.full - best.full) < _CLOSE
     ]
     return tuple(sorted(set(close)))
-
-
-def _is_wide(window: Ratios, candidate: Candidate) -> bool:
-    """Whether nearly all AAs and FIPs that say anything see it, and at least two of each."""
-    place = candidate.lane if candidate.lane >= 0 else int(candidate.symptom)
-    pair = (window.fip_lane, window.aa_lane) if candidate.lane >= 0 else (window.fip, window.aa)
-    for part in pair:
-        best = part[:, place].max(0)
-        worst = part[:, place].min(0)
-        says = (best > _INFORMATIVE) | (worst < -_INFORMATIVE)
-        bad = best > _INFORMATIVE
-        if says.sum() < 2 or bad.sum() < _WIDE * says.sum():  # noqa: PLR2004 - one is not all
-            return False
-    return True

@@ -9,11 +9,11 @@ from msgspec.structs import replace
 from mudra.metrics.attribution.active import Active, follow, look, new_active
 from mudra.metrics.attribution.admission import Finding, admit
 from mudra.metrics.attribution.agents import follow_agents
-from mudra.metrics.attribution.cause import Cause, Kind, Locus, Standing, locus_lanes
+from mudra.metrics.attribution.cause import Cause, Kind, Locus, Standing, locus_lanes, may_be_one
 from mudra.metrics.attribution.cover import Candidate, cover
 from mudra.metrics.attribution.evidence import Evidence
 from mudra.metrics.attribution.lane_counts import LaneCounts, accepted_requests, lane_counts
-from mudra.metrics.attribution.lanes import LANES_OF, TIMED_APIS, Flags, Floats, Symptom
+from mudra.metrics.attribution.lanes import LANES_OF, Flags, Floats, Symptom
 from mudra.metrics.attribution.latency_baseline import learn_latency, thresholds
 from mudra.metrics.attribution.likelihood import Ratios, ratios, wandered
 from mudra.metrics.attribution.rate_baseline import learn_rates, usual_rates, wander
@@ -22,10 +22,13 @@ from mudra.metrics.attribution.sequential import add_window, alarm_level
 from mudra.metrics.attribution.state import State
 from mudra.metrics.attribution.view_of_cause import cause_of
 
-_AT_ONCE_FAILURES: Final = 500
-_AT_ONCE_SHARE: Final = 0.5
+_AT_ONCE_FAILURES: Final = 700
+_AT_ONCE_SHARE: Final = 0.7
 _MOST_AAS: Final = 0.6
 _BUSY: Final = 5.0
+_SUSPECT: Final = 0.4
+_WIDE: Final = 0.8
+_FEWEST_PAIRS: Final = 4
 
 
 class Judgement(Struct, frozen=True):
@@ -94,32 +97,55 @@ class _Window:
                 continue
             view = look(one, self.counts, self.usual, self.limit)
             moved, standing = follow(one, view, self.evidence.window)
+            twin = next((other for other in still if _is_twin(other, moved)), None)
+            if twin is not None:
+                self._absorb(twin.number, moved.number)
+                continue
             self.causes.append(cause_of(moved, view, standing))
             if standing is not Standing.RECOVERED:
                 still.append(moved)
                 self._explain(moved)
         self.known = tuple(still)
 
+    def _absorb(self, number: int, absorbed: int) -> None:
+        self.causes = [
+            replace(cause, absorbed=(*cause.absorbed, absorbed))
+            if cause.number == number
+            else cause
+            for cause in self.causes
+        ]
+
     def find_new(self) -> None:
         """Cover what is left with new causes."""
         level = alarm_level(self.evidence.aas, self.evidence.fips)
         window = self._ratios_left()
         running = add_window(self.running, window, level)
-        self.running = cover(running, window, level, self._take_out, self._fallen_fips())
+        self.running = cover(
+            running, window, level, self._take_out, self._fallen_fips(), self._is_wide
+        )
 
     def learned(self, judged: Flags) -> dict[str, object]:
         """The baselines, from all that no cause explains."""
-        left = np.where(self.explained, np.float32(0.0), self.counts.events)
+        untrusted = self.explained | self._suspected()
+        left = np.where(untrusted, np.float32(0.0), self.counts.events)
         rates = learn_rates(
             self.state.rates, self.counts.bad, left, self.usual,
             self.evidence.hour, self.evidence.weekday,
         )  # fmt: skip
-        slow = self.explained[LANES_OF[Symptom.SLOW]]
+        slow = untrusted[LANES_OF[Symptom.SLOW]]
         samples = np.where(slow | ~judged, np.float32(0.0), self.evidence.samples)
         return {
             "rates": rates,
             "latency": learn_latency(self.state.latency, self.evidence, samples),
         }
+
+    def _suspected(self) -> Flags:
+        """Cells with evidence that may still become a cause, and would be learned as usual."""
+        level = alarm_level(self.evidence.aas, self.evidence.fips) * _SUSPECT
+        sums = self.running.bounded
+        fips, aas = sums.fip.max(0) > level, sums.aa.max(0) > level
+        cells = fips[:, None, :] | aas[:, :, None] | (sums.path.max(0) > level)
+        return np.repeat(cells, [lanes.stop - lanes.start for lanes in LANES_OF], axis=0)
 
     def _take_out(self, candidate: Candidate, ambiguous_with: tuple[Locus, ...]) -> Ratios:
         finding = Finding(
@@ -137,7 +163,7 @@ class _Window:
         number = admitted.number
         one = next(active for active in admitted.known if active.number == number)
         view = look(one, self.counts, self.usual, self.limit)
-        one, standing = follow(one, view, self.evidence.window)
+        one, _ = follow(one, view, self.evidence.window)
         self.known = tuple(one if active.number == number else active for active in admitted.known)
         known_before = any(active.number == number for active in self.state.known)
         gone = {number, *admitted.absorbed}
@@ -176,6 +202,18 @@ class _Window:
         many = (total >= _AT_ONCE_FAILURES) & (total >= _AT_ONCE_SHARE * events.sum(0))
         return np.asarray(enough & many)
 
+    def _is_wide(self, candidate: Candidate) -> bool:
+        """Whether nearly all pairs of AAs and FIPs with calls enough show the symptom."""
+        lanes = LANES_OF[candidate.symptom]
+        if candidate.lane >= 0:
+            lanes = slice(candidate.lane, candidate.lane + 1)
+        left = ~self.explained[lanes]
+        bad, events = self.counts.bad[lanes] * left, self.counts.events[lanes] * left
+        usual, limit = self.usual[lanes], self.limit[lanes]
+        shown = ((bad - events * limit) * np.sign(limit - usual)).sum(0) > 0
+        busy = events.sum(0) >= _BUSY
+        return bool(busy.sum() >= _FEWEST_PAIRS and (busy & shown).sum() >= _WIDE * busy.sum())
+
     def _traffic(self, locus: Locus, symptom: Symptom) -> tuple[Flags, Flags, Flags]:
         lanes = LANES_OF[symptom]
         aas = slice(None) if locus.aa < 0 or locus.kind is Kind.PATH else [locus.aa]
@@ -189,3 +227,8 @@ class _Window:
         by_lane = np.zeros(self.counts.events.shape[0], np.bool_)
         by_lane[lanes] = block.sum((1, 2)) >= _BUSY
         return by_lane[:0], by_lane[:0], by_lane
+
+
+def _is_twin(first: Active, second: Active) -> bool:
+    """Whether two causes, corrected, turn out to be the same."""
+    return first.locus == second.locus and may_be_one(first.symptoms, second.symptoms)

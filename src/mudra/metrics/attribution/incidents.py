@@ -126,9 +126,7 @@ def _reopened(old: Incident, cause: Cause, window: int) -> Incident:
 
 
 def _merged(incident: Incident, into: int, window: int) -> Incident:
-    entry = Entry(
-        window, Change.MERGED, incident.cause.locus, incident.cause.symptoms, into=into
-    )
+    entry = Entry(window, Change.MERGED, incident.cause.locus, incident.cause.symptoms, into=into)
     return replace(incident, ended=window, history=(*incident.history, entry))
 
 

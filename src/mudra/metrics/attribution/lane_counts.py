@@ -17,6 +17,7 @@ from mudra.metrics.attribution.lanes import (
     Symptom,
 )
 from mudra.metrics.attribution.latency import calls_above
+from mudra.metrics.attribution.latency_baseline import NEVER_MS
 
 _REQUESTS: Final = [CALL_APIS.index(Api.FI_REQUEST), CALL_APIS.index(Api.LINK_VERIFY)]
 _NOTIFICATIONS: Final = [
@@ -54,7 +55,8 @@ def lane_counts(
         above[timed] = calls_above(
             evidence.samples[timed], evidence.percentiles[timed], threshold[timed]
         )
-        bad[LANES_OF[symptom]], events[LANES_OF[symptom]] = above, evidence.samples
+        bad[LANES_OF[symptom]] = above
+        events[LANES_OF[symptom]] = evidence.samples * (threshold < NEVER_MS)
     status = evidence.statuses
     outcomes = LANES_OF[Symptom.OUTCOMES].start
     bad[outcomes], events[outcomes] = status[_FAILED], status[_SUCCEEDED] + status[_FAILED]

@@ -82,8 +82,8 @@ SYMPTOMS: Final = len(Symptom)
 LANE_SYMPTOM: Final = np.array([lane.symptom for lane in LANES])
 LANES_OF: Final = tuple(
     slice(
-        int(np.flatnonzero(LANE_SYMPTOM == symptom)[0]),
-        int(np.flatnonzero(LANE_SYMPTOM == symptom)[-1]) + 1,
+        int(np.flatnonzero(symptom == LANE_SYMPTOM)[0]),
+        int(np.flatnonzero(symptom == LANE_SYMPTOM)[-1]) + 1,
     )
     for symptom in Symptom
 )

@@ -4,6 +4,7 @@ Additive in the logarithm of time: API of the FIP + AA + path + hour. Every part
 is a running mean with a weight, so a part with little history stays near 0.
 """
 
+import math
 from typing import Final
 
 import numpy as np
@@ -21,6 +22,8 @@ _USUAL_SPREAD: Final = 1.0  # log(p95 / p50) of a lognormal with sigma 0.6
 _SPREAD_SAMPLES: Final = 20.0
 _SLOW_FACTOR: Final = 2.0
 _TAIL_FACTOR: Final = 2.0
+NEVER_MS: Final = 1e12
+"""A time that no call takes: without history nothing is slow."""
 
 
 class LatencyBaseline(Struct, frozen=True):
@@ -56,6 +59,9 @@ def usual_median(baseline: LatencyBaseline, hour: int) -> Floats:
 def thresholds(baseline: LatencyBaseline, hour: int) -> tuple[Floats, Floats]:
     """Milliseconds above which a call counts as slow, and as a call of the slow tail."""
     usual = usual_median(baseline, hour)
+    usual = np.where(
+        baseline.median_weight[:, None, :] > 0, usual, np.float32(math.log(NEVER_MS) + 1)
+    )
     slow = np.exp(usual) * _SLOW_FACTOR
     tail = np.exp(usual + baseline.spread[:, None, :]) * _TAIL_FACTOR
     return slow.astype(np.float32), tail.astype(np.float32)

@@ -14,15 +14,26 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from mudra.metrics.attribution.lane_counts import LaneCounts
-from mudra.metrics.attribution.lanes import ARRIVALS, LANES, LANES_OF, Floats
+from mudra.metrics.attribution.lanes import ARRIVALS, LANES, LANES_OF, Floats, Symptom
 
 TILTS: Final = (1.0, 2.0, 3.5, 6.0)
 """Steps of the log odds: at 2 % usual, rates of 5, 13, 40 and 89 %."""
 _ARRIVAL_TILTS: Final = (0.4, 0.8, 1.6, 4.0)
 """The same of notifications: 67, 45, 20 and 2 % of the usual number arrive."""
+_HARMLESS: Final = {
+    Symptom.FAILURES: 0.025,
+    Symptom.CLIENT_ERRORS: 0.05,
+    Symptom.SLOW: 0.12,
+    Symptom.TAIL: 0.004,
+    Symptom.OUTCOMES: 0.05,
+    Symptom.MISSING: 0.0,
+}
+"""A rate up to this one matters to no one, however good the history: 97.5 % succeed."""
+_LEAST: Final = np.array([_HARMLESS[lane.symptom] for lane in LANES], np.float32)[:, None, None]
 _LANE_FLOOR: Final = -3.0
 _VOICE_FLOOR: Final = -6.0
-_VOICE_CAP: Final = 200.0
+_FULL_VOICE: Final = 100.0
+"""Up to here a cell's ratio counts in full, beyond it grows by its logarithm only."""
 
 
 class Ratios(Struct, frozen=True):
@@ -43,7 +54,7 @@ FAMILIES: Final = Ratios.__struct_fields__
 def wandered(rates: Floats, wander: Floats) -> Floats:
     """The rate that is still nothing: the odds raised (arrivals lowered) by the wandering."""
     odds = np.exp(wander)[:, None, :]
-    raised = rates * odds / (1.0 + rates * (odds - 1.0))
+    raised = np.maximum(rates * odds / (1.0 + rates * (odds - 1.0)), _LEAST)
     raised[ARRIVALS] = rates[ARRIVALS] / odds[ARRIVALS]
     return np.asarray(raised, np.float32)
 
@@ -55,7 +66,7 @@ def cell_ratios(counts: LaneCounts, rates: Floats, tilt: int) -> Floats:
     few = np.float32(_ARRIVAL_TILTS[tilt])
     due = counts.events[ARRIVALS] * rates[ARRIVALS]
     ratio[ARRIVALS] = due * -np.expm1(-few) - counts.bad[ARRIVALS] * few
-    return np.minimum(ratio, _VOICE_CAP, out=ratio)
+    return _bounded_voice(ratio)
 
 
 def ratios(counts: LaneCounts, rates: Floats) -> Ratios:
@@ -66,12 +77,13 @@ def ratios(counts: LaneCounts, rates: Floats) -> Ratios:
         bounded = np.maximum(cell, _VOICE_FLOOR)
         np.maximum(cell, _LANE_FLOOR, out=cell)
         path = np.stack([cell[lanes].sum(0) for lanes in LANES_OF])
-        voice = np.clip(path, _VOICE_FLOOR, _VOICE_CAP)
+        _bounded_voice(path)
+        voice = np.maximum(path, _VOICE_FLOOR)
         fip_lane, aa_lane = bounded.sum(1), bounded.sum(2)
         fip, aa = voice.sum(1), voice.sum(2)
         network_lane = np.maximum(aa_lane, 2 * _VOICE_FLOOR).sum(1)
         network = np.maximum(aa, 2 * _VOICE_FLOOR).sum(1)
-        parts = (network_lane, network, fip_lane, fip, aa_lane, aa, np.minimum(path, _VOICE_CAP))
+        parts = (network_lane, network, fip_lane, fip, aa_lane, aa, path)
         for family, part in zip(found, parts, strict=True):
             family.append(part)
     return Ratios(*(np.stack(family) for family in found))
@@ -83,3 +95,11 @@ def no_ratios(aas: int, fips: int) -> Ratios:
     shapes = ((lanes,), (symptoms,), (lanes, fips), (symptoms, fips), (lanes, aas),
               (symptoms, aas), (symptoms, aas, fips))  # fmt: skip
     return Ratios(*(np.zeros((tilts, *shape), np.float32) for shape in shapes))
+
+
+def _bounded_voice(ratio: Floats) -> Floats:
+    """Bound what one cell says, in place, and keep the order of ratios."""
+    loud = ratio > _FULL_VOICE
+    if loud.any():
+        ratio[loud] = _FULL_VOICE * (1.0 + np.log(ratio[loud] / _FULL_VOICE))
+    return ratio

@@ -19,19 +19,24 @@ from mudra.metrics.attribution.lanes import (
     SYMPTOMS,
     USUAL_RATES,
     Floats,
+    Symptom,
 )
 
 _KEEP: Final = np.float32(0.5 ** (1 / (7 * WINDOWS_PER_DAY)))
 _PRIOR_BAD: Final = 2.0
 """Weight of the network's rate in a FIP's own, in bad events."""
 _FACTOR_RANGE: Final = (0.2, 8.0)
-_PRIORS: Final = {"aa": 10.0, "path": 10.0, "hour": 40.0, "weekday": 80.0}
-_LOWEST: Final = np.full((len(LANES), 1, 1), 0.0003, np.float32)
+_PRIORS: Final = {"aa": 10.0, "path": 20.0, "hour": 60.0, "weekday": 80.0}
+_LOWEST: Final = 0.0003
 _HIGHEST: Final = np.full((len(LANES), 1, 1), 0.6, np.float32)
-_LOWEST[ARRIVALS] = 0.05
 _HIGHEST[ARRIVALS] = 1.2
 _ARRIVING: Final = np.zeros((len(LANES), 1, 1), np.bool_)
 _ARRIVING[ARRIVALS] = True
+_RELATIVE: Final = np.array(
+    [lane.symptom not in {Symptom.FAILURES, Symptom.MISSING} for lane in LANES]
+)[:, None]
+"""Lanes without a limit of their own: only history says what is much."""
+_FEW_EVENTS: Final = 30.0
 _LARGE: Final = 5000.0
 """Events beyond which one FIP weighs no more in the rate of the network."""
 _FEW: Final = 3.0
@@ -84,7 +89,10 @@ def wander(baseline: RateBaseline) -> Floats:
     )
     unknown = 1.5 / np.sqrt(baseline.fip_bad + _PRIOR_BAD)
     unknown[ARRIVALS] *= 0.3
-    return np.minimum(0.3 + 2.0 * np.sqrt(np.maximum(own, 0.0)) + unknown, 2.0).astype(np.float32)
+    least = np.where(_ARRIVING[..., 0], 0.1, 0.3)
+    known = np.minimum(least + 2.0 * np.sqrt(np.maximum(own, 0.0)) + unknown, 2.0)
+    new = np.where(_RELATIVE, 3.0 / (1.0 + baseline.fip_events / _FEW_EVENTS), 0.0)
+    return np.asarray(known + new, np.float32)
 
 
 def learn_rates(
@@ -102,6 +110,7 @@ def learn_rates(
         np.where(_ARRIVING, 1.5 * expected + 2.0, 3.0 * expected + 3.0 * np.sqrt(expected) + 1.0),
     )
     bad = np.where(events > 0, bad, np.float32(0.0)).astype(np.float32)
+    bad = _cut_groups(bad, expected)
     variance, variance_windows = _learn_variance(baseline, bad.sum(1), expected.sum(1))
     before = _fip_rates(baseline)
     fip_bad = baseline.fip_bad * _KEEP + bad.sum(1)
@@ -132,6 +141,19 @@ def learn_rates(
         fip_bad, fip_events, aa_bad, aa_expected, path_bad, path_expected, hour_bad,
         hour_expected, weekday_bad, weekday_expected, variance, variance_windows,
     )  # fmt: skip
+
+
+def _cut_groups(bad: Floats, expected: Floats) -> Floats:
+    """Cut what a FIP or an AA as a whole has far above the usual, over all its cells."""
+    for symptom, lanes in enumerate(LANES_OF):
+        if symptom == Symptom.MISSING:
+            continue
+        for axes in ((0, 1), (0, 2)):
+            total = expected[lanes].sum(axes, keepdims=True)
+            limit = 1.5 * total + 3.0 * np.sqrt(total) + 1.0
+            have = np.maximum(bad[lanes].sum(axes, keepdims=True), limit)
+            bad[lanes] *= limit / have
+    return bad
 
 
 def _time_factor(baseline: RateBaseline, hour: int, weekday: int) -> Floats:
@@ -174,7 +196,10 @@ def _rates_of(bad: Floats, events: Floats) -> Floats:
         expected = (events[lanes] * pooled[lanes, None]).sum(0)
         level[lanes] = np.clip((bad[lanes].sum(0) + 3.0) / (expected + 3.0), *_FACTOR_RANGE)
     prior = pooled[:, None] * level
-    return ((bad + _PRIOR_BAD) / (events + _PRIOR_BAD / prior)).astype(np.float32)
+    rates = (bad + _PRIOR_BAD) / (events + _PRIOR_BAD / prior)
+    # A FIP that was never seen to notify is not missing anything yet.
+    rates[ARRIVALS] = (bad[ARRIVALS] + 0.01) / (events[ARRIVALS] + 10.0)
+    return rates.astype(np.float32)
 
 
 def _learn_variance(baseline: RateBaseline, bad: Floats, expected: Floats) -> tuple[Floats, Floats]:
@@ -189,5 +214,6 @@ def _learn_variance(baseline: RateBaseline, bad: Floats, expected: Floats) -> tu
 
 
 def _lane_variance(baseline: RateBaseline) -> Floats:
-    total = baseline.variance.sum(1) + _PRIOR_WINDOWS * _USUAL_VARIANCE
+    usual = np.where(_ARRIVING[:, 0, 0], 0.1, 1.0) * _USUAL_VARIANCE
+    total = baseline.variance.sum(1) + _PRIOR_WINDOWS * usual
     return np.asarray(total / (baseline.variance_windows.sum(1) + _PRIOR_WINDOWS), np.float32)
