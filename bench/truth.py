@@ -114,7 +114,8 @@ def main() -> None:
             print(f"seed {one.seed} {fault.kind} {fault.start - FIRST:.1f}-{fault.end - FIRST:.1f} "
                   f"{fault.strength:.2f} aa {fault.aa} fip {fault.fip} {fault.api} hits {fault.hits:.0f}/{fault.in_reach:.0f}"
                   f" first {fault.first_hit - FIRST}: "
-                   f"closed after {one.windows_to_close if one.incidents else 0} "
+                   f"{[round(fault.hits_by_window[w]) for w in sorted(fault.hits_by_window)][:4]} "
+                + f"detected after {one.windows_to_detect if one.incidents else 0} closed after {one.windows_to_close if one.incidents else 0} "
                 + "; ".join(f"#{i.number} {i.history[-1].locus} at {i.detected - FIRST}" for i in one.incidents))  # fmt: skip
         print(
             "false:", [(i.number, i.detected - FIRST) for i in (*scores.false, *scores.quiet_false)]

@@ -68,7 +68,7 @@ def _lanes() -> tuple[Lane, ...]:
     return (
         *(Lane(Symptom.FAILURES, api, 0.01) for api in CALL_APIS),
         *(Lane(Symptom.CLIENT_ERRORS, api, often_refused.get(api, 0.02)) for api in CALL_APIS),
-        *(Lane(Symptom.SLOW, api, 0.1) for api in TIMED_APIS),
+        *(Lane(Symptom.SLOW, api, 0.06) for api in TIMED_APIS),
         *(Lane(Symptom.TAIL, api, 0.006) for api in TIMED_APIS),
         Lane(Symptom.OUTCOMES, Api.FI_NOTIFICATION, 0.05),
         Lane(Symptom.OUTCOMES, Api.FI_NOTIFICATION, 0.04),

@@ -107,7 +107,7 @@ def learn_rates(
     bad = np.clip(
         bad,
         np.where(_ARRIVING, 0.6 * expected - 2.0, 0.0),
-        np.where(_ARRIVING, 1.5 * expected + 2.0, 3.0 * expected + 3.0 * np.sqrt(expected) + 1.0),
+        np.where(_ARRIVING, 1.2 * events + 2.0, 3.0 * expected + 3.0 * np.sqrt(expected) + 1.0),
     )
     bad = np.where(events > 0, bad, np.float32(0.0)).astype(np.float32)
     bad = _cut_groups(bad, expected)
@@ -199,7 +199,7 @@ def _rates_of(bad: Floats, events: Floats) -> Floats:
     rates = (bad + _PRIOR_BAD) / (events + _PRIOR_BAD / prior)
     # A FIP that was never seen to notify is not missing anything yet.
     rates[ARRIVALS] = (bad[ARRIVALS] + 0.01) / (events[ARRIVALS] + 10.0)
-    return rates.astype(np.float32)
+    return np.maximum(rates, _LOWEST).astype(np.float32)
 
 
 def _learn_variance(baseline: RateBaseline, bad: Floats, expected: Floats) -> tuple[Floats, Floats]:

@@ -1,0 +1,85 @@
+"""The life of an incident: opening, correction, recovery, and what is no incident at all."""
+
+from mudra.metrics.attribution.cause import Kind, Locus
+from mudra.metrics.attribution.incidents import Change
+from tests.support.attribution import LEARNED, failing, incidents_of, only_caller
+
+DOWN = failing(0.6, fip=2)
+FIP_2 = Locus(Kind.FIP, fip=2)
+
+
+def test_an_incident_opens_with_its_second_bad_window_and_closes_with_the_third_good_one() -> None:
+    [incident] = incidents_of([(5, [DOWN]), (3, [])])
+
+    assert incident.detected == LEARNED + 1
+    assert incident.since == LEARNED
+    assert incident.ended == LEARNED + 5
+    assert [entry.change for entry in incident.history] == [Change.OPENED, Change.CLOSED]
+    assert incident.history[-1].window == LEARNED + 7
+
+
+def test_one_bad_window_is_no_incident() -> None:
+    assert incidents_of([(1, [DOWN]), (10, [])]) == ()
+
+
+def test_a_large_fip_that_falls_is_an_incident_at_once() -> None:
+    [incident] = incidents_of([(1, [failing(1.0, fip=2)])])
+
+    assert incident.detected == LEARNED
+
+
+def test_flapping_is_one_incident() -> None:
+    flaps = [(2, [DOWN]), (2, [])] * 4
+
+    [incident] = incidents_of([*flaps, (4, [])])
+
+    assert incident.cause.locus == FIP_2
+    assert sum(entry.change is Change.OPENED for entry in incident.history) == 1
+
+
+def test_trouble_that_comes_back_within_three_hours_is_the_same_incident() -> None:
+    [incident] = incidents_of([(3, [DOWN]), (6, []), (3, [DOWN]), (4, [])])
+
+    assert [entry.change for entry in incident.history] == [
+        Change.OPENED,
+        Change.CLOSED,
+        Change.REOPENED,
+        Change.CLOSED,
+    ]
+
+
+def test_a_path_that_turns_out_to_be_the_fip_stays_one_incident() -> None:
+    path = failing(0.6, aa=1, fip=2)
+
+    [incident] = incidents_of([(3, [path]), (4, [DOWN])])
+
+    assert incident.history[0].locus == Locus(Kind.PATH, 1, 2)
+    assert incident.cause.locus == FIP_2
+    assert Change.MOVED in {entry.change for entry in incident.history}
+
+
+def test_a_fip_that_turns_out_to_be_a_path_stays_one_incident() -> None:
+    alone = only_caller(1, 2)
+
+    [incident] = incidents_of([(3, [alone, failing(0.6, aa=1, fip=2)]),
+                               (4, [failing(0.6, aa=1, fip=2)])])  # fmt: skip
+
+    assert incident.history[0].locus.fip == 2
+    assert incident.cause.locus == Locus(Kind.PATH, 1, 2)
+
+
+def test_overlapping_causes_are_separate_incidents() -> None:
+    found = incidents_of([(3, [DOWN]), (3, [DOWN, failing(0.7, aa=1)])])
+
+    assert {incident.cause.locus for incident in found} == {FIP_2, Locus(Kind.AA, aa=1)}
+    assert all(incident.is_open for incident in found)
+
+
+def test_an_incident_without_calls_stays_open() -> None:
+    def no_calls(evidence: object) -> None:
+        for part in ("total", "failed", "client_errors", "samples", "statuses", "percentiles"):
+            getattr(evidence, part)[:, :, 2] = 0
+
+    [incident] = incidents_of([(3, [DOWN]), (12, [no_calls])])
+
+    assert incident.is_open
