@@ -15,8 +15,9 @@ import numpy as np
 
 from bench.truth_faults import Fault, schedule
 from bench.truth_network import Network, Settings
-from bench.truth_score import Scores
+from bench.truth_score import Scores, Verdict
 from mudra.metrics.attribution.engine import judge_window
+from mudra.metrics.attribution.evidence import Evidence
 from mudra.metrics.attribution.incidents import REOPEN_WITHIN, Incident, track
 from mudra.metrics.attribution.state import new_state
 
@@ -53,7 +54,7 @@ def run(settings: Settings, days: float, count: int, scores: Scores, *, verbose:
     scores.add(faults, past, quiet_until, settings.seed)
 
 
-def _draw(network: Network, faults: list[Fault], window: int):  # type: ignore[no-untyped-def] # noqa: ANN202
+def _draw(network: Network, faults: list[Fault], window: int) -> Evidence:
     odds = network.odds(window)
     now = [fault for fault in faults if fault.start - 1 < window < fault.end + 1]
     for fault in now:
@@ -79,6 +80,24 @@ def _say(incidents: tuple[Incident, ...], implausible: object, window: int) -> N
                   f"{one.cause.strength:.0f}")  # fmt: skip
     if implausible:
         print(f"  {window - FIRST} implausible {implausible}")
+
+
+def _story(verdict: Verdict) -> str:
+    """One fault and what was said of it, in a line."""
+    fault = verdict.fault
+    windows = sorted(fault.hits_by_window)[:4]
+    said = "; ".join(
+        f"#{one.number} {one.history[-1].locus} at {one.detected - FIRST}"
+        for one in verdict.incidents
+    )
+    times = (verdict.windows_to_detect, verdict.windows_to_close) if verdict.incidents else (0, 0)
+    return (
+        f"seed {verdict.seed} {fault.kind} {fault.start - FIRST:.1f}-{fault.end - FIRST:.1f} "
+        f"{fault.strength:.2f} aa {fault.aa} fip {fault.fip} {fault.api} "
+        f"hits {fault.hits:.0f}/{fault.in_reach:.0f} first {fault.first_hit - FIRST}: "
+        f"{[round(fault.hits_by_window[window]) for window in windows]} "
+        f"detected after {times[0]} closed after {times[1]} {said}"
+    )
 
 
 def main() -> None:
@@ -110,16 +129,7 @@ def main() -> None:
     scores.print()
     if args.verbose:
         for one in scores.verdicts:
-            fault = one.fault
-            print(f"seed {one.seed} {fault.kind} {fault.start - FIRST:.1f}-{fault.end - FIRST:.1f} "
-                  f"{fault.strength:.2f} aa {fault.aa} fip {fault.fip} {fault.api} hits {fault.hits:.0f}/{fault.in_reach:.0f}"
-                  f" first {fault.first_hit - FIRST}: "
-                   f"{[round(fault.hits_by_window[w]) for w in sorted(fault.hits_by_window)][:4]} "
-                + f"detected after {one.windows_to_detect if one.incidents else 0} closed after {one.windows_to_close if one.incidents else 0} "
-                + "; ".join(f"#{i.number} {i.history[-1].locus} at {i.detected - FIRST}" for i in one.incidents))  # fmt: skip
-        print(
-            "false:", [(i.number, i.detected - FIRST) for i in (*scores.false, *scores.quiet_false)]
-        )
+            print(_story(one))
     print(f"memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MB")
 
 

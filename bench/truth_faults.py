@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bench.truth_network import FINOT, REQUESTS, Drawn, Network, Odds
+from bench.truth_network import FINOT, REQUESTS, Drawn, Floats, Network, Odds
 from mudra.metrics.attribution.cause import Kind, Locus
-from mudra.metrics.attribution.lanes import CALL_APIS, TIMED_APIS, Api
+from mudra.metrics.attribution.lanes import CALL_APIS, Api
 
 
 class FaultKind(enum.StrEnum):
@@ -66,7 +66,7 @@ class Fault:
     last_hit: int = -1
 
     @property
-    def truth(self) -> tuple[Locus, ...]:
+    def truth(self) -> tuple[Locus, ...]:  # noqa: PLR0911 - one place per kind
         """The right names of the cause."""
         if self.kind in _OF_FIP:
             return (Locus(Kind.FIP, -1, self.fip),)
@@ -215,9 +215,6 @@ class Fault:
             self.last_hit = window
 
 
-TIMED = len(TIMED_APIS)
-
-
 def schedule(
     network: Network, first: int, windows: int, count: int, rng: np.random.Generator
 ) -> list[Fault]:
@@ -249,9 +246,15 @@ def _in_the_way(one: Fault, other: Fault) -> bool:
     return same_fip or same_aa
 
 
-def _fault(kind: FaultKind, network: Network, by_fip: np.ndarray, first: int, windows: int,
-           rng: np.random.Generator) -> Fault:  # fmt: skip
-    aas, fips = network.settings.aas, network.settings.fips
+def _fault(  # noqa: C901, PLR0912 - one arm per kind
+    kind: FaultKind,
+    network: Network,
+    by_fip: Floats,
+    first: int,
+    windows: int,
+    rng: np.random.Generator,
+) -> Fault:
+    aas = network.settings.aas
     length = rng.uniform(6, 18)
     strength = rng.uniform(0.6, 1.0)
     start = first + rng.uniform(0, max(windows - 34, 1))

@@ -159,7 +159,7 @@ class Network:
     def _answers(self, calls: Floats, odds: Odds, part: slice) -> tuple[Floats, Floats]:
         client = self.rng.binomial(calls.astype(int), odds.client_errors[part])
         failed = self.rng.binomial((calls - client).astype(int), odds.failed[part])
-        return failed, client
+        return failed.astype(float), client.astype(float)
 
     def _delayed(self, name: str, due: NDArray[np.int64]) -> Floats:
         """Some notifications come in the next window."""

@@ -21,6 +21,9 @@ _ALLOWED = (
 )
 
 
+_MINUTE = 0.1
+
+
 @dataclass
 class Verdict:
     """A fault and what was said of it."""
@@ -49,6 +52,20 @@ class Verdict:
         return first - self.fault.first_hit + 1
 
     @property
+    def time_to_detect(self) -> float:
+        """Windows of time from its first call to the end of the window that opened it."""
+        first = min(one.detected for one in self.incidents)
+        return first + 1 - max(self.fault.start, float(self.fault.first_hit))
+
+    @property
+    def first_thousand(self) -> int | None:
+        """The first window in which it hit 1,000 calls."""
+        return next(
+            (window for window, hits in sorted(self.fault.hits_by_window.items()) if hits >= 1000),
+            None,
+        )
+
+    @property
     def windows_to_close(self) -> int:
         """Good windows until all of its incidents were closed; 99 when they never were."""
         ends = [
@@ -65,12 +82,8 @@ class Verdict:
 
     @property
     def openings(self) -> int:
-        """Messages that an operator got of it: openings, reopenings and all."""
-        return sum(
-            entry.change in {Change.OPENED, Change.REOPENED}
-            for one in self.incidents
-            for entry in one.history
-        )
+        """How often something new was opened for it; what is reopened was known."""
+        return sum(entry.change is Change.OPENED for one in self.incidents for entry in one.history)
 
 
 def right_name(incident: Incident, fault: Fault) -> bool:
@@ -163,22 +176,19 @@ class Scores:
         found = [one for one in real if one.incidents]
         named = [one for one in found if one.best and one.is_right(one.best)]
         wrong = len(self.false) + len(self.quiet_false)
+        quiet = len(self.quiet_false)
         print(f"faults {len(self.verdicts)}, with {ENOUGH} calls hit or more {len(real)}")
-        print(f"incidents {self.incidents}, about no fault {wrong}, of them on quiet days "
-              f"{len(self.quiet_false)} in {self.quiet_days:.0f} days")  # fmt: skip
-        print(f"precision {1 - wrong / max(self.incidents, 1):.3f}")
-        print(f"incidents whose name is right {self.right_incidents / max(self.incidents, 1):.3f}")
-        print(f"recall {len(found) / max(len(real), 1):.3f}")
-        print(f"cause right {len(named) / max(len(found), 1):.3f}")
-        print(
-            f"false incidents in 7 quiet days {7 * len(self.quiet_false) / max(self.quiet_days, 1e-9):.2f}"
-        )
-        once = [one.openings for one in found if one.fault.kind is not FaultKind.NETWORK]
-        print(f"one opening only {sum(n == 1 for n in once) / max(len(once), 1):.3f}")
-        closed = [one.windows_to_close for one in found]
-        print(
-            f"closed within 3 good windows {sum(n <= 3 for n in closed) / max(len(closed), 1):.3f}"
-        )
+        print(f"incidents {self.incidents}, about no fault {wrong}, of them on quiet days {quiet}")
+        _say("precision", self.incidents - wrong, self.incidents)
+        _say("incidents whose name is right", self.right_incidents, self.incidents)
+        _say("recall", len(found), len(real))
+        _say("cause right", len(named), len(found))
+        weekly = 7 * quiet / max(self.quiet_days, 1e-9)
+        print(f"false incidents in 7 quiet days {weekly:.2f} ({self.quiet_days:.0f} days)")
+        single = [one for one in found if one.fault.kind is not FaultKind.NETWORK]
+        _say("one opening only", sum(one.openings == 1 for one in single), len(single))
+        _say("closed within 3 good windows", sum(one.windows_to_close <= 3 for one in found),
+             len(found))  # fmt: skip
         self._print_times(found)
         if self.windows:
             print(f"CPU a window {1000 * self.cpu_s / self.windows:.0f} ms")
@@ -186,11 +196,20 @@ class Scores:
     def _print_times(self, found: list[Verdict]) -> None:
         """Share of the faults of some kinds that were found in the time that they are allowed."""
         for name, kinds, allowed in _ALLOWED:
-            times = [one.windows_to_detect for one in found if one.fault.kind in kinds]
-            in_time = sum(time <= allowed for time in times)
-            print(
-                f"{name} within {allowed} windows {in_time / max(len(times), 1):.3f} of {len(times)}"
-            )
+            these = [one for one in found if one.fault.kind in kinds]
+            if not these:
+                continue
+            judged = sum(one.windows_to_detect <= allowed for one in these)
+            _say(f"{name} within {allowed} windows judged", judged, len(these))
+            timely = sum(one.time_to_detect <= allowed + _MINUTE for one in these)
+            _say(f"{name} within {allowed} windows of time", timely, len(these))
+        large = [
+            one for one in found
+            if one.fault.kind in _ALLOWED[0][1] and one.first_thousand is not None
+        ]  # fmt: skip
+        at_once = sum(min(i.detected for i in one.incidents) <= (one.first_thousand or 0)
+                      for one in large)  # fmt: skip
+        _say("FIP down with the first window of 1,000 calls hit", at_once, len(large))
 
     def _print_table(self) -> None:
         said: dict[FaultKind, Counter[str]] = {}
@@ -217,13 +236,18 @@ class Scores:
                      if one.fault.kind is kind and one.incidents]  # fmt: skip
             ends = [one.windows_to_close for one in self.verdicts
                     if one.fault.kind is kind and one.incidents]  # fmt: skip
-            text = (
-                f"{median(times):.0f} ({_p95(times)})  {median(ends):.0f} ({_p95(ends)})"
-                if times
-                else ""
-            )
-            print(f"{kind:<22}{row['faults']:>4}{row['enough']:>6}{row['missed']:>7}{row['right']:>6} |"
-                  + "".join(f"{row[name] or '.':>9}" for name in columns) + f" | {text}")  # fmt: skip
+            counts = (row["faults"], row["enough"], row["missed"], row["right"])
+            said_text = "".join(f"{row[name] or '.':>9}" for name in columns)
+            print(f"{kind:<22}" + "{:>4}{:>6}{:>7}{:>6} |".format(*counts) + said_text
+                  + f" | {_times(times)}  {_times(ends)}")  # fmt: skip
+
+
+def _say(name: str, part: int, whole: int) -> None:
+    print(f"{name} {part / max(whole, 1):.3f} ({part} of {whole})")
+
+
+def _times(values: list[int]) -> str:
+    return f"{median(values):.0f} ({_p95(values)})" if values else ""
 
 
 def _p95(values: list[int]) -> int:

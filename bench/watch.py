@@ -51,9 +51,10 @@ def measure(aas: int, fips: int) -> None:
     state = state_from_bytes(stored)
     loaded = time.process_time()
     cells = aas * fips * len(APIS)
+    load, save = 1000 * (loaded - saved), 1000 * (saved - begin)
     print(f"{fips:>6}{cells:>9}{_ms(quiet, state):>10.0f}{_ms(broken, state):>12.0f}"
-          f"{1000 * (loaded - saved):>9.0f}{1000 * (saved - begin):>9.0f}{len(stored) / 1024:>11.0f}"
-          f"{len(stored) / cells:>10.1f}")  # fmt: skip
+          f"{load:>9.0f}{save:>9.0f}{len(stored) / 1024:>11.0f}{len(stored) / cells:>10.1f}"
+          )  # fmt: skip
 
 
 def _ms(windows: list[Evidence], state: State) -> float:

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from bench.truth_network import Network, Settings
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench.truth_network import Network, Settings
 from mudra.metrics.attribution.cause import Kind, Locus
 from mudra.metrics.attribution.engine import judge_window
 from mudra.metrics.attribution.state import new_state, state_from_bytes, state_to_bytes

@@ -20,9 +20,7 @@ def test_the_estimate_is_near_the_true_number_of_slow_calls(count: int, threshol
     errors = []
     for _ in range(40):
         times = RNG.lognormal(np.log(300), 0.6, count)
-        estimate = calls_above(
-            np.float32([count]), points(times)[None], np.float32([threshold])
-        )[0]
+        estimate = calls_above(np.float32([count]), points(times)[None], np.float32([threshold]))[0]
         errors.append((estimate - (times > threshold).sum()) / count)
 
     assert abs(np.mean(errors)) < 0.13

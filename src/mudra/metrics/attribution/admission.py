@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from mudra.metrics.attribution.active import Active
 from mudra.metrics.attribution.cause import Kind, Locus, may_be_one
-from mudra.metrics.attribution.lanes import LANES, Flags, Symptom, same_api
+from mudra.metrics.attribution.lanes import LANES, Api, Flags, Symptom, same_api
 
 YOUNG: Final = 6
 """Windows within which a narrower cause can turn out to be part of a wider one."""
@@ -114,9 +114,10 @@ def _wider_place(related: list[Active], finding: Finding, traffic: Traffic) -> L
     return locus
 
 
-def _distinct(apis: set[object]) -> int:
-    kept: list[object] = []
-    for api in sorted(apis, key=str):
-        if not any(same_api(api, other) for other in kept):  # type: ignore[arg-type]
+def _distinct(apis: set[Api]) -> int:
+    """How many APIs, counting those that measure one thing once."""
+    kept: list[Api] = []
+    for api in sorted(apis):
+        if not any(same_api(api, other) for other in kept):
             kept.append(api)
     return len(kept)

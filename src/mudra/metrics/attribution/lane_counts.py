@@ -75,4 +75,4 @@ def lane_counts(
 def accepted_requests(evidence: Evidence) -> Floats:
     """Requests that the FIP answered with 200, so that a notification is due."""
     accepted = evidence.total - evidence.failed - evidence.client_errors
-    return np.maximum(accepted[_REQUESTS], 0.0)
+    return np.asarray(np.maximum(accepted[_REQUESTS], 0.0), np.float32)

@@ -46,8 +46,8 @@ def new_latency_baseline(aas: int, fips: int) -> LatencyBaseline:
     timed = (len(TIMED_APIS), fips)
     shapes = (timed, timed, (aas,), (aas,), (aas, fips), (aas, fips), (fips, 24), (fips, 24))
     parts = [np.zeros(shape, np.float32) for shape in shapes]
-    spread = np.full(timed, _USUAL_SPREAD, np.float32)
-    return LatencyBaseline(*parts, spread, np.full(timed, _SPREAD_SAMPLES, np.float32))
+    parts += [np.full(timed, start, np.float32) for start in (_USUAL_SPREAD, _SPREAD_SAMPLES)]
+    return LatencyBaseline(*parts)
 
 
 def usual_median(baseline: LatencyBaseline, hour: int) -> Floats:

@@ -199,7 +199,7 @@ def _rates_of(bad: Floats, events: Floats) -> Floats:
     rates = (bad + _PRIOR_BAD) / (events + _PRIOR_BAD / prior)
     # A FIP that was never seen to notify is not missing anything yet.
     rates[ARRIVALS] = (bad[ARRIVALS] + 0.01) / (events[ARRIVALS] + 10.0)
-    return np.maximum(rates, _LOWEST).astype(np.float32)
+    return np.asarray(np.maximum(rates, _LOWEST), np.float32)
 
 
 def _learn_variance(baseline: RateBaseline, bad: Floats, expected: Floats) -> tuple[Floats, Floats]:

@@ -35,7 +35,7 @@ def no_evidence(aas: int, fips: int) -> Running:
 
 
 def alarm_level(aas: int, fips: int) -> float:
-    """The sum at which a candidate is a cause: ln(candidates and tilts x windows per false alarm)."""
+    """The sum at which a candidate is a cause: ln(candidates x tilts x windows)."""
     shapes = no_ratios(1, 1)
     per_fip = shapes.fip_lane.size + shapes.fip.size
     per_aa = shapes.aa_lane.size + shapes.aa.size
