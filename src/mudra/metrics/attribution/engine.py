@@ -132,7 +132,7 @@ class _Window:
             self.state.rates, self.counts.bad, left, self.usual,
             self.evidence.hour, self.evidence.weekday,
         )  # fmt: skip
-        slow = untrusted[LANES_OF[Symptom.SLOW]]
+        slow = untrusted[LANES_OF[Symptom.SLOW]].reshape(2, *self.evidence.samples.shape).any(0)
         samples = np.where(slow | ~judged, np.float32(0.0), self.evidence.samples)
         return {
             "rates": rates,

@@ -10,6 +10,7 @@ from mudra.metrics.attribution.lanes import (
     CALL_APIS,
     LANES,
     LANES_OF,
+    MANY_CALLS,
     TIMED_APIS,
     Api,
     Flags,
@@ -26,6 +27,7 @@ _NOTIFICATIONS: Final = [
 ]
 _SAME_WINDOW: Final = 0.8
 """Share of notifications that come in the window of their request; the rest in the next."""
+_MEDIAN, _MAXIMUM = 0, 3  # spec 2.5: `pxx`
 _SUCCEEDED, _FAILED, _READY, _DENIED, _DELIVERED, _TIMEOUT = range(6)  # spec 2.6
 
 
@@ -49,14 +51,19 @@ def lane_counts(
     bad[LANES_OF[Symptom.FAILURES]], events[LANES_OF[Symptom.FAILURES]] = evidence.failed, answered
     bad[LANES_OF[Symptom.CLIENT_ERRORS]] = evidence.client_errors
     events[LANES_OF[Symptom.CLIENT_ERRORS]] = evidence.total
-    timed = evidence.samples > 0
-    for symptom, threshold in zip((Symptom.SLOW, Symptom.TAIL), thresholds, strict=True):
+    for symptom, threshold, point in zip(
+        (Symptom.SLOW, Symptom.TAIL), thresholds, (_MEDIAN, _MAXIMUM), strict=True
+    ):
+        known = threshold < NEVER_MS
+        many = known & (evidence.samples >= MANY_CALLS)
+        few = known & (evidence.samples > 0) & ~many
         above = np.zeros((len(TIMED_APIS), *shape[1:]), np.float32)
-        above[timed] = calls_above(
-            evidence.samples[timed], evidence.percentiles[timed], threshold[timed]
+        above[many] = calls_above(
+            evidence.samples[many], evidence.percentiles[many], threshold[many]
         )
-        bad[LANES_OF[symptom]] = above
-        events[LANES_OF[symptom]] = evidence.samples * (threshold < NEVER_MS)
+        slow = few & (evidence.percentiles[..., point] > threshold)
+        bad[LANES_OF[symptom]] = np.concatenate((above, slow))
+        events[LANES_OF[symptom]] = np.concatenate((evidence.samples * many, few))
     status = evidence.statuses
     outcomes = LANES_OF[Symptom.OUTCOMES].start
     bad[outcomes], events[outcomes] = status[_FAILED], status[_SUCCEEDED] + status[_FAILED]

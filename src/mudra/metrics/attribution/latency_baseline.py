@@ -21,7 +21,7 @@ _KNOWN: Final = 40.0
 _USUAL_SPREAD: Final = 1.0  # log(p95 / p50) of a lognormal with sigma 0.6
 _SPREAD_SAMPLES: Final = 20.0
 _SLOW_FACTOR: Final = 2.5
-_TAIL_FACTOR: Final = 2.0
+_TAIL_FACTOR: Final = 2.5
 NEVER_MS: Final = 1e12
 """A time that no call takes: without history nothing is slow."""
 

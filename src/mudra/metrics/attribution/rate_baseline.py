@@ -18,6 +18,7 @@ from mudra.metrics.attribution.lanes import (
     LANES_OF,
     SYMPTOMS,
     USUAL_RATES,
+    Flags,
     Floats,
     Symptom,
 )
@@ -28,7 +29,7 @@ _PRIOR_BAD: Final = 2.0
 _FACTOR_RANGE: Final = (0.2, 8.0)
 _PRIORS: Final = {"aa": 10.0, "path": 20.0, "hour": 60.0, "weekday": 80.0}
 _LOWEST: Final = 0.0003
-_HIGHEST: Final = np.full((len(LANES), 1, 1), 0.6, np.float32)
+_HIGHEST: Final = np.full((len(LANES), 1, 1), 0.9, np.float32)
 _HIGHEST[ARRIVALS] = 1.2
 _ARRIVING: Final = np.zeros((len(LANES), 1, 1), np.bool_)
 _ARRIVING[ARRIVALS] = True
@@ -36,12 +37,17 @@ _RELATIVE: Final = np.array(
     [lane.symptom not in {Symptom.FAILURES, Symptom.MISSING} for lane in LANES]
 )[:, None]
 """Lanes without a limit of their own: only history says what is much."""
-_FEW_EVENTS: Final = 30.0
+_FEW_EVENTS: Final = 100.0
+_KNOWN_EVENTS: Final = 500.0
+_KNOWN_BAD: Final = 30.0
+"""History from which on a sudden rise is not learned at once."""
 _LARGE: Final = 5000.0
 """Events beyond which one FIP weighs no more in the rate of the network."""
 _FEW: Final = 3.0
 """Expected bad events of a group below which it says nothing about wandering."""
 _PRIOR_WINDOWS: Final = 30.0
+_CELL_SHARE: Final = 1.2
+"""Cells that wander alone even out in a group, so their standard deviation counts less."""
 _USUAL_VARIANCE: Final = 0.06
 """Relative variance of a rate from window to window: a standard deviation of a quarter."""
 
@@ -61,13 +67,15 @@ class RateBaseline(Struct, frozen=True):
     weekday_expected: Floats
     variance: Floats
     variance_windows: Floats
+    cell_variance: Floats
+    cell_windows: Floats
 
 
 def new_rate_baseline(aas: int, fips: int) -> RateBaseline:
     """No history: every cell has the usual rate of its lane."""
     lanes = len(LANES)
     shapes = ((lanes, fips), (lanes, aas), (SYMPTOMS, aas, fips), (SYMPTOMS, fips, 24),
-              (SYMPTOMS, fips, 7), (lanes, fips))  # fmt: skip
+              (SYMPTOMS, fips, 7), (lanes, fips), (lanes,))  # fmt: skip
     return RateBaseline(*(np.zeros(shape, np.float32) for shape in shapes for _ in range(2)))
 
 
@@ -90,7 +98,13 @@ def wander(baseline: RateBaseline) -> Floats:
     unknown = 1.5 / np.sqrt(baseline.fip_bad + _PRIOR_BAD)
     unknown[ARRIVALS] *= 0.3
     least = np.where(_ARRIVING[..., 0], 0.1, 0.3)
-    known = np.minimum(least + 2.0 * np.sqrt(np.maximum(own, 0.0)) + unknown, 2.0)
+    cells = (baseline.cell_variance + _PRIOR_WINDOWS * _USUAL_VARIANCE) / (
+        baseline.cell_windows + _PRIOR_WINDOWS
+    )
+    spread = np.maximum(
+        2.0 * np.sqrt(np.maximum(own, 0.0)), _CELL_SHARE * np.sqrt(np.maximum(cells, 0.0))[:, None]
+    )
+    known = np.minimum(least + spread + unknown, 2.0)
     new = np.where(_RELATIVE, 3.0 / (1.0 + baseline.fip_events / _FEW_EVENTS), 0.0)
     return np.asarray(known + new, np.float32)
 
@@ -110,8 +124,13 @@ def learn_rates(
         np.where(_ARRIVING, 1.2 * events + 2.0, 3.0 * expected + 3.0 * np.sqrt(expected) + 1.0),
     )
     bad = np.where(events > 0, bad, np.float32(0.0)).astype(np.float32)
-    bad = _cut_groups(bad, expected)
-    variance, variance_windows = _learn_variance(baseline, bad.sum(1), expected.sum(1))
+    bad = _cut_groups(baseline, bad, expected)
+    variance, variance_windows = _learn_variance(
+        baseline.variance, baseline.variance_windows, bad.sum(1), expected.sum(1)
+    )
+    beyond, cells = _beyond_chance(bad, expected)
+    cell_variance = baseline.cell_variance * _KEEP + beyond.sum((1, 2))
+    cell_windows = baseline.cell_windows * _KEEP + cells.sum((1, 2))
     before = _fip_rates(baseline)
     fip_bad = baseline.fip_bad * _KEEP + bad.sum(1)
     fip_events = baseline.fip_events * _KEEP + expected.sum(1) / before
@@ -140,19 +159,22 @@ def learn_rates(
     return RateBaseline(
         fip_bad, fip_events, aa_bad, aa_expected, path_bad, path_expected, hour_bad,
         hour_expected, weekday_bad, weekday_expected, variance, variance_windows,
+        cell_variance.astype(np.float32), cell_windows.astype(np.float32),
     )  # fmt: skip
 
 
-def _cut_groups(bad: Floats, expected: Floats) -> Floats:
-    """Cut what a FIP or an AA as a whole has far above the usual, over all its cells."""
+def _cut_groups(baseline: RateBaseline, bad: Floats, expected: Floats) -> Floats:
+    """Cut what a known FIP or AA as a whole has far above the usual, over all its cells."""
     for symptom, lanes in enumerate(LANES_OF):
         if symptom == Symptom.MISSING:
             continue
-        for axes in ((0, 1), (0, 2)):
+        known_fips = baseline.fip_events[lanes].sum(0)[None, None, :] > _KNOWN_EVENTS
+        known_aas = baseline.aa_expected[lanes].sum(0)[None, :, None] > _KNOWN_BAD
+        for axes, known in (((0, 1), known_fips), ((0, 2), known_aas)):
             total = expected[lanes].sum(axes, keepdims=True)
             limit = 1.5 * total + 3.0 * np.sqrt(total) + 1.0
             have = np.maximum(bad[lanes].sum(axes, keepdims=True), limit)
-            bad[lanes] *= limit / have
+            bad[lanes] *= np.where(known, limit / have, 1.0)
     return bad
 
 
@@ -202,15 +224,22 @@ def _rates_of(bad: Floats, events: Floats) -> Floats:
     return np.asarray(np.maximum(rates, _LOWEST), np.float32)
 
 
-def _learn_variance(baseline: RateBaseline, bad: Floats, expected: Floats) -> tuple[Floats, Floats]:
+def _learn_variance(
+    variance: Floats, windows: Floats, bad: Floats, expected: Floats
+) -> tuple[Floats, Floats]:
     """Relative variance of a lane of a FIP beyond chance, from windows with enough events."""
-    safe = np.maximum(expected, _FEW)
-    beyond = np.clip(((bad - safe) ** 2 - safe) / safe**2, -0.5, 2.0)
-    counts = expected >= _FEW
-    variance = baseline.variance * _KEEP + np.where(counts, beyond, 0.0)
-    return variance.astype(np.float32), (baseline.variance_windows * _KEEP + counts).astype(
-        np.float32
+    beyond, counts = _beyond_chance(bad, expected)
+    return (
+        np.asarray(variance * _KEEP + beyond, np.float32),
+        np.asarray(windows * _KEEP + counts, np.float32),
     )
+
+
+def _beyond_chance(bad: Floats, expected: Floats) -> tuple[Floats, Flags]:
+    safe = np.maximum(expected, _FEW)
+    counts = expected >= _FEW
+    beyond = np.clip(((bad - safe) ** 2 - safe) / safe**2, -0.5, 2.0)
+    return np.where(counts, beyond, np.float32(0.0)), counts
 
 
 def _lane_variance(baseline: RateBaseline) -> Floats:

@@ -45,7 +45,7 @@ def alarm_level(aas: int, fips: int) -> float:
 
 def window_cap(level: float) -> float:
     """The most that one window adds: a little less than an alarm, so a second must agree."""
-    return level * 0.82
+    return level * 0.9
 
 
 def add_window(running: Running, window: Ratios, level: float) -> Running:
