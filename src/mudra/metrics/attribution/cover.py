@@ -101,6 +101,9 @@ def _best(
     ]
     crossing.sort(key=lambda one: (-one.score, one.family, one.lane, one.aa, one.fip))
     for one in crossing:
+        whole = _candidate(running, "network", (int(one.symptom),))
+        if whole.score > one.score and whole.bounded >= level / 2 and is_wide(whole):
+            return whole
         better = [
             other
             for other in _overlapping(running, one)

@@ -13,8 +13,8 @@ from mudra.metrics.attribution.cause import Cause, Kind, Locus, Standing, locus_
 from mudra.metrics.attribution.cover import Candidate, cover
 from mudra.metrics.attribution.evidence import Evidence
 from mudra.metrics.attribution.lane_counts import LaneCounts, accepted_requests, lane_counts
-from mudra.metrics.attribution.lanes import LANES_OF, Flags, Floats, Symptom
-from mudra.metrics.attribution.latency_baseline import learn_latency, thresholds
+from mudra.metrics.attribution.lanes import LANES_OF, TIMED_APIS, Flags, Floats, Symptom
+from mudra.metrics.attribution.latency_baseline import learn_latency, thresholds, usual_median
 from mudra.metrics.attribution.likelihood import Ratios, ratios, wandered
 from mudra.metrics.attribution.rate_baseline import learn_rates, usual_rates, wander
 from mudra.metrics.attribution.reporters import Implausible, find_implausible, learn_history
@@ -22,10 +22,12 @@ from mudra.metrics.attribution.sequential import add_window, alarm_level
 from mudra.metrics.attribution.state import State
 from mudra.metrics.attribution.view_of_cause import cause_of
 
-_AT_ONCE_FAILURES: Final = 700
-_AT_ONCE_SHARE: Final = 0.7
+_AT_ONCE_FAILURES: Final = 900
+_AT_ONCE_SHARE: Final = 0.5
 _MOST_AAS: Final = 0.6
 _BUSY: Final = 5.0
+_SHOWN: Final = 5.0
+_MEDIAN_MOVED: Final = 0.4
 _SUSPECT: Final = 0.4
 _WIDE: Final = 0.8
 _FEWEST_PAIRS: Final = 4
@@ -162,6 +164,7 @@ class _Window:
         self.next_number += admitted.number == self.next_number
         number = admitted.number
         one = next(active for active in admitted.known if active.number == number)
+        one = self._with_right_latency(one)
         view = look(one, self.counts, self.usual, self.limit)
         one, _ = follow(one, view, self.evidence.window)
         self.known = tuple(one if active.number == number else active for active in admitted.known)
@@ -175,6 +178,28 @@ class _Window:
         self.causes.append(cause_of(one, view, said, tuple(sorted(set(absorbed)))))
         self._explain(one)
         return self._ratios_left()
+
+    def _with_right_latency(self, one: Active) -> Active:
+        """Say `SLOW` when the median moved, and only `TAIL` when it did not."""
+        latency = one.symptoms & {Symptom.SLOW, Symptom.TAIL}
+        if not latency:
+            return one
+        right = latency | {Symptom.SLOW}
+        if self._median_shift(one.locus) < _MEDIAN_MOVED:
+            tail = replace(one, symptoms=frozenset({Symptom.TAIL}))
+            shown = look(tail, self.counts, self.usual, self.limit).total.max() > _SHOWN
+            right = frozenset({Symptom.TAIL}) if shown else latency
+        return replace(one, symptoms=(one.symptoms - latency) | right)
+
+    def _median_shift(self, locus: Locus) -> float:
+        """Logarithm of p50 against the usual, over the calls of the place."""
+        apis = [not locus.apis or api in locus.apis for api in TIMED_APIS]
+        aas = slice(None) if locus.aa < 0 else slice(locus.aa, locus.aa + 1)
+        fips = slice(None) if locus.fip < 0 else slice(locus.fip, locus.fip + 1)
+        weight = self.evidence.samples[apis][:, aas, fips]
+        p50 = np.log(np.maximum(self.evidence.percentiles[apis][:, aas, fips, 0], 1.0))
+        usual = usual_median(self.state.latency, self.evidence.hour)[apis][:, aas, fips]
+        return float((weight * (p50 - usual)).sum() / max(float(weight.sum()), 1.0))
 
     def _explain(self, one: Active) -> None:
         lanes = locus_lanes(one.locus, one.symptoms)
