@@ -1,5 +1,6 @@
 """Which cause is named, from a network with even traffic and something wrong in it."""
 
+import numpy as np
 import pytest
 
 from mudra.metrics.attribution.cause import Kind, Locus
@@ -7,6 +8,7 @@ from mudra.metrics.attribution.engine import judge_window
 from mudra.metrics.attribution.evidence import Evidence
 from mudra.metrics.attribution.lanes import CALL_APIS, Api, Symptom
 from mudra.metrics.attribution.reporters import Doubt
+from mudra.metrics.attribution.state import grown
 from tests.support.attribution import (
     FINOT,
     REQUESTS,
@@ -179,3 +181,13 @@ def test_an_implausible_volume_is_left_out_and_said() -> None:
     assert doubt.claimed > doubt.limit
     assert judgement.causes == ()
     assert judgement.state.history.peak[4] <= state.history.peak[4]
+
+
+def test_members_that_join_leave_what_is_known_as_it_is() -> None:
+    state, before = judge(learned(), [failing(0.9, fip=2)], 3)
+
+    larger = grown(state, 7, 9)
+
+    _, after = judge(larger, [failing(0.9, fip=2)], 1)
+    assert named(before) == named(after) == {FIP_2}
+    assert np.array_equal(larger.rates.fip_bad[:, :6], state.rates.fip_bad)

@@ -6,6 +6,7 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
 from mudra.metrics.attribution.active import Active
 from mudra.metrics.attribution.lanes import Floats
@@ -49,6 +50,48 @@ def new_state(aas: int, fips: int) -> State:
         silent_windows=np.zeros(aas, np.float32),
         history=new_history(aas),
     )
+
+
+def grown(state: State, aas: int, fips: int) -> State:
+    """The state with room for members that joined; they get the indices after the last ones."""
+    empty = new_state(aas, fips)
+    known = tuple(
+        replace(
+            one,
+            part_aa=_inside(np.zeros(aas, np.float32), one.part_aa),
+            part_fip=_inside(np.zeros(fips, np.float32), one.part_fip),
+        )
+        for one in state.known
+    )
+    parts = {
+        name: _grown_part(getattr(empty, name), getattr(state, name))
+        for name in ("rates", "latency", "running", "history")
+    }
+    return replace(
+        state,
+        known=known,
+        previous_requests=_inside(empty.previous_requests, state.previous_requests),
+        silent_windows=_inside(empty.silent_windows, state.silent_windows),
+        **parts,
+    )
+
+
+def _grown_part(empty: Struct, old: Struct) -> Struct:
+    return replace(
+        empty,
+        **{
+            name: _inside(room, before)
+            if isinstance(room := getattr(empty, name), np.ndarray)
+            else _grown_part(room, before)
+            for name in empty.__struct_fields__
+            for before in (getattr(old, name),)
+        },
+    )
+
+
+def _inside(room: Floats, old: Floats) -> Floats:
+    room[tuple(slice(0, size) for size in old.shape)] = old
+    return room
 
 
 def state_to_bytes(state: State) -> bytes:
