@@ -75,11 +75,13 @@ def test_overlapping_causes_are_separate_incidents() -> None:
     assert all(incident.is_open for incident in found)
 
 
-def test_an_incident_without_calls_stays_open() -> None:
+def test_an_incident_without_calls_stays_open_for_a_day() -> None:
     def no_calls(evidence: object) -> None:
         for part in ("total", "failed", "client_errors", "samples", "statuses", "percentiles"):
             getattr(evidence, part)[:, :, 2] = 0
 
-    [incident] = incidents_of([(3, [DOWN]), (12, [no_calls])])
+    [waiting] = incidents_of([(3, [DOWN]), (140, [no_calls])])
+    [given_up] = incidents_of([(3, [DOWN]), (150, [no_calls])])
 
-    assert incident.is_open
+    assert waiting.is_open
+    assert given_up.history[-1].change is Change.NO_DATA

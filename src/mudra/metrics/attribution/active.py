@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from mudra.metrics.attribution.cause import Kind, Locus, Standing, locus_lanes
+from mudra.metrics.attribution.evidence import WINDOWS_PER_DAY
 from mudra.metrics.attribution.lane_counts import LaneCounts
 from mudra.metrics.attribution.lanes import (
     APIS,
@@ -28,6 +29,7 @@ from mudra.metrics.attribution.likelihood import TILTS, cell_ratios
 
 CLOSE_AFTER: Final = 3
 """Good windows in a row that end a cause."""
+GIVE_UP_AFTER: Final = WINDOWS_PER_DAY
 _BAD: Final = 2.0
 _GOOD: Final = -1.0
 _QUIET_ENOUGH: Final = -5.0
@@ -148,6 +150,8 @@ def follow(active: Active, view: View, window: int) -> tuple[Active, Standing]:
     waited = window - active.last_bad >= CLOSE_AFTER
     if active.good >= CLOSE_AFTER or (waited and active.quiet < _QUIET_ENOUGH):
         return active, Standing.RECOVERED
+    if window - active.last_bad > GIVE_UP_AFTER:
+        return active, Standing.NO_DATA
     return active, Standing.GOOD if good else Standing.UNKNOWN
 
 

@@ -30,6 +30,11 @@ class Standing(enum.StrEnum):
     GOOD = "good"
     RECOVERED = "recovered"
     """Enough good windows: the cause is over, and is not reported again."""
+    NO_DATA = "no-data"
+    """A day without evidence either way: given up, and not reported again."""
+
+
+ENDINGS: Final = frozenset({Standing.RECOVERED, Standing.NO_DATA})
 
 
 class Locus(Struct, frozen=True, order=True):

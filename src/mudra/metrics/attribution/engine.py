@@ -9,7 +9,15 @@ from msgspec.structs import replace
 from mudra.metrics.attribution.active import Active, follow, look, new_active
 from mudra.metrics.attribution.admission import Finding, admit
 from mudra.metrics.attribution.agents import follow_agents
-from mudra.metrics.attribution.cause import Cause, Kind, Locus, Standing, locus_lanes, may_be_one
+from mudra.metrics.attribution.cause import (
+    ENDINGS,
+    Cause,
+    Kind,
+    Locus,
+    Standing,
+    locus_lanes,
+    may_be_one,
+)
 from mudra.metrics.attribution.cover import Candidate, cover
 from mudra.metrics.attribution.evidence import Evidence
 from mudra.metrics.attribution.lane_counts import LaneCounts, accepted_requests, lane_counts
@@ -104,7 +112,7 @@ class _Window:
                 self._absorb(twin.number, moved.number)
                 continue
             self.causes.append(cause_of(moved, view, standing))
-            if standing is not Standing.RECOVERED:
+            if standing not in ENDINGS:
                 still.append(moved)
                 self._explain(moved)
         self.known = tuple(still)

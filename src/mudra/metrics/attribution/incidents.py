@@ -29,6 +29,8 @@ class Change(enum.StrEnum):
     MERGED = "merged"
     """Into another incident, whose cause it turned out to be."""
     CLOSED = "closed"
+    NO_DATA = "no-data"
+    """Closed for want of evidence, not because it recovered."""
     REOPENED = "reopened"
 
 
@@ -97,7 +99,7 @@ def _of_old(incidents: Iterable[Incident], cause: Cause, window: int) -> int:
         for one in incidents
         if not one.is_open
         and window - one.ended <= REOPEN_WITHIN
-        and one.history[-1].change is Change.CLOSED
+        and one.history[-1].change in {Change.CLOSED, Change.NO_DATA}
         and _same_trouble(one.cause, cause)
     ]
     return max(same, key=lambda one: one.ended).number if same else cause.number
@@ -143,6 +145,9 @@ def _continued(incident: Incident, cause: Cause, window: int) -> Incident:
     if cause.standing is Standing.RECOVERED:
         ended = last_bad + 1
         history = (*history, _entry(cause, window, Change.CLOSED))
+    if cause.standing is Standing.NO_DATA:
+        ended = window
+        history = (*history, _entry(cause, window, Change.NO_DATA))
     since = min(incident.since, cause.since)
     return replace(
         incident, cause=cause, since=since, last_bad=last_bad, ended=ended, history=history
