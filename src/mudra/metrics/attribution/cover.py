@@ -12,6 +12,8 @@ from mudra.metrics.attribution.likelihood import FAMILIES, Ratios
 from mudra.metrics.attribution.sequential import Running, without_explained
 
 MOST_PER_WINDOW: Final = 40
+SHOWN: Final = 2.0
+"""Nats that the window itself must bring: old evidence alone opens nothing."""
 _CLOSE: Final = 3.0
 """Candidates within so many nats explain the evidence equally well (odds of 20 to 1)."""
 _PENALTY: Final = {
@@ -127,7 +129,7 @@ def _crossing(
         lanes = slice(0, 1) if family == "fip" else LANES_OF[Symptom.FAILURES]
         above = above.copy()
         above[:, lanes, :] |= (bounded[:, lanes, :] >= level / 2) & at_once
-    above = above & (getattr(window, family) > 0)
+    above = above & (getattr(window, family) > SHOWN)
     if above.any():
         for place in np.argwhere(above.any(0)):
             yield _candidate(running, family, tuple(int(index) for index in place))
