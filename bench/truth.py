@@ -13,6 +13,7 @@ import time
 
 import numpy as np
 
+from bench.sizes import sized
 from bench.truth_faults import Fault, schedule
 from bench.truth_network import Network, Settings
 from bench.truth_score import Scores, Verdict
@@ -102,10 +103,12 @@ def _story(verdict: Verdict) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--aas", type=int, default=20)
-    parser.add_argument("--fips", type=int, default=200)
-    parser.add_argument("--days", type=float, default=6, help="quiet days for each seed")
-    parser.add_argument("--faults", type=int, default=60, help="for each seed")
+    parser.add_argument("--aas", type=int, default=sized(20, 4))
+    parser.add_argument("--fips", type=int, default=sized(200, 8))
+    parser.add_argument(
+        "--days", type=float, default=sized(6, 0.5), help="quiet days for each seed"
+    )
+    parser.add_argument("--faults", type=int, default=sized(60, 3), help="for each seed")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--wobble", type=float, default=0.25)

@@ -11,6 +11,7 @@ import argparse
 import statistics
 import time
 
+from bench.sizes import sized
 from bench.truth_faults import Fault, FaultKind
 from bench.truth_network import Network, Settings
 from mudra.metrics.attribution.engine import judge_window
@@ -25,8 +26,8 @@ ASKS = 5
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--aas", type=int, default=20)
-    parser.add_argument("--fips", type=int, default=2000)
+    parser.add_argument("--aas", type=int, default=sized(20, 4))
+    parser.add_argument("--fips", type=int, default=sized(2000, 40))
     args = parser.parse_args()
     print(f"{'FIPs':>6}{'cells':>9}{'quiet ms':>10}{'10 fell ms':>12}{'load ms':>9}{'save ms':>9}"
           f"{'stored KB':>11}{'B a cell':>10}")  # fmt: skip

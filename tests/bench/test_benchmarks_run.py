@@ -21,7 +21,9 @@ PRINTED = {
     "push": "CPU of a push / (json.loads + bare COPY): ",
     "sign_in_branches": "an over-long password beside an invented name",
     "start": "import mudra.bootstrap.node: ",
+    "truth": "precision",
     "verify": "TokenVerifier.verify",
+    "watch": "quiet ms",
 }
 """What each prints among its last statistics."""
 

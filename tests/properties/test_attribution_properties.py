@@ -5,10 +5,6 @@ import pytest
 from bench.truth_network import Network, Settings
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from mudra.metrics.attribution.cause import Kind, Locus
-from mudra.metrics.attribution.engine import judge_window
-from mudra.metrics.attribution.state import new_state, state_from_bytes, state_to_bytes
 from tests.support.attribution import (
     FIRST,
     REQUESTS,
@@ -19,6 +15,10 @@ from tests.support.attribution import (
     named,
     only_caller,
 )
+
+from mudra.metrics.attribution.cause import Kind, Locus
+from mudra.metrics.attribution.engine import judge_window
+from mudra.metrics.attribution.state import new_state, state_from_bytes, state_to_bytes
 
 AAS, FIPS = 5, 6
 few = settings(max_examples=25, deadline=None)

@@ -44,7 +44,7 @@ class Locus(Struct, frozen=True, order=True):
     aa: int = -1
     fip: int = -1
     apis: tuple[Api, ...] = ()
-    """Sorted; empty stands for all of them."""
+    """Sorted; empty for all of them."""
 
     def covers(self, other: "Locus") -> bool:
         """Whether all that the other explains lies within this place."""

@@ -120,7 +120,7 @@ def same_api(first: Api, second: Api) -> bool:
 
 
 def explained_lanes(symptoms: frozenset[Symptom], apis: frozenset[Api] | None) -> Flags:
-    """The lanes that a cause with these symptoms explains; None stands for all APIs."""
+    """The lanes that a cause with these symptoms explains; None means all APIs."""
     related = frozenset(other for symptom in symptoms for other in RELATED[symptom])
     return np.array(
         [

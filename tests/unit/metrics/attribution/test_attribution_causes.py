@@ -2,13 +2,6 @@
 
 import numpy as np
 import pytest
-
-from mudra.metrics.attribution.cause import Kind, Locus
-from mudra.metrics.attribution.engine import judge_window
-from mudra.metrics.attribution.evidence import Evidence
-from mudra.metrics.attribution.lanes import CALL_APIS, Api, Symptom
-from mudra.metrics.attribution.reporters import Doubt
-from mudra.metrics.attribution.state import grown
 from tests.support.attribution import (
     FINOT,
     REQUESTS,
@@ -19,6 +12,13 @@ from tests.support.attribution import (
     learned,
     named,
 )
+
+from mudra.metrics.attribution.cause import Kind, Locus
+from mudra.metrics.attribution.engine import judge_window
+from mudra.metrics.attribution.evidence import Evidence
+from mudra.metrics.attribution.lanes import CALL_APIS, Api, Symptom
+from mudra.metrics.attribution.reporters import Doubt
+from mudra.metrics.attribution.state import grown
 
 FIP_2 = Locus(Kind.FIP, fip=2)
 

@@ -1,8 +1,9 @@
 """The life of an incident: opening, correction, recovery, and what is no incident at all."""
 
+from tests.support.attribution import LEARNED, failing, incidents_of, only_caller
+
 from mudra.metrics.attribution.cause import Kind, Locus
 from mudra.metrics.attribution.incidents import Change
-from tests.support.attribution import LEARNED, failing, incidents_of, only_caller
 
 DOWN = failing(0.6, fip=2)
 FIP_2 = Locus(Kind.FIP, fip=2)
