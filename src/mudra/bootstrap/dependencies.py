@@ -166,12 +166,7 @@ class Dependencies(Struct, frozen=True):
         outbox = self.outbox(transaction)
         memberships = PostgresMemberships(transaction)
         tokens = PostgresIssuedTokens(transaction)
-        registration = RegistrationService(
-            PostgresRegistry(transaction),
-            PostgresVocabulary(transaction),
-            PostgresWriteBudget(transaction, self.settings.registry_writes_per_hour),
-            self.address_policy,
-        )
+        registration = self._registration(transaction)
         notices = NoticeService(memberships, outbox)
         secret_store = PostgresSecrets(transaction, self.encryption)
         secret_uses = PostgresSecretUses(transaction)
@@ -219,6 +214,14 @@ class Dependencies(Struct, frozen=True):
             incidents=IncidentService(PostgresIncidents(transaction), audit_log),
             silences=SilenceService(PostgresSilences(transaction), network, audit_log, fresh_id),
             webhooks=self._webhooks(transaction, network, audit_log),
+        )
+
+    def _registration(self, transaction: Transaction) -> RegistrationService:
+        return RegistrationService(
+            PostgresRegistry(transaction),
+            PostgresVocabulary(transaction),
+            PostgresWriteBudget(transaction, self.settings.registry_writes_per_hour),
+            self.address_policy,
         )
 
     def _signing_keys(
