@@ -39,7 +39,7 @@ def heard(tour: Visit, *failures: str) -> None:
 def test_a_draft_outlives_the_session_that_it_was_typed_in(tour: Visit) -> None:
     member, page = beside(new_member, tour.service, "FIP"), tour.page
     name, verdict = page.get_by_label("Name", exact=True), page.locator("#verdict")
-    kept = page.get_by_text("What you typed before and did not submit is filled in again.")
+    kept = page.get_by_text("Your unsubmitted changes were restored.")
     page.goto(f"{tour.service.root}/console/entity/{member.entity_id}/registration")
     signed_in(page, member)
     name.fill("Bank of Two Sessions")
@@ -51,7 +51,7 @@ def test_a_draft_outlives_the_session_that_it_was_typed_in(tour: Visit) -> None:
     expect(page.locator("#findings")).to_have_text("Not checked.")
     assert tour.violations() == []
     page.get_by_role("button", name="Submit").click()
-    expect(page.get_by_text("You were not signed in any more")).to_be_visible()
+    expect(page.get_by_text("Your session had ended, so nothing was changed.")).to_be_visible()
     signed_in(page, member)
 
     expect(kept).to_be_visible()

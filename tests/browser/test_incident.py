@@ -126,7 +126,7 @@ def test_charts_that_do_not_come_are_said_to_be_missing(
     expect(page.get_by_text("Loading metrics over time")).to_have_count(0)
     assert visit.violations() == []
     page.get_by_role("link", name="Show them as a table").click()
-    expect(page.get_by_role("region", name="Figures for each")).to_be_visible()
+    expect(page.get_by_role("region", name="Metrics for each")).to_be_visible()
 
     page.goto(f"{network.root}/console/operator/health/pair/SAARTHI-AA/DECCAN-FIP?range=6h")
     expect(page.get_by_role("region", name="The fifteen counts")).to_be_visible()

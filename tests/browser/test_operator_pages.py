@@ -51,7 +51,7 @@ def test_an_operator_compares_an_update_and_approves_it(visit: Visit, operator: 
     sign_in(visit, operator)
     page = visit.page
 
-    page.get_by_role("link", name=re.compile(f"first entry of {member.entity_id}")).click()
+    page.get_by_role("link", name=re.compile(f"{member.entity_id}'s first registration")).click()
     expect(page.get_by_text("First registration: nothing is live yet.")).to_be_visible()
     page.get_by_role("button", name="Approve version 1").click()
     expect(page.get_by_role("status")).to_have_text("Approved.")
@@ -60,7 +60,7 @@ def test_an_operator_compares_an_update_and_approves_it(visit: Visit, operator: 
     page.goto(f"{visit.service.root}{operator_path('approvals')}")
     page.get_by_role("link", name=member.entity_id).click()
 
-    expect(page.get_by_text("A new key.")).to_be_visible()
+    expect(page.get_by_text("New key.")).to_be_visible()
     expect(page.get_by_text("Calls go to another address.")).to_be_visible()
     expect(page.locator(".new", has_text="https://moved.example/v2")).to_be_visible()
     assert visit.violations() == []

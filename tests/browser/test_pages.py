@@ -105,7 +105,7 @@ def test_the_sandbox_shows_members_and_mails_and_moves_the_clock(tour: Visit) ->
     expect(page.get_by_role("cell", name=entity_id)).to_be_visible()
     page.goto(f"{tour.service.root}/")
     expect(page.get_by_text(f"to {email}")).to_be_visible()
-    expect(page.get_by_role("link", name="Open the link of this mail").first).to_be_visible()
+    expect(page.get_by_role("link", name="Open the link in this email").first).to_be_visible()
     before = page.locator("time.clock").get_attribute("datetime")
     with page.expect_navigation():
         page.get_by_role("button", name="1 hour").click()
@@ -114,7 +114,7 @@ def test_the_sandbox_shows_members_and_mails_and_moves_the_clock(tour: Visit) ->
     assert before is not None
     assert after is not None
     assert before < after
-    page.get_by_role("link", name="Open the link of this mail").first.click()
+    page.get_by_role("link", name="Open the link in this email").first.click()
     expect(page.get_by_role("heading", name="Set your password")).to_be_visible()
     is_sound(tour)
 
@@ -174,4 +174,4 @@ def test_without_scripts_what_a_dialog_asks_stands_in_the_page(tour: Visit) -> N
         page.goto(f"{here}/secret")
         expect(page.get_by_role("button", name="Cancel")).to_be_hidden()
         page.get_by_role("button", name="Reset it").click()
-        expect(page.get_by_role("status").first).to_contain_text("The secret is new.")
+        expect(page.get_by_role("status").first).to_contain_text("The secret was reset.")
