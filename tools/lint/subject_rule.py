@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tools.lint.source import Fault
 
-SINCE = "7b6e2e56edadb5af3ab53e2f404d20635ccb5f46"
+SINCE = "9303f5975210ad92c7711c10a2889ee3436b88aa"
 """The last commit before the rule."""
 MAX_LENGTH = 72
 
